@@ -1,0 +1,18 @@
+//! Candidates: the pairs worth a closer look.
+//!
+//! Comparing every document with every other is quadratic. [`banding`] finds, by sorting, the documents whose
+//! sketches agree in a whole band of registers; [`tune`] holds the probability that a pair is found, and chooses bands
+//! and rows by it; [`recall`] turns the pairs that were found into the share that was.
+//!
+//! | way | finds a pair at similarity s with probability | use when |
+//! |---|---|---|
+//! | [`banding`] | 1 − (1 − sʳ)ᵇ | always; b and r come from [`tune::choose`] |
+
+pub mod banding;
+pub mod recall;
+pub mod shelf;
+pub mod tune;
+
+pub use banding::Banding;
+pub use recall::ExpectedRecall;
+pub use tune::Curve;

@@ -1,0 +1,124 @@
+//! Documents that may be near-duplicates of one another.
+
+use crate::candidate::shelf::{Limits, Shelf};
+
+use super::Judge;
+
+/// Documents that share bands, numbered from 0 in keeper order, and the shelves they stand on: one shelf for each band
+/// key that at least two of them have.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbourhood {
+    bands: Vec<u32>,
+    /// Shelves of document d: `shelves[begins[d]..begins[d + 1]]`.
+    shelves: Vec<u32>,
+    begins: Vec<u32>,
+}
+
+impl Neighbourhood {
+    /// `documents` documents; each shelf is its band and the documents that stand on it.
+    ///
+    /// # Panics
+    /// If a shelf names a document that does not exist.
+    #[must_use]
+    pub fn new<'a>(documents: usize, shelves: impl Iterator<Item = (u32, &'a [u32])> + Clone) -> Self {
+        let mut begins = vec![0u32; documents + 1];
+        for (_, members) in shelves.clone() {
+            for &document in members {
+                begins[document as usize + 1] += 1;
+            }
+        }
+        for i in 0..documents {
+            begins[i + 1] += begins[i];
+        }
+        let mut next = begins.clone();
+        let mut list = vec![0; begins[documents] as usize];
+        let mut bands = vec![];
+        for (shelf, (band, members)) in (0u32..).zip(shelves) {
+            bands.push(band);
+            for &document in members {
+                let at = &mut next[document as usize];
+                list[*at as usize] = shelf;
+                *at += 1;
+            }
+        }
+        Self { bands, shelves: list, begins }
+    }
+
+    /// How many documents there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.begins.len().saturating_sub(1)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn shelves_of(&self, document: u32) -> &[u32] {
+        let document = document as usize;
+        &self.shelves[self.begins[document] as usize..self.begins[document + 1] as usize]
+    }
+}
+
+/// The shelves while documents are put on them one after the other.
+pub(super) struct Shelves<'a> {
+    neighbourhood: &'a Neighbourhood,
+    limits: Limits,
+    filled: Vec<Shelf>,
+    /// The document that last looked at each document, so that none is looked at twice.
+    looked: Vec<u32>,
+    /// For each split shelf of the document that looked last: how many further registers had to agree.
+    pub(super) narrowed: Vec<u32>,
+    /// The documents that it met.
+    pub(super) met: Vec<u32>,
+}
+
+impl<'a> Shelves<'a> {
+    pub(super) fn new(neighbourhood: &'a Neighbourhood, limits: Limits) -> Self {
+        Self {
+            neighbourhood,
+            limits,
+            filled: vec![Shelf::default(); neighbourhood.bands.len()],
+            looked: vec![u32::MAX; neighbourhood.len()],
+            narrowed: vec![],
+            met: vec![],
+        }
+    }
+
+    /// Finds the documents numbered `from` and up that `document` meets on its shelves, each once, in ascending order.
+    pub(super) fn look(&mut self, document: u32, from: u32, judge: &impl Judge) {
+        self.met.clear();
+        self.narrowed.clear();
+        for &shelf in self.neighbourhood.shelves_of(document) {
+            let band = self.neighbourhood.bands[shelf as usize];
+            let key = |split| judge.split_key(document, band, split);
+            let (there, narrowed) = self.filled[shelf as usize].visit(&self.limits, key);
+            if narrowed > 0 {
+                self.narrowed.push(narrowed);
+            }
+            // A shelf is in ascending order, and those wanted stand at its end.
+            for &other in there.iter().rev().take_while(|&&other| other >= from) {
+                let looked = &mut self.looked[other as usize];
+                if *looked != document {
+                    *looked = document;
+                    self.met.push(other);
+                }
+            }
+        }
+        for &other in &self.met {
+            self.looked[other as usize] = u32::MAX;
+        }
+        self.met.sort_unstable();
+    }
+
+    /// Puts `document` on all its shelves.
+    pub(super) fn put(&mut self, document: u32, judge: &impl Judge) {
+        for &shelf in self.neighbourhood.shelves_of(document) {
+            let band = self.neighbourhood.bands[shelf as usize];
+            let key = |document, split| judge.split_key(document, band, split);
+            self.filled[shelf as usize].put(document, &self.limits, key);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Star clustering.
+//!
+//! Idea       Documents are taken in keeper order. One that is similar to a document already kept is removed; any other
+//!            is kept. So every removed document has a kept near-duplicate, and chains do not pull in what is not alike.
+//! Cost       A document is compared only with kept ones that share a band with it: linear for one family of any size.
+//! Use when   always; it is the default.
+//! Do not     use it where the ends of a long chain of small edits are to count as one document.
+
+use super::neighbourhood::Shelves;
+use super::{Found, Judge, Neighbourhood};
+use crate::candidate::shelf::Limits;
+
+/// What becomes of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verdict {
+    /// It stays.
+    Kept,
+    /// It goes.
+    Duplicate {
+        /// The kept document most similar to it, ties by keeper order.
+        of: u32,
+        /// Their exact similarity.
+        similarity: f64,
+    },
+}
+
+/// Decides about documents in the order of `visits`.
+///
+/// A visit names a document of the neighbourhood. Documents with equal shingles are one document there and are visited
+/// once for each of them, at the places they have in keeper order; first visits come in ascending order. The result has
+/// one verdict a visit, and `found` is told of every similar pair that was seen on the way.
+pub fn star<J: Judge>(
+    neighbourhood: &Neighbourhood,
+    visits: &[u32],
+    limits: Limits,
+    judge: &mut J,
+    mut found: impl FnMut(&Found<'_>),
+) -> Result<Vec<Verdict>, J::Error> {
+    let mut shelves = Shelves::new(neighbourhood, limits);
+    // The verdict so far, and the first document that was not yet there when it was given.
+    let mut so_far: Vec<Option<(Verdict, u32)>> = vec![None; neighbourhood.len()];
+    let mut newest = 0;
+    let mut verdicts = Vec::with_capacity(visits.len());
+    for &document in visits {
+        let (before, from) = match so_far[document as usize] {
+            None => (None, 0),
+            // It was kept, so every later one with its shingles repeats it.
+            Some((Verdict::Kept, _)) => {
+                verdicts.push(Verdict::Duplicate { of: document, similarity: 1.0 });
+                continue;
+            }
+            Some((verdict, from)) => (Some(verdict), from),
+        };
+        shelves.look(document, from, judge);
+        let mut verdict = before.unwrap_or(Verdict::Kept);
+        for i in 0..shelves.met.len() {
+            let earlier = shelves.met[i];
+            let Some(similarity) = judge.similarity(document, earlier)? else { continue };
+            found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
+            // Met in ascending order, so a tie leaves the one earlier in keeper order.
+            let better = match verdict {
+                Verdict::Kept => true,
+                Verdict::Duplicate { similarity: best, .. } => similarity > best,
+            };
+            if better {
+                verdict = Verdict::Duplicate { of: earlier, similarity };
+            }
+        }
+        newest = newest.max(document);
+        so_far[document as usize] = Some((verdict, newest + 1));
+        if verdict == Verdict::Kept {
+            shelves.put(document, judge);
+        }
+        verdicts.push(verdict);
+    }
+    Ok(verdicts)
+}

@@ -1,0 +1,137 @@
+//! What can be wrong with a setting.
+//!
+//! Core functions validate in their constructors and never fail afterwards, so every error here is about a value
+//! that a person wrote. [`Error::hint`] says what to try instead.
+
+use std::fmt;
+
+/// A setting that cannot be used, or two that do not fit together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Error {
+    kind: ErrorKind,
+}
+
+/// What went wrong, with the values that show it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A text form could not be read.
+    Parse {
+        /// What was expected, such as `shingling`.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// A number lies outside the range in which it makes sense.
+    OutOfRange {
+        /// The setting's name.
+        setting: &'static str,
+        /// What was given.
+        given: String,
+        /// The range, in words.
+        expected: String,
+    },
+    /// Bands and rows need more registers than a sketch has.
+    TooFewRegisters {
+        /// Bands asked for.
+        bands: usize,
+        /// Rows a band asked for.
+        rows: usize,
+        /// Registers there are.
+        registers: usize,
+    },
+    /// No banding of the sketch reaches the wanted recall.
+    Unreachable {
+        /// The similarity at which the recall is wanted.
+        threshold: f64,
+        /// The recall wanted.
+        recall: f64,
+        /// The best that the registers allow.
+        best: f64,
+        /// Registers there are.
+        registers: usize,
+        /// How many registers would do, where any number does.
+        needed: Option<usize>,
+    },
+    /// Two specifications differ, so what was made with them cannot be compared.
+    SpecMismatch {
+        /// The first field that differs.
+        field: &'static str,
+        /// Its value on the left.
+        left: String,
+        /// Its value on the right.
+        right: String,
+    },
+}
+
+impl Error {
+    /// What went wrong, for code that wants to react to it.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// What to try instead, where there is something to say.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match &self.kind {
+            ErrorKind::TooFewRegisters { bands, rows, .. } => {
+                Some(format!("`--registers {}` would be enough", bands * rows))
+            }
+            ErrorKind::Unreachable { best, needed, .. } => Some(match needed {
+                Some(needed) => {
+                    format!("`--registers {needed}` would be enough; so would `--recall {best:.3}`")
+                }
+                None => format!("`--recall {best:.3}` can be reached"),
+            }),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
+        ErrorKind::Parse { what, given: given.to_owned(), expected: expected.into() }.into()
+    }
+
+    pub(crate) fn out_of_range(setting: &'static str, given: impl fmt::Display, expected: &str) -> Self {
+        ErrorKind::OutOfRange { setting, given: given.to_string(), expected: expected.to_owned() }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self { kind }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Parse { what, given, expected } => {
+                write!(f, "`{}` is not a {what}: expected {expected}", given.escape_debug())
+            }
+            ErrorKind::OutOfRange { setting, given, expected } => {
+                write!(f, "{setting} cannot be {given}: it must be {expected}")
+            }
+            ErrorKind::TooFewRegisters { bands, rows, registers } => write!(
+                f,
+                "{bands} bands of {rows} rows need {} registers, but a sketch has {registers}",
+                bands * rows
+            ),
+            ErrorKind::Unreachable { threshold, recall, best, registers, .. } => write!(
+                f,
+                "no banding of {registers} registers finds a pair at similarity {threshold} with probability \
+                 {recall}: the best is {best:.4}"
+            ),
+            ErrorKind::SpecMismatch { field, left, right } => {
+                write!(
+                    f,
+                    "these were made with different settings: {field} is `{left}` here and `{right}` there"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,119 @@
+//! Hash functions, frozen: their values reach files, so a change of any of them is a breaking change.
+//!
+//! Everything after the shingler sees integers. [`token`] turns the bytes of one token into 64 bits, [`rolling`]
+//! turns a window of tokens into one shingle, and the mixers here spread integers over all their bits.
+//!
+//! | function | from → to | use |
+//! |---|---|---|
+//! | [`fmix32`] | 32 → 32, a bijection | mixing shingles before the linear step of [`MinHash`](crate::sketch::MinHash) |
+//! | [`fmix64`] | 64 → 64, a bijection | deriving seeds, mixing ids |
+//! | [`fold_multiply`] | 2 × 64 → 64 | hashing bytes, band keys |
+//! | [`SplitMix64`] | seed → sequence | the coefficients of hash families |
+//! | [`token`] | bytes → 64 | one token |
+//! | [`rolling`] | window of 64 → 64 | one shingle |
+//!
+//! None of these is cryptographic: someone who knows them can construct collisions.
+
+pub mod rolling;
+pub mod token;
+
+/// The 32-bit finaliser of `MurmurHash3` (digest 01, 3.3): every input bit reaches every output bit, and no two
+/// inputs share an output.
+#[inline(always)]
+#[must_use]
+pub const fn fmix32(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    h = h.wrapping_mul(0x85eb_ca6b);
+    h ^= h >> 13;
+    h = h.wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
+/// The 64-bit finaliser of `MurmurHash3` (digest 01, 3.5).
+#[inline(always)]
+#[must_use]
+pub const fn fmix64(mut h: u64) -> u64 {
+    h ^= h >> 33;
+    h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    h ^= h >> 33;
+    h = h.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    h ^ (h >> 33)
+}
+
+/// The full 128-bit product of `a` and `b`, its halves folded together by exclusive or.
+///
+/// One multiplication mixes 128 bits of input into 64. A zero operand would lose the other one, so callers keep
+/// their operands away from zero.
+#[inline(always)]
+#[must_use]
+pub const fn fold_multiply(a: u64, b: u64) -> u64 {
+    let product = (a as u128) * (b as u128);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// Steele, Lea and Flood's `SplitMix64`: the generator behind every coefficient of this library, small enough to be
+/// written again in any language.
+#[derive(Debug, Clone)]
+pub struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    /// Starts the sequence that belongs to `seed`.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub const fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// The next 32 bits: the upper half of the next 64.
+    #[inline]
+    pub const fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fmix64_gives_the_digest_values() {
+        assert_eq!(fmix64(0), 0);
+        assert_eq!(fmix64(1), 0xb456_bcfc_34c2_cb2c);
+        assert_eq!(fmix64(2), 0x3abf_2a20_6506_83e7);
+        assert_eq!(fmix64(123_456_789), 0x8f7c_2920_6384_f886);
+    }
+
+    #[test]
+    fn fmix32_ends_murmur3_of_the_empty_key() {
+        // murmur3_32("", seed) is fmix32(seed): digest 01, 3.3.
+        assert_eq!(fmix32(0), 0);
+        assert_eq!(fmix32(1), 0x514e_28b7);
+        assert_eq!(fmix32(0xffff_ffff), 0x81f1_6f39);
+    }
+
+    #[test]
+    fn splitmix64_starts_as_the_digest_says() {
+        for (seed, first) in
+            [(0, 0xe220_a839_7b1d_cdaf), (1, 0x910a_2dec_8902_5cc1), (2, 0x9758_35de_1c97_56ce)]
+        {
+            assert_eq!(SplitMix64::new(seed).next_u64(), first);
+        }
+    }
+
+    #[test]
+    fn fold_multiply_folds_the_halves() {
+        assert_eq!(fold_multiply(1 << 63, 2), 1);
+        assert_eq!(fold_multiply(3, 5), 15);
+    }
+}

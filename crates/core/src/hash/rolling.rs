@@ -1,0 +1,72 @@
+//! The hash of a window of tokens, rolled along.
+//!
+//! Idea       A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two multiplications
+//!            whatever n is. The sum is then mixed, because a minimum needs every bit to be random.
+//! Error      The tokens' own hashes are random 64-bit numbers, so two different windows collide with a probability
+//!            of about 2⁻⁶⁴ (at most 2⁻⁵⁶ for windows of up to 1024 tokens that are rearrangements of one another,
+//!            since Bⁱ − Bʲ is even).
+//! Vectors    `vectors/shingle.toml`.
+
+/// The base of the polynomial: odd, so that no power of it loses bits.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Spreads a window's sum over all bits.
+#[inline(always)]
+const fn finish(sum: u64) -> u64 {
+    let z = (sum ^ (sum >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    z ^ (z >> 32)
+}
+
+/// The hash of one window that holds all of `tokens`.
+#[inline]
+#[must_use]
+pub fn whole(tokens: &[u64]) -> u64 {
+    finish(tokens.iter().fold(0, |sum: u64, &token| sum.wrapping_mul(BASE).wrapping_add(token)))
+}
+
+/// Appends to `out` the hash of every window of `size` neighbours in `tokens`, in order.
+///
+/// Nothing is appended when there are fewer than `size` tokens.
+///
+/// # Panics
+/// If `size` is zero.
+#[inline]
+pub fn windows_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
+    assert!(size > 0, "a window holds at least one token");
+    let Some((first, rest)) = tokens.split_at_checked(size) else { return };
+    let mut sum = first.iter().fold(0, |sum: u64, &token| sum.wrapping_mul(BASE).wrapping_add(token));
+    let leave = (0..size).fold(1u64, |power, _| power.wrapping_mul(BASE));
+    out.reserve(rest.len() + 1);
+    out.push(finish(sum));
+    out.extend(tokens.iter().zip(rest).map(|(&old, &new)| {
+        sum = sum.wrapping_mul(BASE).wrapping_add(new).wrapping_sub(old.wrapping_mul(leave));
+        finish(sum)
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::SplitMix64;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rolling_agrees_with_hashing_each_window(seed: u64, len in 0usize..60, size in 1usize..12) {
+            let mut random = SplitMix64::new(seed);
+            let tokens: Vec<u64> = (0..len).map(|_| random.next_u64()).collect();
+            let mut rolled = vec![];
+            windows_into(&tokens, size, &mut rolled);
+            let direct: Vec<u64> = tokens.windows(size).map(whole).collect();
+            prop_assert_eq!(rolled, direct);
+        }
+    }
+
+    #[test]
+    fn order_and_length_matter() {
+        let [a, b, c] = [11, 22, 33].map(crate::hash::fmix64);
+        assert_ne!(whole(&[a, b]), whole(&[b, a]));
+        assert_ne!(whole(&[a, b, c]), whole(&[a, c, b]));
+        assert_ne!(whole(&[a]), whole(&[a, a]));
+    }
+}

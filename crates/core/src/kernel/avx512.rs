@@ -1,0 +1,87 @@
+//! 512-bit forms for x86-64.
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi32, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_loadu_si512,
+    _mm512_min_epu32, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
+};
+
+use super::{BLOCK, ByteMasks, Linear, fold_portions, portable};
+
+const LANES: usize = 16;
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
+    out.extend(blocks.iter().map(|block| {
+        // SAFETY: the block holds exactly the 64 bytes that are loaded.
+        let v = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let letters = _mm512_sub_epi8(_mm512_or_si512(v, splat(0x20)), splat(b'a'));
+        let digits = _mm512_sub_epi8(v, splat(b'0'));
+        ByteMasks {
+            word: _mm512_cmple_epu8_mask(letters, splat(25))
+                | _mm512_cmple_epu8_mask(digits, splat(9))
+                | _mm512_cmpeq_epi8_mask(v, splat(b'_')),
+            high: _mm512_movepi8_mask(v),
+        }
+    }));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn splat(byte: u8) -> __m512i {
+    _mm512_set1_epi8(byte.cast_signed())
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
+    fold_portions(shingles, seed, |keys| {
+        // The default sketch of 128 registers fits whole: eight vectors each of multipliers, offsets and minima leave
+        // eight of the thirty-two for the key and the products, and the keys are read once.
+        let done = hold_blocks::<8>(keys, family, registers, 0);
+        let done = hold_blocks::<1>(keys, family, registers, done);
+        let rest = Linear { a: &family.a[done..], b: &family.b[done..] };
+        portable::minima_of_keys(keys, rest, &mut registers[done..]);
+    });
+}
+
+/// Works through the registers from `done` in blocks of `VECTORS` vectors; returns how far it came.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn hold_blocks<const VECTORS: usize>(
+    keys: &[u32],
+    family: Linear<'_>,
+    registers: &mut [u32],
+    mut done: usize,
+) -> usize {
+    while registers.len() - done >= VECTORS * LANES {
+        let end = done + VECTORS * LANES;
+        hold::<VECTORS>(keys, &family.a[done..end], &family.b[done..end], &mut registers[done..end]);
+        done = end;
+    }
+    done
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn hold<const VECTORS: usize>(keys: &[u32], a: &[u32], b: &[u32], held: &mut [u32]) {
+    let (a, b) = (load::<VECTORS>(a), load::<VECTORS>(b));
+    let mut least = load::<VECTORS>(held);
+    for &key in keys {
+        let key = _mm512_set1_epi32(key.cast_signed());
+        for i in 0..VECTORS {
+            least[i] = _mm512_min_epu32(least[i], _mm512_add_epi32(_mm512_mullo_epi32(key, a[i]), b[i]));
+        }
+    }
+    for (lanes, least) in held.as_chunks_mut::<LANES>().0.iter_mut().zip(least) {
+        // SAFETY: the array holds exactly the 64 bytes that are stored.
+        unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), least) };
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load<const VECTORS: usize>(values: &[u32]) -> [__m512i; VECTORS] {
+    let (lanes, _) = values.as_chunks::<LANES>();
+    // SAFETY: each chunk holds exactly the 64 bytes that are loaded.
+    std::array::from_fn(|i| unsafe { _mm512_loadu_si512(lanes[i].as_ptr().cast()) })
+}

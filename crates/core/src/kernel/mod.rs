@@ -1,0 +1,186 @@
+//! The loops that run once per byte or once per shingle and register, written for the vector units of the machine.
+//!
+//! Two loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of a
+//! text, 64 bytes at a time, and [`Kernel::minima`] takes the minima of k hash functions over a document's shingles.
+//! Each exists in a portable form, which is the definition, and in forms for AVX2, AVX-512 and NEON that give the
+//! same bits. This room holds all `unsafe` code of the project.
+//!
+//! | kernel | lanes of 32 bits | registers held while the shingles stream by |
+//! |---|---|---|
+//! | `portable` | whatever the compiler makes of it | 16 |
+//! | `neon` | 4 | 16 |
+//! | `avx2` | 8 | 32 |
+//! | `avx512` | 16 | 128 |
+
+// The calls into functions compiled for a wider instruction set, and the loads and stores inside them.
+#![allow(unsafe_code)]
+
+use std::fmt;
+
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of text that one pair of masks describes.
+pub const BLOCK: usize = 64;
+
+/// What [`Kernel::classify`] finds in 64 bytes: bit i speaks of byte i.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteMasks {
+    /// ASCII letters, ASCII digits and `_`.
+    pub word: u64,
+    /// Bytes of 0x80 and above: parts of characters that need a closer look.
+    pub high: u64,
+}
+
+/// The coefficients of the family hᵢ(x) = aᵢ·x + bᵢ mod 2³².
+#[derive(Debug, Clone, Copy)]
+pub struct Linear<'a> {
+    /// Multipliers, odd.
+    pub a: &'a [u32],
+    /// Offsets.
+    pub b: &'a [u32],
+}
+
+/// An instruction set that this machine has.
+///
+/// A value can only be had from [`detect`](Kernel::detect) and [`available`](Kernel::available), so holding one is
+/// proof that the machine can run it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+}
+
+impl Kernel {
+    /// The fastest kernel of this machine.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self::available().next_back().unwrap_or(Self(Kind::Portable))
+    }
+
+    /// Every kernel of this machine, slowest first.
+    pub fn available() -> impl DoubleEndedIterator<Item = Self> {
+        let kinds = [
+            Some(Kind::Portable),
+            #[cfg(target_arch = "x86_64")]
+            is_x86_feature_detected!("avx2").then_some(Kind::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw"))
+                .then_some(Kind::Avx512),
+            #[cfg(target_arch = "aarch64")]
+            std::arch::is_aarch64_feature_detected!("neon").then_some(Kind::Neon),
+        ];
+        kinds.into_iter().flatten().map(Self)
+    }
+
+    /// The name by which `minwise --version` calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => "neon",
+        }
+    }
+
+    /// Describes `bytes` block by block into `out`, which is cleared first.
+    ///
+    /// # Panics
+    /// If the length of `bytes` is not a multiple of [`BLOCK`].
+    pub fn classify(self, bytes: &[u8], out: &mut Vec<ByteMasks>) {
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        assert!(rest.is_empty(), "the text is padded to whole blocks");
+        out.clear();
+        out.reserve(blocks.len());
+        match self.0 {
+            Kind::Portable => portable::classify(blocks, out),
+            // SAFETY: a `Kernel` of this kind exists only where its features were detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { avx2::classify(blocks, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::classify(blocks, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => unsafe { neon::classify(blocks, out) },
+        }
+    }
+
+    /// Lowers each register i to the least hᵢ(fmix32(x)) over the `shingles`, x being the shingle folded to 32 bits
+    /// with `seed`.
+    ///
+    /// # Panics
+    /// If `family` and `registers` differ in length.
+    pub fn minima(self, shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
+        assert!(
+            family.a.len() == registers.len() && family.b.len() == registers.len(),
+            "one coefficient pair a register"
+        );
+        match self.0 {
+            Kind::Portable => portable::minima(shingles, seed, family, registers),
+            // SAFETY: a `Kernel` of this kind exists only where its features were detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { avx2::minima(shingles, seed, family, registers) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::minima(shingles, seed, family, registers) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => unsafe { neon::minima(shingles, seed, family, registers) },
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Folds a 64-bit shingle to the 32 bits that the linear family works on, and mixes them.
+///
+/// Linear functions are not min-wise on structured keys such as consecutive ids (E-35), so keys are mixed first;
+/// for keys below 2³² the whole step is a bijection.
+#[inline(always)]
+pub(crate) const fn fold(shingle: u64, seed: u32) -> u32 {
+    let upper = ((shingle >> 32) as u32).wrapping_mul(0x9e37_79b1);
+    crate::hash::fmix32((shingle as u32).wrapping_add(upper) ^ seed)
+}
+
+/// Shingles that are folded at a time: few enough to stay on the stack and in the first cache, enough to make loading
+/// and storing the registers once per portion cheap.
+const PORTION: usize = 256;
+
+/// Folds the shingles portion by portion and hands the keys on. Inlined into each kernel, so that it is compiled for
+/// that kernel's instruction set.
+#[inline(always)]
+fn fold_portions(shingles: &[u64], seed: u32, mut each: impl FnMut(&[u32])) {
+    let mut keys = [0; PORTION];
+    for portion in shingles.chunks(PORTION) {
+        for (key, &shingle) in keys.iter_mut().zip(portion) {
+            *key = fold(shingle, seed);
+        }
+        each(&keys[..portion.len()]);
+    }
+}

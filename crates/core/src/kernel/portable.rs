@@ -1,0 +1,58 @@
+//! The definition of both loops, in plain code that every machine runs.
+
+use super::{BLOCK, ByteMasks, Linear, fold_portions};
+
+const WORD: u8 = 1;
+const HIGH: u8 = 2;
+
+static CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b.is_ascii_alphanumeric() || b == b'_' {
+            class[byte] = WORD;
+        } else if b >= 0x80 {
+            class[byte] = HIGH;
+        }
+        byte += 1;
+    }
+    class
+};
+
+pub(super) fn classify(blocks: &[[u8; BLOCK]], out: &mut Vec<ByteMasks>) {
+    out.extend(blocks.iter().map(|block| {
+        let mut masks = ByteMasks { word: 0, high: 0 };
+        for (bit, &byte) in block.iter().enumerate() {
+            let class = CLASS[byte as usize];
+            masks.word |= u64::from(class & WORD) << bit;
+            masks.high |= u64::from(class >> 1) << bit;
+        }
+        masks
+    }));
+}
+
+pub(super) fn minima(shingles: &[u64], seed: u32, family: Linear<'_>, registers: &mut [u32]) {
+    fold_portions(shingles, seed, |keys| minima_of_keys(keys, family, registers));
+}
+
+/// The minima over keys that are folded already; the vector kernels finish with it what does not fill their blocks.
+pub(super) fn minima_of_keys(keys: &[u32], family: Linear<'_>, registers: &mut [u32]) {
+    // A block of 16 is what compilers keep in registers on every target.
+    const HELD: usize = 16;
+    let (a_blocks, a_rest) = family.a.as_chunks::<HELD>();
+    let (b_blocks, b_rest) = family.b.as_chunks::<HELD>();
+    let (blocks, rest) = registers.as_chunks_mut::<HELD>();
+    for ((a, b), held) in a_blocks.iter().zip(b_blocks).zip(blocks) {
+        let mut least = *held;
+        for &key in keys {
+            for i in 0..HELD {
+                least[i] = least[i].min(key.wrapping_mul(a[i]).wrapping_add(b[i]));
+            }
+        }
+        *held = least;
+    }
+    for ((&a, &b), held) in a_rest.iter().zip(b_rest).zip(rest) {
+        *held = keys.iter().fold(*held, |least, key| least.min(key.wrapping_mul(a).wrapping_add(b)));
+    }
+}

@@ -1,0 +1,48 @@
+//! Minwise hashing: from text to verified near-duplicates, as pure functions.
+//!
+//! Data flows one way, and so do the modules; each uses only those before it:
+//!
+//! ```text
+//! text → shingle → sketch → candidate → verify → cluster
+//!  └ hash, kernel    └ estimate                    └ keep
+//! ```
+//!
+//! There are no files, clocks, environment variables or global state here; the crates around this one have them.
+//!
+//! ```
+//! use minwise::{Spec, estimate, shingle::Shingles, verify::{Overlap, ShingleSet}};
+//!
+//! let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+//! let (shingler, sketcher) = (spec.shingler(), spec.sketcher()?);
+//!
+//! let mut shingles = Shingles::new();
+//! let documents = ["The cat sat on the mat.", "the CAT sat on a mat!"].map(|text| {
+//!     shingler.shingle_into(text, &mut shingles);
+//!     let mut sketch = vec![0; 128];
+//!     sketcher.sketch_into(shingles.hashes(), &mut sketch);
+//!     (sketch, shingles.hashes().iter().copied().collect::<ShingleSet>())
+//! });
+//!
+//! let [(sketch_a, set_a), (sketch_b, set_b)] = &documents;
+//! assert_eq!(Overlap::of(set_a, set_b).jaccard(), 3.0 / 7.0);
+//! let estimate = estimate::minhash::estimate(sketch_a, sketch_b);
+//! assert!((estimate.value - 3.0 / 7.0).abs() < 4.0 * estimate.standard_error);
+//! # Ok::<(), minwise::Error>(())
+//! ```
+
+pub mod candidate;
+pub mod cluster;
+mod error;
+pub mod estimate;
+pub mod hash;
+pub mod keep;
+pub mod kernel;
+pub mod shingle;
+pub mod sketch;
+pub mod sort;
+mod spec;
+pub mod text;
+pub mod verify;
+
+pub use error::{Error, ErrorKind};
+pub use spec::{Spec, VERSION};

@@ -1,0 +1,17 @@
+//! Units that are characters.
+
+use std::ops::Range;
+
+use crate::hash::token::hash_char;
+use crate::text::Text;
+
+/// The hash of every character of the text, in order.
+pub(super) fn hash_into(text: &Text, units: &mut Vec<u64>) {
+    units.clear();
+    units.extend(text.as_str().chars().map(hash_char));
+}
+
+/// The bytes of every character, in order.
+pub(super) fn spans(text: &Text) -> Vec<Range<usize>> {
+    text.as_str().char_indices().map(|(start, c)| start..start + c.len_utf8()).collect()
+}

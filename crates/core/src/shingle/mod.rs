@@ -1,0 +1,396 @@
+//! Shingles: overlapping pieces of a text, each hashed once to 64 well-mixed bits.
+//!
+//! | shingling | a shingle is | use when |
+//! |---|---|---|
+//! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
+//! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
+//!
+//! A shingle's position is its index: the shingle at index i starts with token (or character) i. A text with fewer
+//! than N of them is one shingle of all there are, so that short texts can still equal one another; a text with none
+//! has no shingles, and equals only texts that are the same to the letter.
+
+mod chars;
+mod words;
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use crate::error::Error;
+use crate::hash::rolling;
+use crate::kernel::{ByteMasks, Kernel};
+use crate::text::{Normalization, Normalizer, Text};
+
+/// What a shingle is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Tokens (see [`crate::text`]).
+    Words,
+    /// Characters of the normalised text.
+    Chars,
+}
+
+/// What becomes of a text that has fewer units than a shingle needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Short {
+    /// It is one shingle of all its units.
+    #[default]
+    One,
+    /// It is refused.
+    Reject,
+}
+
+/// How texts are cut into shingles. The text form is `words:5`, `chars:9` or `words:5,short=reject`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shingling {
+    unit: Unit,
+    size: usize,
+    short: Short,
+}
+
+impl Shingling {
+    /// The most units a shingle can have.
+    pub const MOST: usize = 1024;
+
+    /// Shingles of `size` units.
+    pub fn new(unit: Unit, size: usize, short: Short) -> Result<Self, Error> {
+        if (1..=Self::MOST).contains(&size) {
+            Ok(Self { unit, size, short })
+        } else {
+            Err(Error::out_of_range("the size of a shingle", size, "from 1 to 1024"))
+        }
+    }
+
+    /// What a shingle is made of.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Units a shingle has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The rule for texts with fewer.
+    #[must_use]
+    pub fn short(&self) -> Short {
+        self.short
+    }
+
+    /// The same shingling with another rule for short texts.
+    #[must_use]
+    pub fn with_short(self, short: Short) -> Self {
+        Self { short, ..self }
+    }
+}
+
+impl Default for Shingling {
+    fn default() -> Self {
+        Self { unit: Unit::Words, size: 5, short: Short::One }
+    }
+}
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::One => "one",
+            Self::Reject => "reject",
+        })
+    }
+}
+
+impl FromStr for Short {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "one" => Ok(Self::One),
+            "reject" => Ok(Self::Reject),
+            _ => Err(Error::parse("rule for short documents", text, "`one` or `reject`")),
+        }
+    }
+}
+
+impl fmt::Display for Shingling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            Unit::Words => "words",
+            Unit::Chars => "chars",
+        };
+        write!(f, "{unit}:{}", self.size)?;
+        match self.short {
+            Short::One => Ok(()),
+            Short::Reject => write!(f, ",short={}", self.short),
+        }
+    }
+}
+
+impl FromStr for Shingling {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::parse("shingling", text, "`words:N` or `chars:N`, such as `words:5`");
+        let (shingle, short) = match text.split_once(",short=") {
+            Some((shingle, short)) => (shingle, short.parse()?),
+            None => (text, Short::One),
+        };
+        let (unit, size) = shingle.split_once(':').ok_or_else(wrong)?;
+        let unit = match unit {
+            "words" => Unit::Words,
+            "chars" => Unit::Chars,
+            _ => return Err(wrong()),
+        };
+        Self::new(unit, size.parse().map_err(|_| wrong())?, short)
+    }
+}
+
+/// The shingles of one document, in buffers that are used again for the next one.
+#[derive(Debug, Default, Clone)]
+pub struct Shingles {
+    text: Text,
+    masks: Vec<ByteMasks>,
+    units: Vec<u64>,
+    hashes: Vec<u64>,
+}
+
+impl Shingles {
+    /// Empty buffers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The shingles in order, repeats included: the one at index i starts with unit i.
+    #[must_use]
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// How many tokens or characters the document has.
+    #[must_use]
+    pub fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    /// A key that is the same for documents with the same shingles in the same order, and for documents without
+    /// shingles only if their normalised texts are equal.
+    ///
+    /// 128 bits: among a billion documents, the chance of any two different ones sharing a key is 10⁻²¹.
+    #[must_use]
+    pub fn equality_key(&self) -> u128 {
+        if self.hashes.is_empty() {
+            xxh3_128_with_seed(self.text.as_str().as_bytes(), 1)
+        } else {
+            xxh3_128_with_seed(bytemuck::cast_slice(&self.hashes), 0)
+        }
+    }
+}
+
+/// Where the units of a document stand in its text as it was written, as byte ranges.
+#[derive(Debug, Clone, Default)]
+pub struct Places(Vec<Range<usize>>);
+
+impl Places {
+    /// The bytes of the source from the start of unit `first` to the end of unit `last`.
+    #[must_use]
+    pub fn span(&self, first: usize, last: usize) -> Option<Range<usize>> {
+        Some(self.0.get(first)?.start..self.0.get(last)?.end)
+    }
+}
+
+/// Cuts documents into shingles.
+#[derive(Debug, Clone)]
+pub struct Shingler {
+    normalizer: Normalizer,
+    shingling: Shingling,
+    kernel: Kernel,
+}
+
+impl Shingler {
+    /// A shingler for the given settings, on the fastest kernel of this machine.
+    #[must_use]
+    pub fn new(normalization: Normalization, shingling: Shingling) -> Self {
+        let normalizer = match shingling.unit {
+            Unit::Words => Normalizer::for_tokens(normalization),
+            Unit::Chars => Normalizer::new(normalization),
+        };
+        Self { normalizer, shingling, kernel: Kernel::detect() }
+    }
+
+    /// The same on another kernel; the shingles are the same too.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    /// Whether the rule for short documents refuses this one.
+    #[must_use]
+    pub fn refuses(&self, shingles: &Shingles) -> bool {
+        self.shingling.short == Short::Reject && shingles.units() < self.shingling.size
+    }
+
+    /// Cuts `source` into shingles.
+    pub fn shingle_into(&self, source: &str, out: &mut Shingles) {
+        self.normalizer.normalize_into(source, &mut out.text);
+        match self.shingling.unit {
+            Unit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
+            Unit::Chars => chars::hash_into(&out.text, &mut out.units),
+        }
+        if out.units.is_empty() {
+            // Only the text itself can equal another one now, so it is needed in full.
+            Normalizer::new(self.normalizer.normalization()).normalize_into(source, &mut out.text);
+        }
+        self.roll(out);
+    }
+
+    /// Cuts `source` into shingles, and says where its units stand in it.
+    pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> Places {
+        let origins = self.normalizer.normalize_tracked_into(source, &mut out.text);
+        let spans = match self.shingling.unit {
+            Unit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
+            Unit::Chars => chars::spans(&out.text),
+        };
+        self.shingle_into(source, out);
+        Places(spans.into_iter().map(|span| origins.source_range(source, span)).collect())
+    }
+
+    fn roll(&self, out: &mut Shingles) {
+        out.hashes.clear();
+        if out.units.len() >= self.shingling.size {
+            rolling::windows_into(&out.units, self.shingling.size, &mut out.hashes);
+        } else if !out.units.is_empty() {
+            out.hashes.push(rolling::whole(&out.units));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn shingles(how: &str, source: &str) -> Shingles {
+        let mut out = Shingles::new();
+        Shingler::new(Normalization::default(), how.parse().unwrap()).shingle_into(source, &mut out);
+        out
+    }
+
+    fn count(how: &str, source: &str) -> (usize, usize) {
+        let shingles = shingles(how, source);
+        let distinct: HashSet<&u64> = shingles.hashes().iter().collect();
+        (shingles.hashes().len(), distinct.len())
+    }
+
+    #[test]
+    fn text_forms_round_trip() {
+        for form in ["words:5", "chars:9", "words:1,short=reject"] {
+            assert_eq!(form.parse::<Shingling>().unwrap().to_string(), form);
+        }
+        for wrong in
+            ["", "words", "words:", "words:0", "words:x", "lines:5", "words:5,short=two", "words:2000"]
+        {
+            assert!(wrong.parse::<Shingling>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_digest_counts() {
+        assert_eq!(count("chars:2", "abcdabd"), (6, 5));
+        assert_eq!(count("chars:3", "abc"), (1, 1));
+        assert_eq!(count("chars:3", "ab"), (1, 1));
+        assert_eq!(count("chars:9", "123456789"), (1, 1));
+        assert_eq!(count("words:3", "a b c d"), (2, 2));
+    }
+
+    #[test]
+    fn short_texts_are_one_shingle_and_empty_ones_none() {
+        assert_eq!(count("words:5", "just three words"), (1, 1));
+        assert_eq!(count("words:5", ""), (0, 0));
+        assert_eq!(count("words:5", " ... !"), (0, 0));
+        assert_eq!(count("chars:5", "  \n"), (0, 0));
+    }
+
+    #[test]
+    fn short_texts_are_refused_when_asked() {
+        let shingling = "words:5,short=reject".parse().unwrap();
+        let shingler = Shingler::new(Normalization::default(), shingling);
+        let mut out = Shingles::new();
+        for (source, refused) in
+            [("", true), ("one two three four", true), ("one two three four five", false)]
+        {
+            shingler.shingle_into(source, &mut out);
+            assert_eq!(shingler.refuses(&out), refused, "{source}");
+        }
+    }
+
+    #[test]
+    fn punctuation_case_and_width_do_not_matter_to_words() {
+        assert_eq!(
+            shingles("words:2", "Hello, ｗｏｒｌｄ!").hashes(),
+            shingles("words:2", "hello world").hashes()
+        );
+    }
+
+    #[test]
+    fn characters_see_white_space_folded() {
+        assert_eq!(shingles("chars:3", " a  b\nc ").hashes(), shingles("chars:3", "a b c").hashes());
+        assert_ne!(shingles("chars:3", "ab c").hashes(), shingles("chars:3", "a bc").hashes());
+    }
+
+    #[test]
+    fn equality_keys_tell_empty_texts_apart() {
+        let key = |source| shingles("words:5", source).equality_key();
+        assert_eq!(key("!!!"), key(" !!!\n"));
+        assert_ne!(key("!!!"), key("???"));
+        assert_ne!(key(""), key("!"));
+        assert_eq!(key(""), key("  \n"));
+        assert_eq!(key("Some words, and more."), key("some words and more"));
+        assert_ne!(key("some words"), key("words some"));
+    }
+
+    #[test]
+    fn places_lead_back_to_the_source() {
+        let source = "Ｏne  STRAßE, cafe\u{301} 中文";
+        let mut out = Shingles::new();
+        let shingler = Shingler::new(Normalization::default(), "words:2".parse().unwrap());
+        let places = shingler.shingle_with_places_into(source, &mut out);
+        let unit = |i| &source[places.span(i, i).unwrap()];
+        assert_eq!(
+            [unit(0), unit(1), unit(2), unit(3), unit(4)],
+            ["Ｏne", "STRAßE", "cafe\u{301}", "中", "文"]
+        );
+        assert_eq!(&source[places.span(1, 3).unwrap()], "STRAßE, cafe\u{301} 中");
+        assert!(places.span(5, 5).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_gives_the_same_shingles(source in any::<String>()) {
+            let mut expected: Option<Vec<u64>> = None;
+            for kernel in Kernel::available() {
+                let mut out = Shingles::new();
+                let shingler = Shingler::new(Normalization::default(), Shingling::default()).with_kernel(kernel);
+                shingler.shingle_into(&source, &mut out);
+                let expected = expected.get_or_insert_with(|| out.hashes().to_vec());
+                prop_assert_eq!(out.hashes(), &expected[..]);
+            }
+        }
+
+        #[test]
+        fn there_is_a_place_for_every_unit(source in "[aB é中\n.ﬁ]{0,40}", how in "(words|chars):[1-4]") {
+            let mut out = Shingles::new();
+            let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
+            let places = shingler.shingle_with_places_into(&source, &mut out);
+            for i in 0..out.units() {
+                let span = places.span(i, i).unwrap();
+                prop_assert!(source.get(span).is_some_and(|text| !text.is_empty()));
+            }
+            prop_assert!(places.span(out.units(), out.units()).is_none());
+        }
+    }
+}

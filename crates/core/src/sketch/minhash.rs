@@ -1,0 +1,142 @@
+//! `MinHash`.
+//!
+//! Paper      Broder, *On the resemblance and containment of documents*, 1997; the first, second and fifth source
+//!            (digest 02).
+//! Idea       Under a random order of all shingles, the first shingle of A and the first of B are the same one with
+//!            probability J(A, B). A register keeps the least value of one hash function over the document, and the
+//!            share of registers in which two documents agree estimates their Jaccard similarity.
+//! Symbols    k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², m folding the shingle to 32 mixed bits, aᵢ odd.
+//! Cost       k multiplications a shingle, vectorised: about 5 ns for k = 128 with AVX-512; 4k bytes a sketch.
+//! Error      unbiased, variance J(1−J)/k; checked by `tests/statistics.rs` over consecutive ids, random ids and the
+//!            shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
+//!            probability n/2³³: 0.0001 for a million shingles.
+//! Differs    The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow
+//!            aᵢ = 0 (E-33) or aᵢ even, which lose shingles; here ids are mixed first and aᵢ is odd, which makes every
+//!            hᵢ a permutation of the mixed keys. Comparison is register by register, never as sets (E-09).
+//! Vectors    `vectors/minhash.toml`, ours.
+//!
+//! Use when   in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
+//! Do not     use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
+
+use crate::error::Error;
+use crate::hash::SplitMix64;
+use crate::kernel::{Kernel, Linear};
+
+/// The value of every register of a document without shingles.
+pub const EMPTY: u32 = u32::MAX;
+
+/// The most registers a sketch can have.
+const MOST_REGISTERS: usize = 1 << 16;
+
+pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
+    if (1..=MOST_REGISTERS).contains(&registers) {
+        Ok(())
+    } else {
+        Err(Error::out_of_range("the number of registers", registers, "from 1 to 65536"))
+    }
+}
+
+/// Makes sketches of k minima.
+#[derive(Debug, Clone)]
+pub struct MinHash {
+    seed: u32,
+    multipliers: Vec<u32>,
+    offsets: Vec<u32>,
+    kernel: Kernel,
+}
+
+impl MinHash {
+    /// A family of `registers` hash functions drawn by `seed`, on the fastest kernel of this machine.
+    pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
+        check_registers(registers)?;
+        let mut random = SplitMix64::new(seed);
+        let seed = random.next_u32();
+        let (multipliers, offsets) = (0..registers)
+            .map(|_| {
+                let drawn = random.next_u64();
+                ((drawn >> 32) as u32 | 1, drawn as u32)
+            })
+            .unzip();
+        Ok(Self { seed, multipliers, offsets, kernel: Kernel::detect() })
+    }
+
+    /// The same family on another kernel; the sketches are the same too.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    /// k.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.multipliers.len()
+    }
+
+    /// Writes the sketch of a set of shingles; repeats and order do not matter.
+    ///
+    /// # Panics
+    /// If `out` does not have [`registers`](Self::registers) elements.
+    pub fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        out.fill(EMPTY);
+        let family = Linear { a: &self.multipliers, b: &self.offsets };
+        self.kernel.minima(shingles, self.seed, family, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sketch(shingles: &[u64]) -> Vec<u32> {
+        let minhash = MinHash::new(40, 1).unwrap();
+        let mut out = vec![0; 40];
+        minhash.sketch_into(shingles, &mut out);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn neither_order_nor_repeats_matter(mut shingles in proptest::collection::vec(any::<u64>(), 1..50)) {
+            let expected = sketch(&shingles);
+            shingles.extend_from_within(..);
+            shingles.reverse();
+            prop_assert_eq!(sketch(&shingles), expected);
+        }
+
+        #[test]
+        fn a_union_merges_by_minimum(shingles in proptest::collection::vec(any::<u64>(), 0..50), cut: prop::sample::Index) {
+            let (a, b) = shingles.split_at(cut.index(shingles.len() + 1));
+            let merged: Vec<u32> = sketch(a).into_iter().zip(sketch(b)).map(|(a, b)| a.min(b)).collect();
+            prop_assert_eq!(merged, sketch(&shingles));
+        }
+    }
+
+    #[test]
+    fn nothing_gives_empty_registers() {
+        assert_eq!(sketch(&[]), [EMPTY; 40]);
+    }
+
+    #[test]
+    fn more_registers_begin_like_fewer() {
+        let shingles = [1, 2, 3];
+        let mut long = vec![0; 60];
+        MinHash::new(60, 1).unwrap().sketch_into(&shingles, &mut long);
+        assert_eq!(long[..40], sketch(&shingles));
+    }
+
+    #[test]
+    fn seeds_differ() {
+        let mut other = vec![0; 40];
+        MinHash::new(40, 2).unwrap().sketch_into(&[1, 2, 3], &mut other);
+        assert!(other.iter().zip(sketch(&[1, 2, 3])).filter(|(a, b)| **a == *b).count() < 3);
+    }
+
+    #[test]
+    fn the_number_of_registers_is_checked() {
+        for wrong in [0, MOST_REGISTERS + 1] {
+            let message = MinHash::new(wrong, 1).unwrap_err().to_string();
+            assert!(message.contains("from 1 to 65536"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Sketches: a document's set of shingles in a few hundred bytes, from which similarity can be estimated.
+//!
+//! A sketch is a row of registers. All rows of a corpus lie in one flat [`Sketches`] matrix, so that there is no
+//! allocation per document and a row is a plain slice.
+//!
+//! | sketch | registers agree with probability | use when |
+//! |---|---|---|
+//! | [`minhash`] | J | always, until memory or speed says otherwise |
+
+pub mod minhash;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+pub use minhash::MinHash;
+
+/// A sketch and its size. The text form is `minhash:128`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The minima of k hash functions.
+    MinHash {
+        /// k.
+        registers: usize,
+    },
+}
+
+impl Method {
+    /// How many registers a sketch has.
+    #[must_use]
+    pub fn registers(self) -> usize {
+        match self {
+            Self::MinHash { registers } => registers,
+        }
+    }
+
+    /// The probability that a register of two documents of this similarity agrees.
+    #[must_use]
+    pub fn match_probability(self, similarity: f64) -> f64 {
+        match self {
+            Self::MinHash { .. } => similarity,
+        }
+    }
+
+    /// Bytes that one sketch takes.
+    #[must_use]
+    pub fn size_bytes(self) -> usize {
+        match self {
+            Self::MinHash { registers } => registers * size_of::<u32>(),
+        }
+    }
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self::MinHash { registers: 128 }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MinHash { registers } => write!(f, "minhash:{registers}"),
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::parse("sketch", text, "`minhash:K`, such as `minhash:128`");
+        let (name, registers) = text.split_once(':').ok_or_else(wrong)?;
+        let registers = registers.parse().map_err(|_| wrong())?;
+        match name {
+            "minhash" => {
+                minhash::check_registers(registers)?;
+                Ok(Self::MinHash { registers })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// The sketches of many documents: one flat matrix, a row each.
+#[derive(Debug, Clone)]
+pub struct Sketches {
+    registers: usize,
+    values: Vec<u32>,
+}
+
+impl Sketches {
+    /// No rows yet, each to have this many registers.
+    ///
+    /// # Panics
+    /// If `registers` is zero.
+    #[must_use]
+    pub fn new(registers: usize) -> Self {
+        assert!(registers > 0, "a sketch has at least one register");
+        Self { registers, values: vec![] }
+    }
+
+    /// Registers of a row.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.registers
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len() / self.registers
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[u32] {
+        &self.values[row * self.registers..][..self.registers]
+    }
+
+    /// Adds a row of empty registers and gives it out to be filled.
+    #[inline]
+    pub fn push(&mut self) -> &mut [u32] {
+        let begin = self.values.len();
+        self.values.resize(begin + self.registers, minhash::EMPTY);
+        &mut self.values[begin..]
+    }
+
+    /// Adds all rows of another matrix behind these.
+    ///
+    /// # Panics
+    /// If its rows have another length.
+    pub fn append(&mut self, other: &mut Self) {
+        assert_eq!(self.registers, other.registers, "rows of one length");
+        self.values.append(&mut other.values);
+    }
+
+    /// Removes all rows, keeping the memory.
+    pub fn clear(&mut self) {
+        self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms_round_trip() {
+        assert_eq!("minhash:128".parse::<Method>().unwrap().to_string(), "minhash:128");
+        for wrong in ["", "minhash", "minhash:", "minhash:0", "minhash:-1", "minhash:99999999", "simhash:64"]
+        {
+            assert!(wrong.parse::<Method>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_matrix() {
+        let mut sketches = Sketches::new(3);
+        sketches.push().copy_from_slice(&[1, 2, 3]);
+        let mut more = Sketches::new(3);
+        more.push()[0] = 9;
+        sketches.append(&mut more);
+        assert_eq!(sketches.len(), 2);
+        assert_eq!(sketches.row(0), [1, 2, 3]);
+        assert_eq!(sketches.row(1), [9, u32::MAX, u32::MAX]);
+        assert!(more.is_empty());
+    }
+}

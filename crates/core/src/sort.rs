@@ -1,0 +1,116 @@
+//! Sorting of well-mixed keys.
+//!
+//! Shingles and band keys are spread evenly over all 64 bits, so their first bits say nearly where each belongs: one
+//! pass distributes them into small runs, and each run is sorted by itself. That is about three times as fast as a
+//! comparison sort, and on keys that are not spread evenly it is still correct and O(n log n).
+
+/// Runs are made this small on average.
+const RUN: usize = 4;
+/// Counters for more runs than this would not stay in the first cache.
+const MOST_BITS: u32 = 12;
+/// Below this, distribution costs more than it saves.
+const FEW: usize = 48;
+
+/// Something that is sorted by a well-mixed 64-bit key first, and by the rest of it for equal keys.
+pub trait Mixed: Copy + Ord + Default {
+    /// The first 64 bits that order it.
+    fn mixed(&self) -> u64;
+}
+
+impl Mixed for u64 {
+    #[inline(always)]
+    fn mixed(&self) -> u64 {
+        *self
+    }
+}
+
+impl Mixed for (u64, u32) {
+    #[inline(always)]
+    fn mixed(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Sorts `items`, with `scratch` as room to work in.
+pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
+    if items.len() < FEW {
+        items.sort_unstable();
+        return;
+    }
+    let bits = (items.len() / RUN).ilog2().min(MOST_BITS);
+    let run_of = |item: &T| (item.mixed() >> (64 - bits)) as usize;
+
+    let mut ends = [0u32; 1 << MOST_BITS];
+    let ends = &mut ends[..1 << bits];
+    for item in items.iter() {
+        ends[run_of(item)] += 1;
+    }
+    let mut begin = 0;
+    for end in ends.iter_mut() {
+        let count = *end;
+        *end = begin;
+        begin += count;
+    }
+    scratch.clear();
+    scratch.resize(items.len(), T::default());
+    // Each counter is where its run goes on, and in the end where it ends.
+    for item in items.iter() {
+        let end = &mut ends[run_of(item)];
+        scratch[*end as usize] = *item;
+        *end += 1;
+    }
+    let mut begin = 0;
+    for &end in ends.iter() {
+        sort_run(&mut scratch[begin..end as usize]);
+        begin = end as usize;
+    }
+    std::mem::swap(items, scratch);
+}
+
+#[inline(always)]
+fn sort_run<T: Mixed>(run: &mut [T]) {
+    match run {
+        [] | [_] => {}
+        [a, b] => {
+            if *b < *a {
+                std::mem::swap(a, b);
+            }
+        }
+        _ => run.sort_unstable(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{SplitMix64, fmix64};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorts_mixed_keys(seed: u64, len in 0usize..3000, repeats in 1u64..40) {
+            let mut random = SplitMix64::new(seed);
+            let mut items: Vec<u64> = (0..len).map(|_| fmix64(random.next_u64() % (len as u64 / repeats + 1))).collect();
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            sort_mixed(&mut items, &mut vec![]);
+            prop_assert_eq!(items, expected);
+        }
+
+        #[test]
+        fn sorts_keys_that_are_not(mut items in proptest::collection::vec((0u64..50, any::<u32>()), 0..300)) {
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            sort_mixed(&mut items, &mut vec![(1, 1); 7]);
+            prop_assert_eq!(items, expected);
+        }
+    }
+
+    #[test]
+    fn sorts_more_than_the_counters_hold() {
+        let mut random = SplitMix64::new(3);
+        let mut items: Vec<u64> = (0..100_000).map(|_| random.next_u64()).collect();
+        sort_mixed(&mut items, &mut vec![]);
+        assert!(items.is_sorted());
+    }
+}

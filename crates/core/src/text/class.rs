@@ -1,0 +1,104 @@
+//! What a character is: part of a token, a token by itself, or neither; and how normalisation treats it.
+//!
+//! Both answers come from one table of one byte a character, generated from the Unicode data of the pinned `icu`
+//! crates by `cargo x tables` and checked against them by a test.
+
+use super::tables::{BLOCKS, INDEX};
+
+/// Characters a block of the table describes.
+pub(super) const BLOCK_BITS: u32 = 7;
+
+/// How a character takes part in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenClass {
+    /// It separates tokens.
+    Separator,
+    /// It belongs to a run: Alphabetic, Mark, Number or `_`, in a script written with spaces.
+    Run,
+    /// It is a token by itself: Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
+    Alone,
+}
+
+/// How a character takes part in NFKC and case folding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FormClass {
+    /// Nothing happens to it, and it leaves its neighbours alone.
+    Inert,
+    /// It becomes other characters, whatever stands before it; a [`Combining`](Self::Combining) character behind it
+    /// may change that.
+    Mapped,
+    /// What becomes of it depends on the characters before it.
+    Combining,
+}
+
+/// The class of one character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CharClass(pub(super) u8);
+
+impl CharClass {
+    /// Looks the character up.
+    #[inline]
+    #[must_use]
+    pub fn of(c: char) -> Self {
+        Self::of_code(c as u32)
+    }
+
+    /// Looks a code point up; one beyond Unicode separates.
+    #[inline(always)]
+    pub(super) fn of_code(code: u32) -> Self {
+        let block = INDEX.get((code >> BLOCK_BITS) as usize).map_or(0, |&block| block as usize);
+        Self(BLOCKS[block % BLOCKS.len()][(code & ((1 << BLOCK_BITS) - 1)) as usize])
+    }
+
+    /// Its part in tokens.
+    #[inline(always)]
+    #[must_use]
+    pub fn token(self) -> TokenClass {
+        match self.0 & 3 {
+            0 => TokenClass::Separator,
+            1 => TokenClass::Run,
+            _ => TokenClass::Alone,
+        }
+    }
+
+    /// Its part in NFKC and case folding.
+    #[inline(always)]
+    pub(super) fn form(self) -> FormClass {
+        match self.0 >> 2 {
+            0 => FormClass::Inert,
+            1 => FormClass::Mapped,
+            _ => FormClass::Combining,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_as_the_rule_says() {
+        for c in "azAZ09_éßñжΩעع한गि٣²".chars() {
+            assert_eq!(CharClass::of(c).token(), TokenClass::Run, "{c}");
+        }
+        for c in "中々あカพລខမ〇".chars() {
+            assert_eq!(CharClass::of(c).token(), TokenClass::Alone, "{c}");
+        }
+        for c in " .,'-—、。“”()\n\u{a0}\u{3000}€😀".chars() {
+            assert_eq!(CharClass::of(c).token(), TokenClass::Separator, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn forms_as_expected() {
+        assert_eq!(CharClass::of('a').form(), FormClass::Inert);
+        assert_eq!(CharClass::of('é').form(), FormClass::Inert);
+        assert_eq!(CharClass::of('中').form(), FormClass::Inert);
+        assert_eq!(CharClass::of('한').form(), FormClass::Inert);
+        assert_eq!(CharClass::of('É').form(), FormClass::Mapped);
+        assert_eq!(CharClass::of('，').form(), FormClass::Mapped);
+        assert_eq!(CharClass::of('\u{301}').form(), FormClass::Combining);
+        assert_eq!(CharClass::of('\u{1161}').form(), FormClass::Combining);
+        assert_eq!(CharClass::of('ﾞ').form(), FormClass::Combining);
+    }
+}

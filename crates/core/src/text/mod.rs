@@ -1,0 +1,331 @@
+//! Text as shingles see it: normalised, and cut into tokens.
+//!
+//! A [`Normalizer`] writes the normalised form of a document into a [`Text`]; the shinglers read tokens or characters
+//! from there. The default folds everything a reader would call the same text: compatibility forms (NFKC), case, and,
+//! for character shingles, runs of white space.
+//!
+//! | form | `Ｓtraße  ﬁne` becomes | use when |
+//! |---|---|---|
+//! | `nfkc+casefold` | `strasse  fine` | always, unless there is a reason not to |
+//! | `casefold` | `ｓtrasse  fine` | width and ligatures carry meaning |
+//! | `none` | `Ｓtraße  ﬁne` | the text was normalised before, or every difference counts |
+//!
+//! Unicode data is that of the pinned `icu` crates; [`UNICODE`] names the version and is part of every spec's
+//! fingerprint.
+
+mod class;
+mod markup;
+mod normalize;
+mod origin;
+mod space;
+mod tables;
+pub(crate) mod token;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+use crate::hash::token::PADDING;
+use crate::kernel::BLOCK;
+
+pub use class::{CharClass, TokenClass};
+pub use origin::Origins;
+pub use tables::UNICODE;
+
+/// How case and compatibility forms are folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Left as it is.
+    None,
+    /// Full case folding only.
+    Casefold,
+    /// NFKC, then full case folding.
+    #[default]
+    NfkcCasefold,
+}
+
+/// What happens to markup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Markup {
+    /// Tags are text like any other.
+    #[default]
+    Keep,
+    /// Tags, comments, scripts and styles are removed, and character references decoded.
+    Strip,
+}
+
+/// What happens to white space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Space {
+    /// Every run becomes one space, and the ends are trimmed.
+    #[default]
+    Fold,
+    /// Left as it is.
+    Keep,
+    /// All of it is taken out.
+    Remove,
+}
+
+/// Everything that is done to a text before it is cut into shingles.
+///
+/// Its text form is a form followed by what differs from the default: `nfkc+casefold`,
+/// `casefold+strip-markup+remove-space`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Normalization {
+    /// Case and compatibility forms.
+    pub form: Form,
+    /// Tags.
+    pub markup: Markup,
+    /// White space.
+    pub space: Space,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Casefold => "casefold",
+            Self::NfkcCasefold => "nfkc+casefold",
+        })
+    }
+}
+
+impl FromStr for Form {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "none" => Ok(Self::None),
+            "casefold" => Ok(Self::Casefold),
+            "nfkc+casefold" => Ok(Self::NfkcCasefold),
+            _ => Err(Error::parse("normalisation", text, "`nfkc+casefold`, `casefold` or `none`")),
+        }
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fold => "fold",
+            Self::Keep => "keep",
+            Self::Remove => "remove",
+        })
+    }
+}
+
+impl FromStr for Space {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "fold" => Ok(Self::Fold),
+            "keep" => Ok(Self::Keep),
+            "remove" => Ok(Self::Remove),
+            _ => Err(Error::parse("way to treat white space", text, "`fold`, `keep` or `remove`")),
+        }
+    }
+}
+
+impl fmt::Display for Normalization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.form)?;
+        if self.markup == Markup::Strip {
+            f.write_str("+strip-markup")?;
+        }
+        match self.space {
+            Space::Fold => Ok(()),
+            other => write!(f, "+{other}-space"),
+        }
+    }
+}
+
+impl FromStr for Normalization {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut rest = text;
+        let space = if let Some(before) = rest.strip_suffix("+keep-space") {
+            rest = before;
+            Space::Keep
+        } else if let Some(before) = rest.strip_suffix("+remove-space") {
+            rest = before;
+            Space::Remove
+        } else {
+            Space::Fold
+        };
+        let markup = if let Some(before) = rest.strip_suffix("+strip-markup") {
+            rest = before;
+            Markup::Strip
+        } else {
+            Markup::Keep
+        };
+        let expected =
+            "`nfkc+casefold`, `casefold` or `none`, then `+strip-markup`, `+keep-space` or `+remove-space`";
+        let form = rest.parse().map_err(|_| Error::parse("normalisation", text, expected))?;
+        Ok(Self { form, markup, space })
+    }
+}
+
+/// A normalised text, in a buffer that is used again for the next one.
+///
+/// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read past the end.
+#[derive(Debug, Default, Clone)]
+pub struct Text {
+    padded: String,
+    len: usize,
+    before_form: String,
+    before_space: String,
+}
+
+impl Text {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The normalised text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.padded[..self.len]
+    }
+
+    /// The normalised text and at least [`PADDING`] zeros, a whole number of blocks.
+    pub(crate) fn padded(&self) -> &[u8] {
+        self.padded.as_bytes()
+    }
+
+    fn pad(&mut self) {
+        const ZEROS: &str = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+        self.len = self.padded.len();
+        let padded_len = (self.len + PADDING).next_multiple_of(BLOCK);
+        self.padded.reserve(padded_len - self.len);
+        while self.padded.len() < padded_len {
+            let wanted = (padded_len - self.padded.len()).min(ZEROS.len());
+            self.padded.push_str(&ZEROS[..wanted]);
+        }
+    }
+}
+
+/// Turns documents into normalised text.
+#[derive(Debug, Clone)]
+pub struct Normalizer {
+    normalization: Normalization,
+    /// Folding white space changes no token, so word shingles leave it out.
+    fold_space: bool,
+}
+
+impl Normalizer {
+    /// A normalizer for shingles that read characters, white space among them.
+    #[must_use]
+    pub fn new(normalization: Normalization) -> Self {
+        Self { normalization, fold_space: true }
+    }
+
+    /// A normalizer for shingles that read tokens: it saves the folding of white space, which they cannot see.
+    #[must_use]
+    pub fn for_tokens(normalization: Normalization) -> Self {
+        Self { normalization, fold_space: false }
+    }
+
+    /// What it does.
+    #[must_use]
+    pub fn normalization(&self) -> Normalization {
+        self.normalization
+    }
+
+    /// Writes the normalised form of `source` into `text`.
+    pub fn normalize_into(&self, source: &str, text: &mut Text) {
+        self.run(source, text, &mut origin::Untracked);
+    }
+
+    /// The same, and says where each place of the normalised text came from.
+    pub fn normalize_tracked_into(&self, source: &str, text: &mut Text) -> Origins {
+        let mut origins = Origins::default();
+        self.run(source, text, &mut origins);
+        origins
+    }
+
+    fn run<T: origin::Track>(&self, source: &str, text: &mut Text, track: &mut T) {
+        text.padded.clear();
+        let mut source = source;
+        if self.normalization.markup == Markup::Strip {
+            text.before_form.clear();
+            track.stage(|track| markup::strip_into(source, &mut text.before_form, track));
+            source = &text.before_form;
+        }
+        let space = match self.normalization.space {
+            Space::Fold if !self.fold_space => Space::Keep,
+            space => space,
+        };
+        let form = self.normalization.form;
+        if space == Space::Keep {
+            track.stage(|track| normalize::form_into(form, source, &mut text.padded, track));
+        } else {
+            text.before_space.clear();
+            track.stage(|track| normalize::form_into(form, source, &mut text.before_space, track));
+            track.stage(|track| space::apply_into(space, &text.before_space, &mut text.padded, track));
+        }
+        text.pad();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(how: &str, source: &str) -> String {
+        let mut text = Text::new();
+        Normalizer::new(how.parse().unwrap()).normalize_into(source, &mut text);
+        text.as_str().to_owned()
+    }
+
+    #[test]
+    fn text_forms_round_trip() {
+        for form in [
+            "nfkc+casefold",
+            "casefold",
+            "none",
+            "none+strip-markup",
+            "casefold+strip-markup+remove-space",
+            "nfkc+casefold+keep-space",
+        ] {
+            assert_eq!(form.parse::<Normalization>().unwrap().to_string(), form);
+        }
+        for wrong in ["", "nfkc", "nfkc+casefold+", "lower", "casefold+fold-space"] {
+            let message = wrong.parse::<Normalization>().unwrap_err().to_string();
+            assert!(message.contains("nfkc+casefold"), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_forms_is_true() {
+        assert_eq!(normal("nfkc+casefold+keep-space", "Ｓtraße  ﬁne"), "strasse  fine");
+        assert_eq!(normal("casefold+keep-space", "Ｓtraße  ﬁne"), "ｓtrasse  fine");
+        assert_eq!(normal("none+keep-space", "Ｓtraße  ﬁne"), "Ｓtraße  ﬁne");
+    }
+
+    #[test]
+    fn white_space_is_folded_kept_or_removed() {
+        assert_eq!(normal("none", " a\t\n b  "), "a b");
+        assert_eq!(normal("none+keep-space", " a\t\n b  "), " a\t\n b  ");
+        assert_eq!(normal("none+remove-space", " a\t\n b\u{3000} "), "ab");
+    }
+
+    #[test]
+    fn the_padding_is_zeros_to_a_whole_block() {
+        let mut text = Text::new();
+        for len in [0, 1, 47, 48, 49, 63, 64, 65, 200] {
+            Normalizer::new(Normalization::default()).normalize_into(&"a".repeat(len), &mut text);
+            assert_eq!(text.as_str().len(), len);
+            assert_eq!(text.padded().len() % BLOCK, 0);
+            assert!(text.padded().len() >= len + PADDING);
+            assert!(text.padded()[len..].iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn markup_goes_before_the_form_is_applied() {
+        assert_eq!(normal("nfkc+casefold+strip-markup", "<B>Caf&eacute;</B> &#x3b1;"), "café α");
+    }
+}

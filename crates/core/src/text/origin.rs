@@ -1,0 +1,187 @@
+//! Where a place of the normalised text came from.
+//!
+//! Evidence is shown in the document as it was written, so offsets in the normalised text must lead back. Each stage
+//! of normalisation notes a mark wherever the two sides stop running in step; sketching needs no origins and compiles
+//! the notes away.
+
+use std::ops::Range;
+
+/// Takes notes while one text is written from another.
+pub(super) trait Track {
+    /// From `normal` on in the new text, bytes stand for those from `source` on in the old one. Told twice of one
+    /// `normal`, what lies between the two sources was left out.
+    fn mark(&mut self, normal: usize, source: usize);
+
+    /// Runs one stage; its marks lead back to the result of the stage before.
+    fn stage(&mut self, run: impl FnOnce(&mut Self));
+}
+
+/// Takes no notes.
+pub(super) struct Untracked;
+
+impl Track for Untracked {
+    #[inline(always)]
+    fn mark(&mut self, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn stage(&mut self, run: impl FnOnce(&mut Self)) {
+        run(self);
+    }
+}
+
+/// Leads from offsets in a normalised text back to the text it was made from.
+#[derive(Debug, Clone, Default)]
+pub struct Origins {
+    /// Marks of the finished stages taken together, by offset in the normalised text.
+    finished: Vec<Mark>,
+    /// Marks of the stage that is running, and the last one it told of.
+    running: Vec<Mark>,
+    told: Option<Mark>,
+    stages: usize,
+}
+
+/// A place where the two texts stop running in step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    normal: usize,
+    /// Where the source of what stands before it ends.
+    before: usize,
+    /// Where the source of what stands behind it begins; further on, if something was left out here.
+    source: usize,
+}
+
+/// Where the source of the byte at `normal` begins: in step with the mark before it, never past the next one.
+fn begin(marks: &[Mark], normal: usize) -> usize {
+    let next = marks.partition_point(|mark| mark.normal <= normal);
+    let Some(mark) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return normal };
+    let reached = mark.source + (normal - mark.normal);
+    marks.get(next).map_or(reached, |following| reached.min(following.before))
+}
+
+/// Where the source of the byte right before `normal` ends.
+fn end(marks: &[Mark], normal: usize) -> usize {
+    let next = marks.partition_point(|mark| mark.normal < normal);
+    match marks.get(next) {
+        Some(mark) if mark.normal == normal => mark.before,
+        _ => begin(marks, normal),
+    }
+}
+
+impl Origins {
+    /// The part of `source` that the bytes `range` of its normalised text came from, on character boundaries.
+    #[must_use]
+    pub fn source_range(&self, source: &str, range: Range<usize>) -> Range<usize> {
+        let start = source.floor_char_boundary(begin(&self.finished, range.start));
+        let end = source.ceil_char_boundary(end(&self.finished, range.end));
+        start..end.max(start)
+    }
+}
+
+impl Track for Origins {
+    fn mark(&mut self, normal: usize, source: usize) {
+        let before = self.told.filter(|told| told.normal == normal).map_or(source, |told| told.before);
+        let mark = Mark { normal, before, source };
+        self.told = Some(mark);
+        match self.running.last_mut() {
+            Some(last) if last.normal == normal => last.source = source,
+            Some(last) if before == source && source.wrapping_sub(last.source) == normal - last.normal => {}
+            _ => self.running.push(mark),
+        }
+    }
+
+    fn stage(&mut self, run: impl FnOnce(&mut Self)) {
+        self.told = None;
+        run(self);
+        let running = std::mem::take(&mut self.running);
+        self.finished = if self.stages == 0 {
+            running
+        } else {
+            // A place where either stage has a mark is a place where both together may bend.
+            let bends = self.finished.iter().filter_map(|mark| {
+                let at = running.partition_point(|later| later.source <= mark.normal);
+                let later = running.get(at.checked_sub(1)?)?;
+                let bend = later.normal + (mark.normal - later.source);
+                running.get(at).is_none_or(|next| bend <= next.normal).then_some(bend)
+            });
+            let mut places: Vec<usize> = running.iter().map(|mark| mark.normal).chain(bends).collect();
+            places.sort_unstable();
+            places.dedup();
+            let joined = places.into_iter().map(|normal| Mark {
+                normal,
+                before: end(&self.finished, end(&running, normal)),
+                source: begin(&self.finished, begin(&running, normal)),
+            });
+            joined.collect()
+        };
+        self.stages += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Normalizer, Text};
+
+    /// The source text of each word of the normalised text.
+    fn origins(how: &str, source: &str) -> Vec<(String, String)> {
+        let mut text = Text::new();
+        let origins = Normalizer::new(how.parse().unwrap()).normalize_tracked_into(source, &mut text);
+        let normal = text.as_str();
+        let mut words = vec![];
+        let mut at = 0;
+        for word in normal.split(' ') {
+            let range = origins.source_range(source, at..at + word.len());
+            words.push((word.to_owned(), source[range].to_owned()));
+            at += word.len() + 1;
+        }
+        words
+    }
+
+    #[track_caller]
+    fn check(how: &str, source: &str, expected: &[(&str, &str)]) {
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        assert_eq!(origins(how, source), expected);
+    }
+
+    #[test]
+    fn ascii_runs_in_step() {
+        check("nfkc+casefold", "One TWO three", &[("one", "One"), ("two", "TWO"), ("three", "three")]);
+    }
+
+    #[test]
+    fn folded_space_leads_back() {
+        check("none", "  one \n\t two  three ", &[("one", "one"), ("two", "two"), ("three", "three")]);
+    }
+
+    #[test]
+    fn rewritten_characters_lead_back() {
+        check(
+            "nfkc+casefold",
+            "eﬃcient Ｗｉｄｅ STRASSE Straße cafe\u{301} end",
+            &[
+                ("efficient", "eﬃcient"),
+                ("wide", "Ｗｉｄｅ"),
+                ("strasse", "STRASSE"),
+                ("strasse", "Straße"),
+                ("café", "cafe\u{301}"),
+                ("end", "end"),
+            ],
+        );
+    }
+
+    #[test]
+    fn all_stages_together() {
+        check(
+            "nfkc+casefold+strip-markup",
+            "<p>One &amp; T<b>W</b>O</p>\n<p>Ｔｈｒｅｅ caf&eacute;<i> end</i>",
+            &[
+                ("one", "One"),
+                ("&", "&amp;"),
+                ("two", "T<b>W</b>O"),
+                ("three", "Ｔｈｒｅｅ"),
+                ("café", "caf&eacute;"),
+                ("end", "end"),
+            ],
+        );
+    }
+}

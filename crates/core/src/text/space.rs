@@ -1,0 +1,57 @@
+//! White space: folded to single spaces, or removed.
+
+use super::Space;
+use super::origin::Track;
+
+/// Unicode's `White_Space`, and the four ASCII separators that text tools treat alike (as Python's `split` does).
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
+}
+
+/// Appends `source` to `out` with its white space treated; `Keep` copies.
+pub(super) fn apply_into<T: Track>(space: Space, source: &str, out: &mut String, track: &mut T) {
+    if space == Space::Keep {
+        track.mark(out.len(), 0);
+        out.push_str(source);
+        return;
+    }
+    let begin = out.len();
+    let mut at = 0;
+    for word in source.split(is_space) {
+        if !word.is_empty() {
+            if space == Space::Fold && out.len() > begin {
+                // The one space stands for the last character of the run before the word.
+                track.mark(out.len(), at - 1);
+                out.push(' ');
+            }
+            track.mark(out.len(), at);
+            out.push_str(word);
+            track.mark(out.len(), at + word.len());
+        }
+        let after = at + word.len();
+        at = after + source[after..].chars().next().map_or(0, char::len_utf8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::origin::Untracked;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn apply(space: Space, source: &str) -> String {
+        let mut out = String::new();
+        apply_into(space, source, &mut out, &mut Untracked);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn folding_is_split_and_join(source in "[ab\u{3000}\u{1c} \n中]{0,30}") {
+            let words: Vec<&str> = source.split(is_space).filter(|word| !word.is_empty()).collect();
+            prop_assert_eq!(apply(Space::Fold, &source), words.join(" "));
+            prop_assert_eq!(apply(Space::Remove, &source), words.concat());
+            prop_assert_eq!(apply(Space::Keep, &source), source);
+        }
+    }
+}

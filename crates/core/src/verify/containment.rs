@@ -1,0 +1,43 @@
+//! Exact containment: how much of one document is found in another.
+//!
+//! C(A in B) = |A∩B| / |A|. It is 1 when B holds all of A, however much longer B is, which Jaccard similarity cannot
+//! show.
+
+use super::Overlap;
+
+impl Overlap {
+    /// The share of the left set that is found in the right one; the empty set is in every set.
+    #[must_use]
+    pub fn left_in_right(&self) -> f64 {
+        share(self.shared, self.left)
+    }
+
+    /// The share of the right set that is found in the left one.
+    #[must_use]
+    pub fn right_in_left(&self) -> f64 {
+        share(self.shared, self.right)
+    }
+}
+
+fn share(shared: usize, of: usize) -> f64 {
+    if of == 0 { 1.0 } else { shared as f64 / of as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_contained_in_the_whole() {
+        let overlap = Overlap { shared: 20, left: 20, right: 100 };
+        assert_eq!(overlap.left_in_right(), 1.0);
+        assert_eq!(overlap.right_in_left(), 0.2);
+        assert_eq!(overlap.jaccard(), 0.2);
+    }
+
+    #[test]
+    fn nothing_is_contained_in_everything() {
+        let overlap = Overlap { shared: 0, left: 0, right: 3 };
+        assert_eq!((overlap.left_in_right(), overlap.right_in_left()), (1.0, 0.0));
+    }
+}

@@ -1,0 +1,148 @@
+//! Exact Jaccard similarity by merging two sorted sets.
+//!
+//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the second source's pseudocode divides integers,
+//! E-31). A threshold gives two ways to stop early: sets of too different a length cannot reach it, and neither can a
+//! merge that has too little left.
+
+use super::ShingleSet;
+
+/// How two sets overlap, exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap {
+    /// Shingles in both.
+    pub shared: usize,
+    /// Shingles on the left.
+    pub left: usize,
+    /// Shingles on the right.
+    pub right: usize,
+}
+
+impl Overlap {
+    /// Counts what two sets share.
+    #[must_use]
+    pub fn of(a: &ShingleSet, b: &ShingleSet) -> Self {
+        let (a, b) = (a.as_slice(), b.as_slice());
+        // Sharing all but a negative number of shingles is always possible.
+        let shared = merge(a, b, 0).unwrap_or_default();
+        Self { shared, left: a.len(), right: b.len() }
+    }
+
+    /// Counts what two sets share, unless their Jaccard similarity is below `threshold`.
+    #[must_use]
+    pub fn at_least(a: &ShingleSet, b: &ShingleSet, threshold: f64) -> Option<Self> {
+        let (a, b) = (a.as_slice(), b.as_slice());
+        let needed = shared_needed(a.len(), b.len(), threshold)?;
+        let overlap = Self { shared: merge(a, b, needed)?, left: a.len(), right: b.len() };
+        (overlap.jaccard() >= threshold).then_some(overlap)
+    }
+
+    /// The Jaccard similarity; two empty sets are equal, so theirs is 1.
+    #[must_use]
+    pub fn jaccard(&self) -> f64 {
+        let all = self.left + self.right - self.shared;
+        if all == 0 { 1.0 } else { self.shared as f64 / all as f64 }
+    }
+}
+
+/// The fewest shared shingles with which sets of these sizes reach the threshold; none if they cannot.
+fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
+    let most = left.min(right);
+    let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;
+    if !reaches(most) {
+        return None;
+    }
+    // c/(n−c) ≥ t gives c ≥ tn/(1+t); rounding may put that off by one either way.
+    let mut needed = ((left + right) as f64 * threshold / (1.0 + threshold)).ceil() as usize;
+    needed = needed.min(most);
+    while needed > 0 && reaches(needed - 1) {
+        needed -= 1;
+    }
+    while !reaches(needed) {
+        needed += 1;
+    }
+    Some(needed)
+}
+
+/// Counts shared elements of two sorted sets; gives up when fewer than `needed` are still possible.
+fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
+    /// Steps between two looks at what is still possible: rare enough to cost nothing.
+    const STRIDE: usize = 64;
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        if shared + (a.len() - i).min(b.len() - j) < needed {
+            return None;
+        }
+        for _ in 0..STRIDE {
+            let (Some(&x), Some(&y)) = (a.get(i), b.get(j)) else { break };
+            shared += usize::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+    }
+    (shared >= needed).then_some(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fmix64;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn set(items: impl IntoIterator<Item = u64>) -> ShingleSet {
+        items.into_iter().map(fmix64).collect()
+    }
+
+    #[test]
+    fn the_digest_examples() {
+        let example = Overlap::of(&set([0, 1, 2, 5, 6]), &set([0, 2, 3, 4, 5, 7, 9]));
+        assert_eq!(example.jaccard(), 3.0 / 9.0);
+        // E-01: the first source prints 4/9 for this pair.
+        assert_eq!(Overlap::of(&set([1, 2, 5, 7, 8, 9]), &set([1, 2, 5, 7])).jaccard(), 4.0 / 6.0);
+        assert_eq!(Overlap::of(&set([1, 2]), &set([1, 2])).jaccard(), 1.0);
+        assert_eq!(Overlap::of(&set([1, 2]), &set([3])).jaccard(), 0.0);
+        assert_eq!(Overlap::of(&set([]), &set([])).jaccard(), 1.0);
+        assert_eq!(Overlap::of(&set([]), &set([1])).jaccard(), 0.0);
+    }
+
+    #[test]
+    fn a_pair_exactly_at_the_threshold_reaches_it() {
+        for (shared, all, threshold) in
+            [(4, 5, 0.8), (9, 10, 0.9), (7, 10, 0.7), (1, 3, 1.0 / 3.0), (3, 10, 0.3)]
+        {
+            let overlap = Overlap::at_least(&set(0..all), &set(0..shared), threshold);
+            assert_eq!(overlap.map(|o| o.shared), Some(shared as usize), "{shared}/{all}");
+        }
+        assert!(Overlap::at_least(&set(0..1000), &set(0..799), 0.8).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn as_sets_have_it(a in proptest::collection::btree_set(0u64..300, 0..200), b in proptest::collection::btree_set(0u64..300, 0..200), threshold in 0.01f64..=1.0) {
+            let shared = a.intersection(&b).count();
+            let all = a.union(&b).count();
+            let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
+            let (x, y) = (set(a.clone()), set(b.clone()));
+            prop_assert_eq!(Overlap::of(&x, &y).jaccard(), exact);
+            let reached = Overlap::at_least(&x, &y, threshold);
+            prop_assert_eq!(reached.is_some(), exact >= threshold);
+            if let Some(overlap) = reached {
+                prop_assert_eq!(overlap, Overlap { shared, left: a.len(), right: b.len() });
+            }
+        }
+
+        #[test]
+        fn the_fewest_shared_is_exact(left in 0usize..400, right in 0usize..400, threshold in 0.01f64..=1.0) {
+            let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;
+            let expected = (0..=left.min(right)).find(|&shared| reaches(shared));
+            prop_assert_eq!(shared_needed(left, right, threshold), expected);
+        }
+    }
+
+    #[test]
+    fn long_sets() {
+        let (a, b): (BTreeSet<u64>, BTreeSet<u64>) = ((0..10_000).collect(), (500..10_500).collect());
+        let overlap = Overlap::at_least(&set(a), &set(b), 0.9).unwrap();
+        assert_eq!(overlap, Overlap { shared: 9_500, left: 10_000, right: 10_000 });
+    }
+}

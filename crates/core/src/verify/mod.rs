@@ -1,0 +1,17 @@
+//! Verification: the exact measures that decide, computed on whole shingle sets.
+//!
+//! | measure | says | use when |
+//! |---|---|---|
+//! | [`jaccard`] | how much of both together is shared | near-duplicates; what every decision rests on |
+//! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
+//! | [`passages`] | which stretches are shared, and where | a person wants to see why |
+//!
+//! Exact means exact on 64-bit shingle hashes: two different shingles share one with probability 2⁻⁶⁴.
+
+pub mod containment;
+pub mod jaccard;
+pub mod passages;
+mod set;
+
+pub use jaccard::Overlap;
+pub use set::ShingleSet;

@@ -1,1 +1,57 @@
-fn main() {}
+//! The `minwise` command: it parses, calls the engine and prints.
+
+mod args;
+mod commands;
+mod interrupt;
+mod printer;
+mod progress;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+use crate::printer::{Failure, Printer};
+
+/// The system allocator keeps memory that was freed by another thread for long; this one gives it back, which the
+/// bounds on memory rely on, and is faster where many small sets come and go.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How a run ended, for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// Done.
+    Done = 0,
+    /// A finding that was asked for: `compare` found the documents less similar than the threshold.
+    Finding = 1,
+    /// An error, or records that were rejected.
+    Error = 2,
+    /// Stopped by a signal.
+    Interrupted = 130,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    interrupt::listen();
+    let printer = Printer::new(args.command.output_options());
+    let result = match &args.command {
+        Command::Dedup(args) => commands::dedup::run(args, &printer),
+        Command::Pairs(args) => commands::pairs::run(args, &printer),
+        Command::Compare(args) => commands::compare::run(args, &printer),
+        Command::Plan(args) => commands::plan::run(args),
+        Command::Generate(args) => commands::generate::run(args),
+    };
+    let exit = match result {
+        Ok(exit) => exit,
+        // Whoever read the output has seen enough, as `head` has after ten lines.
+        Err(Failure::BrokenPipe) => Exit::Done,
+        Err(Failure::Interrupted) => Exit::Interrupted,
+        Err(failure) => {
+            printer.failure(&failure);
+            Exit::Error
+        }
+    };
+    ExitCode::from(exit as u8)
+}

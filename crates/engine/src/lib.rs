@@ -1,1 +1,37 @@
-//! stub
+//! Batch runs: a corpus in, decisions about its documents out.
+//!
+//! ```text
+//! read ─→ equal ─→ candidates ─→ neighbourhoods, verified ─→ dedup or pairs ─→ output, report
+//! ```
+//!
+//! * [`read`](mod@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
+//!   key that says which documents are equal.
+//! * `equal` collapses documents with equal shingles into one, so that copies cost nothing further.
+//! * `candidates` sorts band keys and finds the documents that share bands, directly or through others.
+//! * `verify` takes one such neighbourhood at a time, reads its documents again by position, and compares their
+//!   shingle sets exactly.
+//! * [`dedup`](mod@dedup) and [`pairs`](mod@pairs) are the two runs; [`output`] and [`report`] write what they decide.
+//!
+//! The result does not depend on the number of threads: work is handed out by number and taken in by number.
+
+mod candidates;
+pub mod compare;
+pub mod dedup;
+mod equal;
+mod error;
+mod observe;
+pub mod output;
+pub mod pairs;
+pub mod parallel;
+mod read;
+pub mod report;
+mod sets;
+mod settings;
+mod table;
+mod verify;
+
+pub use error::{Error, ErrorKind};
+pub use observe::{Observer, Stage, Unobserved, Warning};
+pub use read::{Reading, Rejected, read};
+pub use settings::Settings;
+pub use table::Documents;

@@ -1,0 +1,338 @@
+//! The options as they are typed. What they mean is in [`settings`](crate::settings).
+
+use std::sync::LazyLock;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use minwise::kernel::Kernel;
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} (kernel {}, spec version {}, Unicode {})",
+        env!("CARGO_PKG_VERSION"),
+        Kernel::detect(),
+        minwise::VERSION,
+        minwise::text::UNICODE,
+    )
+});
+
+/// Finds near-duplicate documents, verifies them exactly, and explains what it found.
+#[derive(Debug, Parser)]
+#[command(name = "minwise", version = VERSION.as_str(), propagate_version = true, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a corpus without its near-duplicates.
+    Dedup(DedupArgs),
+    /// List the near-duplicate pairs of a corpus.
+    Pairs(PairsArgs),
+    /// Compare two documents: similarity, containment, shared passages.
+    Compare(CompareArgs),
+    /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
+    Plan(PlanArgs),
+    /// Write shell completions or the manual page to standard output.
+    Generate(GenerateArgs),
+}
+
+impl Command {
+    pub fn output_options(&self) -> OutputOptions {
+        match self {
+            Self::Dedup(args) => args.messages,
+            Self::Pairs(args) => args.messages,
+            Self::Compare(_) | Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct DedupArgs {
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Where the kept documents go: a file for JSONL (compressed if it ends in `.gz` or `.zst`, `-` for standard
+    /// output), a folder for text files.
+    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    pub output: Option<String>,
+
+    /// Where the removed documents go, byte for byte.
+    #[arg(long, value_name = "FILE", conflicts_with = "annotate")]
+    pub removed: Option<String>,
+
+    /// Keep every document and add to it, as its member `minwise`, the cluster it belongs to.
+    #[arg(long)]
+    pub annotate: bool,
+
+    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl` and `rejects.jsonl` go.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<String>,
+
+    /// Decide, but write no documents.
+    #[arg(long, conflicts_with_all = ["output", "removed", "annotate"])]
+    pub dry_run: bool,
+
+    /// Replace outputs that exist.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Which document of a cluster stays: `first`, `longest` or `shortest`; ties go by input order.
+    #[arg(long, value_name = "POLICY", default_value = "first")]
+    pub keep: String,
+
+    /// What a cluster is: `star` (similar to the kept document) or `components` (connected by similar pairs).
+    #[arg(long, value_name = "CLUSTERING", default_value = "star")]
+    pub cluster: String,
+
+    #[command(flatten)]
+    pub sketch: SketchArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PairsArgs {
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Where the pairs go; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Only the near-duplicates of these documents.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub of: Option<Vec<String>>,
+
+    /// How pairs are written.
+    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
+    pub format: PairFormat,
+
+    /// Replace an output that exists.
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub sketch: SketchArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// The first document: a text file, or `FILE#ID` for a record of a JSONL file.
+    #[arg(value_name = "A")]
+    pub left: String,
+
+    /// The second document.
+    #[arg(value_name = "B")]
+    pub right: String,
+
+    /// How the comparison is written.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CompareFormat,
+
+    /// How many shared passages to show, the longest first.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub passages: String,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    #[command(flatten)]
+    pub spec: SpecArgs,
+
+    /// The similarity below which the exit code is 1.
+    #[arg(long, value_name = "T", default_value = "0.8")]
+    pub threshold: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PlanArgs {
+    /// The similarity from which on two documents are near-duplicates.
+    #[arg(long, value_name = "T", default_value = "0.8")]
+    pub threshold: String,
+
+    #[command(flatten)]
+    pub bands: BandArgs,
+
+    /// Registers of a sketch.
+    #[arg(long, value_name = "K", default_value = "128")]
+    pub registers: String,
+
+    /// How the plan is written.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: PlanFormat,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct GenerateArgs {
+    #[command(subcommand)]
+    pub what: Generate,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Generate {
+    /// Completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// The manual page of the command, or of one of its subcommands.
+    Man {
+        /// The subcommand.
+        subcommand: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct InputArgs {
+    /// JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text files, or `-`.
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<String>,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// The field that holds the text; dots lead into nested objects.
+    #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
+    pub text_field: String,
+
+    /// The field that holds the id. Without one, the id is `file:line`.
+    #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
+    pub id_field: String,
+
+    /// What inputs are: `auto` (told by content), `jsonl` or `text`.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
+    pub input_format: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReadingArgs {
+    /// How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`.
+    #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
+    pub encoding: String,
+
+    /// The largest record that is read; a larger one is rejected.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
+    pub max_record: String,
+
+    /// Where input that cannot be read twice is kept meanwhile; the system's temporary folder without it.
+    #[arg(long, value_name = "DIR", help_heading = "Reading")]
+    pub temp_dir: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SpecArgs {
+    /// How text is cut into shingles: `words:N` or `chars:N`.
+    #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Spec")]
+    pub shingle: String,
+
+    /// How text is normalised: `nfkc+casefold`, `casefold` or `none`.
+    #[arg(long, value_name = "FORM", default_value = "nfkc+casefold", help_heading = "Spec")]
+    pub normalize: String,
+
+    /// Take markup out of the text first.
+    #[arg(long, help_heading = "Spec")]
+    pub strip_markup: bool,
+
+    /// What becomes of white space: `fold`, `keep` or `remove`.
+    #[arg(long, value_name = "RULE", default_value = "fold", help_heading = "Spec")]
+    pub whitespace: String,
+
+    /// What becomes of a document shorter than a shingle: `one` shingle of all it has, or `reject`.
+    #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Spec")]
+    pub short: String,
+
+    /// Registers of a sketch.
+    #[arg(long, value_name = "K", default_value = "128", help_heading = "Spec")]
+    pub registers: String,
+
+    /// The seed of the hash functions.
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Spec")]
+    pub seed: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BandArgs {
+    /// The probability with which a pair exactly at the threshold is found; bands and rows follow from it.
+    #[arg(long, value_name = "P", default_value = "0.99", help_heading = "Candidates")]
+    pub recall: String,
+
+    /// Bands, instead of a recall.
+    #[arg(long, value_name = "B", requires = "rows", conflicts_with = "recall", help_heading = "Candidates")]
+    pub bands: Option<String>,
+
+    /// Rows of a band, instead of a recall.
+    #[arg(long, value_name = "R", requires = "bands", help_heading = "Candidates")]
+    pub rows: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SketchArgs {
+    /// The exact similarity from which on two documents are near-duplicates.
+    #[arg(long, value_name = "T", default_value = "0.8")]
+    pub threshold: String,
+
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    #[command(flatten)]
+    pub bands: BandArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Threads to work with; all cores without it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
+
+    /// Stop when more records than this are rejected.
+    #[arg(long, value_name = "N")]
+    pub max_rejects: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct OutputOptions {
+    /// No progress and no summary; errors and warnings only.
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// How messages on standard error are written.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PairFormat {
+    /// `id`, `id` and similarity, separated by tabs.
+    Tsv,
+    /// One JSON object a line.
+    Jsonl,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Jsonl,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}

@@ -1,0 +1,173 @@
+//! `minwise dedup`: a corpus without its near-duplicates.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use minwise_corpus::{Corpus, Layout, Output, OutputFolder, Overwrite, refuse_overlap};
+use minwise_engine::dedup::{Decisions, dedup};
+use minwise_engine::output::{Part, write_annotated, write_files, write_lines};
+use minwise_engine::report::{Report, Summary};
+use minwise_engine::{Reading, read};
+
+use super::{open, overwrite, rejects};
+use crate::Exit;
+use crate::args::DedupArgs;
+use crate::printer::{Failure, Printer};
+use crate::progress::Progress;
+use crate::settings::{self, Problems};
+
+pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let mut problems = Problems::default();
+    let options = settings::read_options(&args.inputs, &mut problems);
+    let settings = settings::run(&args.sketch, &args.run, &args.keep, &args.cluster, problems)?;
+
+    let progress = Progress::new(printer);
+    let corpus = open(&args.inputs.inputs, &options, &progress)?;
+    // Everything that could be refused is refused before the work begins.
+    let targets = Targets::open(args, &corpus)?;
+
+    let reading = read(&corpus, &settings, &progress)?;
+    let decisions = dedup(&corpus, &reading, &settings, &progress)?;
+    let summary = Summary::new(&corpus, &reading, &decisions, &settings);
+    targets.write(args.annotate, &corpus, &reading, &decisions, &summary, &progress)?;
+
+    progress.clear();
+    printer.summary(&summary, started.elapsed());
+    let hint = match &args.report {
+        Some(folder) => format!("all of them are in `{}`", Path::new(folder).join("rejects.jsonl").display()),
+        None => "`--report DIR` lists all of them in `DIR/rejects.jsonl`".to_owned(),
+    };
+    Ok(rejects(&reading, &corpus, &hint, printer))
+}
+
+/// Where documents of one kind go.
+enum Target {
+    Lines(Output),
+    Files(OutputFolder),
+}
+
+/// All outputs of a run, open under temporary names, which go when the run does not come to its end.
+struct Targets {
+    kept: Option<Target>,
+    removed: Option<Target>,
+    report: Option<(Report, NewFolder)>,
+}
+
+impl Targets {
+    fn open(args: &DedupArgs, corpus: &Corpus) -> Result<Self, Failure> {
+        if args.annotate && corpus.layout() == Layout::Texts {
+            return Err(Failure::Error {
+                message: "`--annotate` adds a member to JSON records, but the input is a folder of texts".to_owned(),
+                hint: Some("`--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`".to_owned()),
+            });
+        }
+        let overwrite = overwrite(args.force);
+        let outputs = [args.output.as_deref(), args.removed.as_deref()];
+        refuse_same(&outputs)?;
+        let [kept, removed] = outputs.map(|output| -> Result<_, Failure> {
+            let Some(output) = output else { return Ok(None) };
+            Target::open(output, corpus, overwrite).map(Some)
+        });
+        let report = match &args.report {
+            None => None,
+            Some(folder) => {
+                let folder = Path::new(folder);
+                for file in Report::FILES {
+                    refuse_overlap(corpus, &folder.join(file))?;
+                }
+                let new = NewFolder::create(folder)?;
+                Some((Report::create(folder, overwrite)?, new))
+            }
+        };
+        Ok(Self { kept: kept?, removed: removed?, report })
+    }
+
+    fn write(
+        self,
+        annotate: bool,
+        corpus: &Corpus,
+        reading: &Reading,
+        decisions: &Decisions,
+        summary: &Summary,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let mut finished = vec![];
+        for (target, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
+            let Some(mut target) = target else { continue };
+            match &mut target {
+                Target::Lines(out) if annotate => write_annotated(corpus, reading, decisions, out, progress)?,
+                Target::Lines(out) => write_lines(corpus, reading, decisions, part, out)?,
+                Target::Files(out) => write_files(corpus, reading, decisions, part, out, progress)?,
+            }
+            finished.push(target);
+        }
+        // Put in place only after all of them are written, so that a full disk leaves nothing half done.
+        for target in finished {
+            match target {
+                Target::Lines(out) => out.finish()?,
+                Target::Files(out) => out.finish()?,
+            }
+        }
+        if let Some((report, new)) = self.report {
+            report.write(corpus, reading, decisions, summary)?;
+            new.keep();
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    fn open(output: &str, corpus: &Corpus, overwrite: Overwrite) -> Result<Self, Failure> {
+        if output == "-" {
+            return match corpus.layout() {
+                Layout::Jsonl => Ok(Self::Lines(Output::stdout())),
+                Layout::Texts => Err(Failure::Error {
+                    message: "a folder of texts cannot be written to standard output".to_owned(),
+                    hint: Some("`--output DIR` names a folder for the kept files".to_owned()),
+                }),
+            };
+        }
+        let path = Path::new(output);
+        refuse_overlap(corpus, path)?;
+        Ok(match corpus.layout() {
+            Layout::Jsonl => Self::Lines(Output::create(path, overwrite)?),
+            Layout::Texts => Self::Files(OutputFolder::create(path, overwrite)?),
+        })
+    }
+}
+
+/// Two outputs under one name would overwrite one another.
+fn refuse_same(outputs: &[Option<&str>; 2]) -> Result<(), Failure> {
+    match outputs {
+        [Some(kept), Some(removed)] if Path::new(kept) == Path::new(removed) => Err(Failure::Error {
+            message: format!("`--output` and `--removed` are both `{kept}`"),
+            hint: Some("give them different names".to_owned()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// A folder that was made for this run and goes with it, if nothing was put into it.
+struct NewFolder(Option<PathBuf>);
+
+impl NewFolder {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let there = path.is_dir();
+        fs_err::create_dir_all(path)?;
+        Ok(Self((!there).then(|| path.to_owned())))
+    }
+
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // A folder that is not empty stays; there is nothing to be done about one that cannot be removed.
+            let _ = fs_err::remove_dir(path);
+        }
+    }
+}

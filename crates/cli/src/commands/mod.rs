@@ -1,0 +1,33 @@
+//! One file a subcommand.
+
+pub mod compare;
+pub mod dedup;
+pub mod generate;
+pub mod pairs;
+pub mod plan;
+
+use minwise_corpus::{Corpus, Overwrite, ReadOptions};
+use minwise_engine::Reading;
+
+use crate::interrupt;
+use crate::printer::{Failure, Printer};
+use crate::progress::Progress;
+
+/// Rejected records that are shown; the report has all of them.
+const SHOWN_REJECTS: usize = 5;
+
+fn open(inputs: &[String], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
+    Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
+}
+
+fn overwrite(force: bool) -> Overwrite {
+    if force { Overwrite::Allow } else { Overwrite::Refuse }
+}
+
+/// Tells of the records that were not taken in, and which exit code that makes.
+fn rejects(reading: &Reading, corpus: &Corpus, hint: &str, printer: &Printer) -> crate::Exit {
+    let shown: Vec<String> =
+        reading.rejected.iter().take(SHOWN_REJECTS).map(|rejected| rejected.describe(corpus)).collect();
+    printer.rejects(reading.rejected.len() as u64, &shown, hint);
+    if reading.rejected.is_empty() { crate::Exit::Done } else { crate::Exit::Error }
+}

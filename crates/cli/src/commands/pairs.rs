@@ -1,0 +1,91 @@
+//! `minwise pairs`: the near-duplicate pairs of a corpus.
+
+use std::path::Path;
+use std::time::Instant;
+
+use minwise_corpus::{Output, escape_control, refuse_overlap};
+use minwise_engine::pairs::pairs;
+use minwise_engine::{Error, read};
+use serde_json::json;
+
+use super::{open, overwrite, rejects};
+use crate::Exit;
+use crate::args::{PairFormat, PairsArgs};
+use crate::printer::{Failure, Printer, grouped, megabytes};
+use crate::progress::Progress;
+use crate::settings::{self, Problems};
+
+pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let mut problems = Problems::default();
+    let options = settings::read_options(&args.inputs, &mut problems);
+    let settings = settings::run(&args.sketch, &args.run, "first", "star", problems)?;
+
+    let progress = Progress::new(printer);
+    let corpus = open(&args.inputs.inputs, &options, &progress)?;
+    let mut out = match args.output.as_deref() {
+        None | Some("-") => Output::stdout(),
+        Some(path) => {
+            refuse_overlap(&corpus, Path::new(path))?;
+            Output::create(Path::new(path), overwrite(args.force))?
+        }
+    };
+
+    let reading = read(&corpus, &settings, &progress)?;
+    let found = pairs(&corpus, &reading, args.of.as_deref(), &settings, &progress)?;
+    progress.clear();
+    let mut count = 0u64;
+    found.for_each(|pair| -> Result<(), Error> {
+        let [first, second] = [pair.first, pair.second].map(|document| reading.documents.id(document, &corpus));
+        let similarity = pair.similarity;
+        let line = match args.format {
+            PairFormat::Tsv => {
+                format!("{}\t{}\t{similarity:.6}\n", escape_control(&first), escape_control(&second))
+            }
+            PairFormat::Jsonl => {
+                format!("{}\n", json!({"first": first, "second": second, "similarity": similarity}))
+            }
+        };
+        count += 1;
+        Ok(out.write_bytes(line.as_bytes())?)
+    })?;
+    out.finish()?;
+
+    let elapsed = started.elapsed();
+    let verification = &found.verification;
+    let recall = verification.expected_recall.value();
+    let documents = reading.documents.len() as u64;
+    printer.event(&json!({
+        "event": "summary",
+        "spec": settings.spec.to_string(),
+        "threshold": settings.threshold,
+        "documents": documents,
+        "rejected": reading.rejected.len(),
+        "pairs": count,
+        "candidates": verification.candidates,
+        "verified": verification.verified,
+        "expected_recall": recall,
+        "elapsed_ms": elapsed.as_millis() as u64,
+    }));
+    printer.note(&format!(
+        "read        {} documents, {}; {} rejected\n\
+         pairs       {} at or above {}\n\
+         candidates  {} compared exactly\n\
+         recall      {recall:.4} expected, from {} bands of {} rows\n\
+         spec        {}\n\
+         time        {:.2} s, {:.1} MB/s",
+        grouped(documents),
+        megabytes(corpus.size_bytes()),
+        grouped(reading.rejected.len() as u64),
+        grouped(count),
+        settings.threshold,
+        grouped(verification.candidates),
+        settings.banding.bands(),
+        settings.banding.rows(),
+        settings.spec,
+        elapsed.as_secs_f64(),
+        corpus.size_bytes() as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
+    ));
+    let hint = "`minwise dedup --dry-run --report DIR` lists all of them in `DIR/rejects.jsonl`";
+    Ok(rejects(&reading, &corpus, hint, printer))
+}

@@ -1,0 +1,146 @@
+//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them.
+
+use std::io::Write;
+
+use minwise::candidate::{Banding, Curve, tune};
+use minwise::sketch::Method;
+use serde_json::json;
+
+use crate::Exit;
+use crate::args::{PlanArgs, PlanFormat};
+use crate::printer::Failure;
+use crate::settings::{self, Problems};
+
+const PLOT_COLUMNS: usize = 61;
+const PLOT_ROWS: usize = 13;
+
+pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
+    let mut problems = Problems::default();
+    let threshold = settings::threshold(&args.threshold, &mut problems);
+    let registers = problems.number("--registers", &args.registers, "a whole number");
+    let method = Method::MinHash { registers };
+    problems.check("--registers", method.to_string().parse::<Method>());
+    let banding = settings::banding(&args.bands, method, threshold, &mut problems);
+    problems.finish()?;
+    let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
+
+    let plan = Plan { banding, threshold, method };
+    let out = match args.format {
+        PlanFormat::Text => plan.text(),
+        PlanFormat::Json => plan.json(),
+    };
+    std::io::stdout().lock().write_all(out.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+struct Plan {
+    banding: Banding,
+    threshold: f64,
+    method: Method,
+}
+
+impl Plan {
+    fn probability(&self, similarity: f64) -> f64 {
+        Curve::from(self.banding).probability(self.method.match_probability(similarity))
+    }
+
+    /// Bytes that a run keeps in memory for each document: its sketch, a key and a number for every band that is being
+    /// sorted, and what the table of documents holds.
+    fn memory_bytes(&self) -> usize {
+        self.method.size_bytes() + self.banding.bands() * size_of::<u32>() + 96
+    }
+
+    fn false_candidates(&self) -> f64 {
+        tune::expected_false_candidates(self.banding, self.threshold, |s| self.method.match_probability(s))
+    }
+
+    fn json(&self) -> String {
+        let curve = Curve::from(self.banding);
+        let points: Vec<_> = (0..=20)
+            .map(|i| {
+                let similarity = f64::from(i) / 20.0;
+                json!({"similarity": similarity, "probability": self.probability(similarity)})
+            })
+            .collect();
+        let plan = json!({
+            "sketch": self.method.to_string(),
+            "threshold": self.threshold,
+            "bands": self.banding.bands(),
+            "rows": self.banding.rows(),
+            "recall_at_threshold": self.probability(self.threshold),
+            "half_point": curve.half_point(),
+            "steepest_point": curve.steepest_point(),
+            "sketch_bytes": self.method.size_bytes(),
+            "memory_bytes": self.memory_bytes(),
+            "expected_false_candidates": self.false_candidates(),
+            "curve": points,
+        });
+        format!("{plan}\n")
+    }
+
+    fn text(&self) -> String {
+        let curve = Curve::from(self.banding);
+        let (bands, rows) = (self.banding.bands(), self.banding.rows());
+        let registers = self.method.registers();
+        let mut out = format!(
+            "{bands} bands of {rows} rows, {} of {registers} registers\n\n\
+             recall at {}     {:.4}\n\
+             half of the pairs are found at similarity {:.4}",
+            bands * rows,
+            self.threshold,
+            self.probability(self.threshold),
+            curve.half_point(),
+        );
+        if let Some(steepest) = curve.steepest_point() {
+            out += &format!("; the curve is steepest at {steepest:.4}");
+        }
+        out += &format!(
+            "\nmemory          {} bytes a document, {} of them its sketch\n\
+             false candidates {:.2} a document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
+             probability that a pair becomes a candidate, by similarity\n\n",
+            self.memory_bytes(),
+            self.method.size_bytes(),
+            self.false_candidates(),
+        );
+        out += &self.plot();
+        out += "\nsimilarity  probability\n";
+        for i in 1..=20 {
+            let similarity = f64::from(i) / 20.0;
+            out += &format!("{similarity:>10.2}  {:>11.6}\n", self.probability(similarity));
+        }
+        out
+    }
+
+    /// The curve, drawn with characters; the threshold is a column of colons.
+    fn plot(&self) -> String {
+        let similarity = |column: usize| column as f64 / (PLOT_COLUMNS - 1) as f64;
+        let row_of = |column: usize| (self.probability(similarity(column)) * (PLOT_ROWS - 1) as f64).round() as usize;
+        let threshold = (self.threshold * (PLOT_COLUMNS - 1) as f64).round() as usize;
+        let mut out = String::new();
+        for row in (0..PLOT_ROWS).rev() {
+            let label = match row {
+                0 => "0.0",
+                row if row == PLOT_ROWS - 1 => "1.0",
+                row if row == (PLOT_ROWS - 1) / 2 => "0.5",
+                _ => "   ",
+            };
+            let line: String = (0..PLOT_COLUMNS)
+                .map(|column| {
+                    // The curve is joined between columns, or it would have gaps where it is steep.
+                    let (low, high) = (row_of(column.saturating_sub(1)).min(row_of(column)), row_of(column));
+                    if row == high || (low < row && row < high) {
+                        '*'
+                    } else if column == threshold {
+                        ':'
+                    } else {
+                        ' '
+                    }
+                })
+                .collect();
+            out += &format!("  {label} |{}\n", line.trim_end());
+        }
+        out += &format!("      +{}\n", "-".repeat(PLOT_COLUMNS));
+        out += &format!("       0{:>30}{:>30}\n", "0.5", "1");
+        out
+    }
+}

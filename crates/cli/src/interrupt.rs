@@ -1,0 +1,30 @@
+//! Ctrl-C: the run is asked to stop, and what is temporary goes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static NOTHING_TO_CLEAN: AtomicBool = AtomicBool::new(false);
+
+/// Listens for Ctrl-C and for a request to terminate. A second one ends the process at once.
+pub fn listen() {
+    // Without a handler Ctrl-C still ends the process, only less tidily.
+    let _ = ctrlc::set_handler(|| {
+        let again = ASKED.swap(true, Ordering::Relaxed);
+        if again || NOTHING_TO_CLEAN.load(Ordering::Relaxed) {
+            std::process::exit(crate::Exit::Interrupted as i32);
+        }
+    });
+}
+
+/// Whether the person asked to stop.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
+/// Does something that may wait for input for ever and leaves nothing behind, so that Ctrl-C may end it at once.
+pub fn at_once<T>(wait: impl FnOnce() -> T) -> T {
+    NOTHING_TO_CLEAN.store(true, Ordering::Relaxed);
+    let result = wait();
+    NOTHING_TO_CLEAN.store(false, Ordering::Relaxed);
+    result
+}

@@ -1,0 +1,245 @@
+//! Everything that is printed. Standard output carries data only; messages go to standard error.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+use minwise_corpus::escape_control;
+use minwise_engine::report::Summary;
+use serde_json::json;
+
+use crate::args::{LogFormat, OutputOptions};
+use crate::settings::Problem;
+
+/// Why a command ended without its result.
+#[derive(Debug)]
+pub enum Failure {
+    /// Options that make no sense.
+    Options(Vec<Problem>),
+    /// An error, and what to try instead.
+    Error { message: String, hint: Option<String> },
+    /// Whoever read the output has stopped reading.
+    BrokenPipe,
+    /// The person asked to stop.
+    Interrupted,
+}
+
+impl From<minwise_engine::Error> for Failure {
+    fn from(error: minwise_engine::Error) -> Self {
+        if error.is_cancelled() {
+            Self::Interrupted
+        } else if error.is_broken_pipe() {
+            Self::BrokenPipe
+        } else {
+            Self::Error { message: error.to_string(), hint: error.hint() }
+        }
+    }
+}
+
+impl From<minwise_corpus::Error> for Failure {
+    fn from(error: minwise_corpus::Error) -> Self {
+        minwise_engine::Error::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::BrokenPipe
+        } else {
+            Self::Error { message: error.to_string(), hint: None }
+        }
+    }
+}
+
+/// Prints messages in the form that was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Printer {
+    options: OutputOptions,
+}
+
+impl Printer {
+    pub fn new(options: OutputOptions) -> Self {
+        Self { options }
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.options.log == LogFormat::Json
+    }
+
+    /// Whether a progress bar can be seen and is wanted.
+    pub fn shows_progress(&self) -> bool {
+        !self.options.quiet && !self.is_json() && stderr().is_terminal()
+    }
+
+    /// A message that is not silenced.
+    pub fn warning(&self, message: &str) {
+        if self.is_json() {
+            line(&json!({"event": "warning", "message": message}).to_string());
+        } else {
+            line(&format!("minwise: warning: {message}"));
+        }
+    }
+
+    /// A step of the run, for those who read the log.
+    pub fn event(&self, event: &serde_json::Value) {
+        if self.is_json() && !self.options.quiet {
+            line(&event.to_string());
+        }
+    }
+
+    /// Something for people to read at the end.
+    pub fn note(&self, text: &str) {
+        if !self.options.quiet && !self.is_json() {
+            line(text);
+        }
+    }
+
+    /// Records that were not taken in: they turn the exit code into 2, so they are told even when all else is quiet.
+    pub fn rejects(&self, count: u64, first: &[String], hint: &str) {
+        if count == 0 {
+            return;
+        }
+        let records = if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
+        if self.is_json() {
+            line(&json!({"event": "rejects", "count": count, "first": first, "hint": hint}).to_string());
+            return;
+        }
+        let mut text = format!("minwise: {records} rejected");
+        for reject in first {
+            let _ = write!(text, "\n    {}", escape_control(reject));
+        }
+        if (first.len() as u64) < count {
+            let _ = write!(text, "\n    and {} more", grouped(count - first.len() as u64));
+        }
+        line(&format!("{text}\n\nhint: {hint}"));
+    }
+
+    /// What a run did.
+    pub fn summary(&self, summary: &Summary, elapsed: Duration) {
+        if self.options.quiet {
+            return;
+        }
+        if self.is_json() {
+            let mut event = json!({"event": "summary", "elapsed_ms": elapsed.as_millis() as u64});
+            if let (Some(event), Ok(serde_json::Value::Object(fields))) =
+                (event.as_object_mut(), serde_json::to_value(summary))
+            {
+                event.extend(fields);
+            }
+            line(&event.to_string());
+            return;
+        }
+        line(&summary_text(summary, elapsed));
+    }
+
+    /// Why a command ended without its result.
+    pub fn failure(&self, failure: &Failure) {
+        let (lines, hints): (Vec<&str>, Vec<&str>) = match failure {
+            Failure::Options(problems) => (
+                problems.iter().map(|problem| problem.message.as_str()).collect(),
+                problems.iter().filter_map(|problem| problem.hint.as_deref()).collect(),
+            ),
+            Failure::Error { message, hint } => (vec![message], hint.as_deref().into_iter().collect()),
+            Failure::BrokenPipe | Failure::Interrupted => return,
+        };
+        if self.is_json() {
+            line(&json!({"event": "error", "messages": lines, "hints": hints}).to_string());
+            return;
+        }
+        for message in lines {
+            line(&format!("minwise: {}", escape_lines(message)));
+        }
+        if !hints.is_empty() {
+            line("");
+        }
+        for hint in hints {
+            line(&format!("hint: {}", escape_lines(hint)));
+        }
+    }
+}
+
+/// Control characters are shown, not sent; line breaks of our own stay.
+fn escape_lines(text: &str) -> String {
+    text.split('\n').map(escape_control).collect::<Vec<_>>().join("\n")
+}
+
+fn line(text: &str) {
+    // There is nobody left to tell when standard error cannot be written.
+    let _ = writeln!(stderr().lock(), "{text}");
+}
+
+fn summary_text(summary: &Summary, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let mut removed = grouped(summary.removed);
+    if summary.removed > 0 {
+        let clusters = if summary.clusters == 1 { "1 cluster".into() } else { format!("{} clusters", grouped(summary.clusters)) };
+        let _ = write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
+    }
+    let mut read = format!("{} documents, {}", grouped(summary.read), megabytes(summary.bytes));
+    if summary.without_shingles > 0 {
+        let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
+    }
+    format!(
+        "read        {read}\n\
+         kept        {}\n\
+         removed     {removed}\n\
+         rejected    {}\n\
+         candidates  {} compared exactly, {} of them at or above {}\n\
+         recall      {:.4} expected, from {} bands of {} rows\n\
+         spec        {} (keep {}, cluster {})\n\
+         time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
+        grouped(summary.kept),
+        grouped(summary.rejected),
+        grouped(summary.candidates),
+        grouped(summary.verified),
+        summary.threshold,
+        summary.expected_recall,
+        summary.bands,
+        summary.rows,
+        summary.spec,
+        summary.keep,
+        summary.cluster,
+        grouped((summary.read as f64 / seconds) as u64),
+        summary.bytes as f64 / 1e6 / seconds,
+    )
+}
+
+/// A number with its digits in groups of three.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+pub fn megabytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_204_113, "1 204 113")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!([999, 1_500, 149_365_360].map(megabytes), ["999 B", "1.5 kB", "149.4 MB"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Progress: bars on a terminal, events in a log, nothing elsewhere.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use minwise_corpus::Watch;
+use minwise_engine::{Observer, Stage, Warning};
+use serde_json::json;
+
+use crate::interrupt;
+use crate::printer::Printer;
+
+/// Shows how a run goes.
+pub struct Progress {
+    printer: Printer,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Progress {
+    pub fn new(printer: &Printer) -> Self {
+        Self { printer: *printer, bar: Mutex::new(None) }
+    }
+
+    fn bar(&self) -> Option<ProgressBar> {
+        self.bar.lock().ok()?.clone()
+    }
+
+    fn replace(&self, bar: Option<ProgressBar>) {
+        if let Ok(mut held) = self.bar.lock() {
+            if let Some(before) = held.take() {
+                before.finish_and_clear();
+            }
+            *held = bar;
+        }
+    }
+
+    /// Takes the bar away, so that what is printed next stands alone.
+    pub fn clear(&self) {
+        self.replace(None);
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.printer.event(&json!({"event": "stage", "stage": stage.name(), "total": total}));
+        if !self.printer.shows_progress() {
+            return;
+        }
+        let template = match stage {
+            Stage::Read => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            Stage::Candidates | Stage::Verify | Stage::Write => {
+                "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}"
+            }
+        };
+        let bar = ProgressBar::new(total).with_prefix(stage.name());
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        self.replace(Some(bar));
+    }
+
+    fn advance(&self, amount: u64) {
+        if let Some(bar) = self.bar() {
+            bar.inc(amount);
+        }
+    }
+
+    fn warn(&self, warning: &Warning) {
+        match self.bar() {
+            Some(bar) => bar.suspend(|| self.printer.warning(&warning.to_string())),
+            None => self.printer.warning(&warning.to_string()),
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl Watch for Progress {
+    fn spooled(&self, bytes: u64) {
+        if !self.printer.shows_progress() {
+            return;
+        }
+        if self.bar().is_none() {
+            let bar = ProgressBar::new_spinner().with_prefix("unpack");
+            bar.set_style(
+                ProgressStyle::with_template("{prefix:11} {bytes} {bytes_per_sec}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            self.replace(Some(bar));
+        }
+        self.advance(bytes);
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::asked()
+    }
+}

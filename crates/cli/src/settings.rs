@@ -1,0 +1,221 @@
+//! What the options mean. All that is wrong with them is said at once.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread::available_parallelism;
+
+use minwise::Spec;
+use minwise::candidate::{Banding, tune};
+use minwise::cluster::Cluster;
+use minwise::keep::Keep;
+use minwise::shingle::{Short, Shingling};
+use minwise::sketch::Method;
+use minwise::text::{Form, Markup, Normalization, Space};
+use minwise_corpus::ReadOptions;
+use minwise_engine::Settings;
+
+use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs};
+use crate::printer::Failure;
+
+/// Collects what is wrong, in the order of the options.
+#[derive(Debug, Default)]
+pub struct Problems(Vec<Problem>);
+
+/// One thing that is wrong with the options.
+#[derive(Debug)]
+pub struct Problem {
+    /// The option and what is wrong with it.
+    pub message: String,
+    /// What to try instead.
+    pub hint: Option<String>,
+}
+
+impl Problems {
+    /// The value, if it can be read; otherwise the problem is noted and the default stands in, so that the options
+    /// behind it are looked at too.
+    pub fn parse<T: FromStr<Err: Display> + Default>(&mut self, option: &str, text: &str) -> T {
+        text.parse().unwrap_or_else(|error: T::Err| {
+            self.add(format!("`{option}`: {error}"), None);
+            T::default()
+        })
+    }
+
+    pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {
+        text.parse().unwrap_or_else(|_| {
+            self.add(format!("`{option}`: `{}` is not {kind}", text.escape_debug()), None);
+            T::default()
+        })
+    }
+
+    pub fn check<T>(&mut self, option: &str, result: Result<T, minwise::Error>) -> Option<T> {
+        result.map_err(|error| self.add(format!("`{option}`: {error}"), error.hint())).ok()
+    }
+
+    fn add(&mut self, message: String, hint: Option<String>) {
+        self.0.push(Problem { message, hint });
+    }
+
+    /// Fails if anything was wrong.
+    pub fn finish(self) -> Result<(), Failure> {
+        if self.0.is_empty() { Ok(()) } else { Err(Failure::Options(self.0)) }
+    }
+}
+
+const WHOLE: &str = "a whole number";
+const NUMBER: &str = "a number";
+
+/// A count that is at least 1.
+fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
+    let before = problems.0.len();
+    let number: usize = problems.number(option, text, WHOLE);
+    if number == 0 && problems.0.len() == before {
+        problems.add(format!("`{option}`: it must be at least 1"), None);
+    }
+    number.max(1)
+}
+
+pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
+    let shingling: Shingling = problems.parse("--shingle", &args.shingle);
+    let form: Form = problems.parse("--normalize", &args.normalize);
+    let space: Space = problems.parse("--whitespace", &args.whitespace);
+    let short: Short = problems.parse("--short", &args.short);
+    let registers = count(problems, "--registers", &args.registers);
+    let seed = problems.number("--seed", &args.seed, WHOLE);
+    let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
+    let method = Method::MinHash { registers };
+    // Parsing the text form checks the size.
+    problems.check("--registers", method.to_string().parse::<Method>());
+    Spec {
+        normalization: Normalization { form, markup, space },
+        shingling: shingling.with_short(short),
+        method,
+        seed,
+    }
+}
+
+pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
+    let threshold = problems.number("--threshold", text, NUMBER);
+    if text.parse::<f64>().is_ok() {
+        problems.check("--threshold", tune::check_threshold(threshold));
+    }
+    threshold
+}
+
+/// Bands and rows as asked for, or as the recall needs them.
+pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
+    if let (Some(bands), Some(rows)) = (&args.bands, &args.rows) {
+        let bands = count(problems, "--bands", bands);
+        let rows = count(problems, "--rows", rows);
+        return problems.check("--bands", Banding::new(bands, rows, method.registers()));
+    }
+    let recall = problems.number("--recall", &args.recall, NUMBER);
+    if !problems.0.is_empty() {
+        return None;
+    }
+    let chosen =
+        tune::choose(threshold, recall, method.registers(), |similarity| method.match_probability(similarity));
+    problems.check("--recall", chosen)
+}
+
+/// The settings of a run.
+pub fn run(
+    sketch: &SketchArgs,
+    run: &RunArgs,
+    keep: &str,
+    cluster: &str,
+    mut problems: Problems,
+) -> Result<Settings, Failure> {
+    let threshold = threshold(&sketch.threshold, &mut problems);
+    let spec = spec(&sketch.spec, &mut problems);
+    let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
+    let keep: Keep = problems.parse("--keep", keep);
+    let cluster: Cluster = problems.parse("--cluster", cluster);
+    let threads = match &run.threads {
+        Some(threads) => count(&mut problems, "--threads", threads),
+        None => available_parallelism().map_or(1, usize::from),
+    };
+    let max_rejects =
+        run.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE));
+    problems.finish()?;
+    let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
+    Ok(Settings { spec, threshold, banding, keep, cluster, threads, max_rejects })
+}
+
+pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
+    let text_field = args.text_field.parse();
+    let id_field = args.id_field.parse();
+    let mut options = reading(&args.reading, problems);
+    match text_field {
+        Ok(field) => options.text_field = field,
+        Err(error) => problems.add(format!("`--text-field`: {error}"), None),
+    }
+    match id_field {
+        Ok(field) => options.id_field = field,
+        Err(error) => problems.add(format!("`--id-field`: {error}"), None),
+    }
+    match args.input_format.parse() {
+        Ok(format) => options.format = format,
+        Err(error) => problems.add(format!("`--input-format`: {error}"), None),
+    }
+    options
+}
+
+pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    match args.encoding.parse() {
+        Ok(encoding) => options.encoding = encoding,
+        Err(error) => problems.add(format!("`--encoding`: {error}"), None),
+    }
+    match size_bytes(&args.max_record) {
+        // A place in a source has 32 bits for its length.
+        Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => options.max_record_bytes = bytes,
+        Some(_) => problems.add("`--max-record`: it must be from 1 byte to 4 GiB".to_owned(), None),
+        None => problems.add(
+            format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record.escape_debug()),
+            None,
+        ),
+    }
+    options.spool_dir = args.temp_dir.as_ref().map(PathBuf::from);
+    options
+}
+
+/// A size in bytes: a number with an optional unit.
+fn size_bytes(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "kib" => 1 << 10,
+        "m" | "mb" => 1_000_000,
+        "mib" => 1 << 20,
+        "g" | "gb" => 1_000_000_000,
+        "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("17", Some(17)),
+            ("64KiB", Some(65_536)),
+            ("3 MB", Some(3_000_000)),
+            ("1GiB", Some(1 << 30)),
+            ("1.5GiB", None),
+            ("GiB", None),
+            ("-1", None),
+            ("99999999999GiB", None),
+            ("5 apples", None),
+        ] {
+            assert_eq!(size_bytes(text), expected, "{text}");
+        }
+    }
+}

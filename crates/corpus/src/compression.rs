@@ -1,0 +1,112 @@
+//! Compressed streams: how they are told, and how they are read.
+
+use std::io::{self, BufRead, Read};
+
+/// The largest Zstandard window accepted, as a power of two: the format's own limit, which `zstd --long=31`
+/// uses.
+const ZSTD_WINDOW_LOG_MAX: u32 = 31;
+
+/// How a stream is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    /// One or more gzip members.
+    Gzip,
+    /// One or more Zstandard frames.
+    Zstd,
+}
+
+impl Compression {
+    /// Tells compression by the first bytes. A name can be wrong; the magic number is what a decoder goes by.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            // A skippable frame (50..5f) comes first in what parallel compressors write.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Tells compression by the end of a name, for files that are to be written.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "gz" => Some(Self::Gzip),
+            "zst" | "zstd" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The decompressed stream. Members and frames that follow each other are read as one.
+    pub(crate) fn decoder<'r>(self, reader: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
+            Self::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Box::new(decoder)
+            }
+        })
+    }
+}
+
+/// Whether an error of a decoder is about the data, and not about the disk beneath it.
+pub(crate) fn is_damage(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub(crate) fn zst(bytes: &[u8]) -> Vec<u8> {
+        zstd::encode_all(bytes, 1).unwrap()
+    }
+
+    fn decode(bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        Compression::of(bytes).unwrap().decoder(bytes)?.read_to_end(&mut out)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn magic_tells_and_names_do_not() {
+        assert_eq!(Compression::of(&gzip(b"x")), Some(Compression::Gzip));
+        assert_eq!(Compression::of(&zst(b"x")), Some(Compression::Zstd));
+        assert_eq!(Compression::of(b"{\"text\": 1}"), None);
+        assert_eq!(Compression::of(b""), None);
+        assert_eq!(Compression::of_name("a.jsonl.GZ"), Some(Compression::Gzip));
+        assert_eq!(Compression::of_name("a.zst"), Some(Compression::Zstd));
+        assert_eq!(Compression::of_name("gz"), None);
+    }
+
+    #[test]
+    fn members_and_frames_are_joined() {
+        assert_eq!(decode(&[gzip(b"one "), gzip(b"two")].concat()).unwrap(), b"one two");
+        assert_eq!(decode(&[zst(b"one "), zst(b"two")].concat()).unwrap(), b"one two");
+        let skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+        assert_eq!(decode(&[&skippable[..], &zst(b"three")].concat()).unwrap(), b"three");
+    }
+
+    #[test]
+    fn a_cut_stream_is_damage() {
+        for whole in [gzip(&[7; 5000]), zst(&[7; 5000])] {
+            let error = decode(&whole[..whole.len() - 3]).unwrap_err();
+            assert!(is_damage(&error), "{error}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The one error of this crate.
+//!
+//! `Display` is a whole sentence for a person: what failed, where, why. The operating system's own words are
+//! part of it, so `source` gives only what lies beneath them and a printed chain does not say the same thing
+//! twice.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::escape::escape_control;
+use crate::reject::RejectReason;
+
+/// Why documents could not be read or written.
+#[derive(Debug)]
+pub struct Error {
+    kind: Box<ErrorKind>,
+    cause: Option<io::Error>,
+}
+
+/// What went wrong, with the facts a program may want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused something.
+    Io {
+        /// What was being done, as a verb: `open`, `read`, `write`.
+        action: &'static str,
+        /// To which file or folder.
+        name: String,
+    },
+    /// An input that is neither a file, nor a folder, nor a pattern.
+    NotFound {
+        /// The input as typed.
+        input: String,
+    },
+    /// No input was given.
+    NoInput,
+    /// A pattern that is not well formed.
+    BadPattern {
+        /// The pattern as typed.
+        pattern: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A pattern that matches no file.
+    NoMatch {
+        /// The pattern as typed.
+        pattern: String,
+    },
+    /// A folder without a single file in it.
+    EmptyFolder {
+        /// The folder as typed.
+        folder: String,
+    },
+    /// The same file named twice.
+    RepeatedInput {
+        /// The second name.
+        input: String,
+        /// The name it was first given by.
+        first: String,
+    },
+    /// Some inputs are JSONL and others are text.
+    MixedLayouts {
+        /// One of the JSONL files.
+        jsonl: String,
+        /// One of the text files.
+        text: String,
+    },
+    /// A compressed stream that is cut short or damaged.
+    Damaged {
+        /// The file.
+        name: String,
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+        /// How many decompressed bytes came out before the damage.
+        at: u64,
+        /// What the decoder said.
+        message: String,
+    },
+    /// A file that is no longer the one that was opened.
+    Changed {
+        /// The file.
+        name: String,
+    },
+    /// A record that was asked for by place and is not a document.
+    BadRecord {
+        /// The source it is in.
+        name: String,
+        /// Where it starts, in bytes.
+        offset: u64,
+        /// Why it is not a document.
+        reason: RejectReason,
+    },
+    /// A place that lies outside the corpus.
+    NoSuchPlace {
+        /// The number of the source asked for.
+        source: u32,
+        /// The first byte asked for.
+        offset: u64,
+    },
+    /// A value of an option that is not one of its values.
+    BadOption {
+        /// The option.
+        option: &'static str,
+        /// The value as typed.
+        given: String,
+        /// What it should have been.
+        expected: &'static str,
+    },
+    /// More inputs than can be numbered.
+    TooManyInputs,
+    /// The caller asked to stop.
+    Cancelled,
+    /// An output that is there already.
+    OutputExists {
+        /// The output.
+        path: String,
+    },
+    /// An output whose folder does not exist.
+    NoParent {
+        /// The output.
+        path: String,
+        /// The folder that should hold it.
+        parent: String,
+    },
+    /// A folder where a file was to be written, or the other way round.
+    WrongOutputKind {
+        /// The output.
+        path: String,
+        /// What is there.
+        found: &'static str,
+    },
+    /// An output that would write over an input.
+    Overlap {
+        /// The output.
+        output: String,
+        /// The input it meets.
+        input: String,
+    },
+    /// An output that lies in a folder that is read as input.
+    OutputInsideInput {
+        /// The output.
+        output: String,
+        /// The folder as typed.
+        folder: String,
+    },
+    /// A name inside an output folder that leads out of it, or that was written before.
+    BadOutputName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        message: &'static str,
+    },
+    /// A line to be annotated that is not a JSON object.
+    NotAnObject {
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// The result of this crate's functions.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self { kind: Box::new(kind), cause: None }
+    }
+
+    /// An operating-system error about `name`.
+    pub(crate) fn io(action: &'static str, name: impl Into<String>, cause: io::Error) -> Self {
+        Self { kind: Box::new(ErrorKind::Io { action, name: name.into() }), cause: Some(cause) }
+    }
+
+    /// An operating-system error about a path.
+    pub(crate) fn path(action: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self::io(action, path.to_string_lossy(), cause)
+    }
+
+    /// What went wrong, for programs.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// What the reader of the message can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match &*self.kind {
+            ErrorKind::NotFound { .. } => {
+                "check the spelling; a relative path starts at the current folder".into()
+            }
+            ErrorKind::NoInput => "give a file, a folder, a quoted pattern, or `-` for standard input".into(),
+            ErrorKind::BadPattern { .. } => {
+                "`*` stands for any name, `**` for any folders, `[ab]` for a or b".into()
+            }
+            ErrorKind::NoMatch { pattern } => {
+                format!(
+                    "check the spelling, and quote the pattern: `'{}'`; `**` reaches into folders",
+                    shown(pattern)
+                )
+            }
+            ErrorKind::EmptyFolder { .. } => "folders are searched in full, hidden files included".into(),
+            ErrorKind::RepeatedInput { .. } => {
+                "name each file once: read twice, all its documents would be duplicates".into()
+            }
+            ErrorKind::MixedLayouts { .. } => {
+                "give a pattern that matches one kind, or say what they are with `--input-format`".into()
+            }
+            ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
+            ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
+            ErrorKind::OutputExists { .. } => "`--force` replaces it".into(),
+            ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)),
+            ErrorKind::Overlap { .. } | ErrorKind::OutputInsideInput { .. } => {
+                "write somewhere outside the inputs".into()
+            }
+            ErrorKind::Io { name, .. } => return self.io_hint(name),
+            _ => return None,
+        };
+        Some(hint)
+    }
+
+    fn io_hint(&self, name: &str) -> Option<String> {
+        match self.cause.as_ref()?.kind() {
+            io::ErrorKind::StorageFull if name == SPOOL => {
+                Some("`--temp-dir` puts it on another disk".into())
+            }
+            io::ErrorKind::StorageFull => Some("free some space, or write to another disk".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the reader of our output went away, which is not a failure.
+    pub fn is_broken_pipe(&self) -> bool {
+        self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Whether the caller asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(&*self.kind, ErrorKind::Cancelled)
+    }
+}
+
+/// What messages call the file that compressed and piped inputs are spooled to.
+pub(crate) const SPOOL: &str = "temporary copy of the input";
+
+/// A name as it may be shown on a terminal.
+fn shown(name: &str) -> std::borrow::Cow<'_, str> {
+    escape_control(name)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.kind {
+            ErrorKind::Io { action, name } => write!(f, "cannot {action} `{}`", shown(name))?,
+            ErrorKind::NotFound { input } => write!(f, "no such file or folder: `{}`", shown(input))?,
+            ErrorKind::NoInput => f.write_str("no input was given")?,
+            ErrorKind::BadPattern { pattern, message } => {
+                write!(f, "`{}` is not a pattern: {}", shown(pattern), shown(message))?;
+            }
+            ErrorKind::NoMatch { pattern } => write!(f, "no file matches the pattern `{}`", shown(pattern))?,
+            ErrorKind::EmptyFolder { folder } => {
+                write!(f, "there are no files in the folder `{}`", shown(folder))?;
+            }
+            ErrorKind::RepeatedInput { input, first } if input == first => {
+                write!(f, "`{}` is given twice", shown(input))?;
+            }
+            ErrorKind::RepeatedInput { input, first } => {
+                write!(f, "`{}` and `{}` are the same file", shown(first), shown(input))?;
+            }
+            ErrorKind::MixedLayouts { jsonl, text } => {
+                let (jsonl, text) = (shown(jsonl), shown(text));
+                write!(f, "the inputs are of two kinds: `{jsonl}` is JSONL and `{text}` is text")?;
+            }
+            ErrorKind::Damaged { name, compression, at, message } => {
+                let (name, message) = (shown(name), shown(message));
+                write!(
+                    f,
+                    "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}"
+                )?;
+            }
+            ErrorKind::Changed { name } => write!(f, "`{}` changed while it was being read", shown(name))?,
+            ErrorKind::BadRecord { name, offset, reason } => {
+                write!(f, "the record at byte {offset} of `{}` is not a document: {reason}", shown(name))?;
+            }
+            ErrorKind::NoSuchPlace { source, offset } => {
+                write!(f, "there is no record at byte {offset} of source {source}")?;
+            }
+            ErrorKind::BadOption { option, given, expected } => {
+                write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;
+            }
+            ErrorKind::TooManyInputs => write!(f, "there are more than {} input files", u32::MAX)?,
+            ErrorKind::Cancelled => f.write_str("cancelled")?,
+            ErrorKind::OutputExists { path } => write!(f, "`{}` exists already", shown(path))?,
+            ErrorKind::NoParent { path, parent } => {
+                write!(f, "cannot write `{}`: there is no folder `{}`", shown(path), shown(parent))?;
+            }
+            ErrorKind::WrongOutputKind { path, found } => {
+                write!(f, "cannot write `{}`: it is {found}", shown(path))?;
+            }
+            ErrorKind::Overlap { output, input } => {
+                write!(f, "the output `{}` would overwrite the input `{}`", shown(output), shown(input))?;
+            }
+            ErrorKind::OutputInsideInput { output, folder } => {
+                write!(f, "the output `{}` lies in the input folder `{}`", shown(output), shown(folder))?;
+            }
+            ErrorKind::BadOutputName { name, message } => {
+                write!(f, "cannot write `{}` in the output folder: {message}", shown(name))?;
+            }
+            ErrorKind::NotAnObject { message } => {
+                write!(f, "the line is not a JSON object: {}", shown(message))?;
+            }
+        }
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().and_then(std::error::Error::source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_failed_and_why() {
+        let cause = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = Error::io("open", "a.jsonl", cause);
+        assert_eq!(error.to_string(), "cannot open `a.jsonl`: permission denied");
+        assert_eq!(error.hint(), None);
+        assert!(!error.is_broken_pipe());
+    }
+
+    #[test]
+    fn names_cannot_drive_the_terminal() {
+        let error = Error::new(ErrorKind::NotFound { input: "\u{1b}[2Jx".into() });
+        assert_eq!(error.to_string(), r"no such file or folder: `\u{1b}[2Jx`");
+        assert!(error.hint().unwrap().contains("spelling"));
+    }
+
+    #[test]
+    fn a_broken_pipe_is_told_apart() {
+        assert!(Error::io("write", "-", io::ErrorKind::BrokenPipe.into()).is_broken_pipe());
+        assert!(Error::new(ErrorKind::Cancelled).is_cancelled());
+    }
+
+    #[test]
+    fn a_full_disk_under_the_spool_has_its_own_hint() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        assert!(Error::io("write", SPOOL, full()).hint().unwrap().contains("--temp-dir"));
+        assert!(Error::io("write", "out.jsonl", full()).hint().unwrap().contains("space"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Making text safe to show.
+//!
+//! Ids and file names come from data. Printed as they are, they can move the cursor, clear the screen, turn
+//! the reading direction round or break a line of a TSV file; escaped, they can only be read.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Replaces every control character by a visible escape.
+///
+/// Tab, line feed, carriage return and the backslash become `\t`, `\n`, `\r` and `\\`; the other C0 and C1
+/// controls, DEL, the separators U+2028 and U+2029 and the bidirectional controls become `\u{1b}` and the
+/// like. The result can be read back without loss. Text with nothing to escape is borrowed.
+pub fn escape_control(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(needs_escape) else { return Cow::Borrowed(text) };
+    let (clean, rest) = text.split_at(first);
+    let mut escaped = String::with_capacity(text.len() + 16);
+    escaped.push_str(clean);
+    for character in rest.chars() {
+        match character {
+            '\t' => escaped.push_str("\\t"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\\' => escaped.push_str("\\\\"),
+            _ if needs_escape(character) => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn needs_escape(character: char) -> bool {
+    character == '\\'
+        || character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        for text in ["", "rfc/rfc3390#p11", "naïve", "文書", "a b"] {
+            assert!(matches!(escape_control(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn controls_are_shown() {
+        assert_eq!(escape_control("a\tb\nc\rd\\e"), r"a\tb\nc\rd\\e");
+        assert_eq!(escape_control("\u{1b}[31m\u{7f}\u{0}\u{85}"), r"\u{1b}[31m\u{7f}\u{0}\u{85}");
+        assert_eq!(escape_control("\u{2028}\u{2029}\u{202e}\u{2066}"), r"\u{2028}\u{2029}\u{202e}\u{2066}");
+        assert_eq!(escape_control("文\u{202a}書"), r"文\u{202a}書");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_dangerous_is_left(text in any::<String>()) {
+            let escaped = escape_control(&text);
+            prop_assert!(!escaped.chars().any(|c| c != '\\' && needs_escape(c)));
+        }
+
+        #[test]
+        fn different_texts_stay_different(a in "[\\\\tnu{}\t\n1b\u{1b}]{0,6}", b in "[\\\\tnu{}\t\n1b\u{1b}]{0,6}") {
+            prop_assert_eq!(a == b, escape_control(&a) == escape_control(&b));
+        }
+    }
+}

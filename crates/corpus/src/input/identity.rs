@@ -1,0 +1,92 @@
+//! Which files are the same file.
+//!
+//! Resolving the path of each of a hundred thousand files takes a second; asking for its number on the disk
+//! is free, as the file is open anyway. Paths are resolved only when a number comes up again, to tell a file
+//! that is reached twice from two hard links, which are two inputs.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Given;
+
+/// What identifies a file on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileId(Identity);
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+impl FileId {
+    /// The identity of an open file.
+    #[cfg(unix)]
+    #[expect(clippy::unnecessary_wraps, reason = "other systems have to resolve the path, which can fail")]
+    pub(crate) fn of(_path: &Path, metadata: &Metadata) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Ok(Self((metadata.dev(), metadata.ino())))
+    }
+
+    /// The identity of an open file.
+    #[cfg(not(unix))]
+    pub(crate) fn of(path: &Path, _metadata: &Metadata) -> io::Result<Self> {
+        fs_err::canonicalize(path).map(Self)
+    }
+}
+
+/// The files seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct FileIds {
+    seen: HashMap<FileId, Seen>,
+    /// The resolved paths of files whose number came up more than once.
+    resolved: HashSet<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    source: usize,
+    given: Given,
+}
+
+/// Whether a file is new.
+pub(super) enum Admission {
+    New,
+    /// It was the source `first` already.
+    Repeat {
+        first: usize,
+        given: Given,
+    },
+}
+
+impl FileIds {
+    /// Takes note of a file that is to become the source number `source`.
+    pub(super) fn admit<'p>(
+        &mut self,
+        id: FileId,
+        path: &Path,
+        source: usize,
+        given: Given,
+        path_of: impl FnOnce(usize) -> Option<&'p Path>,
+    ) -> Admission {
+        let Some(&Seen { source: first, given: first_given }) = self.seen.get(&id) else {
+            self.seen.insert(id, Seen { source, given });
+            return Admission::New;
+        };
+        let resolve = |path: &Path| fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if let Some(path) = path_of(first) {
+            self.resolved.insert(resolve(path));
+        }
+        if self.resolved.insert(resolve(path)) {
+            Admission::New
+        } else {
+            Admission::Repeat { first, given: first_given }
+        }
+    }
+
+    /// The source that is this file.
+    pub(crate) fn source_of(&self, id: &FileId) -> Option<usize> {
+        self.seen.get(id).map(|seen| seen.source)
+    }
+}

@@ -1,0 +1,100 @@
+//! Patterns: `data/*.jsonl`, `archive/**/report-[0-9].txt`.
+
+use std::path::{MAIN_SEPARATOR, Path};
+
+use globset::GlobBuilder;
+
+use super::walk::{self, Found};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a pattern matches.
+pub(super) struct Matches<'p> {
+    /// The part of the pattern before the names that are matched, up to and with its last slash.
+    pub(super) prefix: &'p str,
+    /// The folder that part stands for.
+    pub(super) folder: &'p Path,
+    /// The files, never none.
+    pub(super) files: Vec<Found>,
+}
+
+/// Whether an input that is no file may be a pattern.
+pub(super) fn has_wildcard(input: &str) -> bool {
+    first_wildcard(input).is_some()
+}
+
+/// The files that match a pattern, in the order of their names. `*` stays within a folder, `**` does not.
+pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
+    let (prefix, names) = split(pattern);
+    let glob = GlobBuilder::new(names).literal_separator(true).build().map_err(|error| {
+        Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: error.kind().to_string() })
+    })?;
+    let matcher = glob.compile_matcher();
+    let folder = Path::new(prefix);
+    let start = if prefix.is_empty() { Path::new(".") } else { folder };
+    let mut files = if start.is_dir() { walk::files_in(start, depth(names))? } else { Vec::new() };
+    files.retain(|file| matcher.is_match(&file.relative));
+    if files.is_empty() {
+        return Err(Error::new(ErrorKind::NoMatch { pattern: pattern.to_owned() }));
+    }
+    Ok(Matches { prefix, folder, files })
+}
+
+fn first_wildcard(pattern: &str) -> Option<usize> {
+    pattern.find(['*', '?', '[', '{'])
+}
+
+/// Splits a pattern before the first name with a wildcard in it.
+fn split(pattern: &str) -> (&str, &str) {
+    let literal = first_wildcard(pattern).and_then(|end| pattern.get(..end)).unwrap_or(pattern);
+    let prefix_len = literal.rfind(['/', MAIN_SEPARATOR]).map_or(0, |slash| slash + 1);
+    pattern.split_at(prefix_len)
+}
+
+/// How deep a match can lie, so that `*.txt` in a home folder does not walk all of it.
+fn depth(names: &str) -> Option<usize> {
+    let unbounded = names.contains("**") || names.contains('{');
+    (!unbounded).then(|| names.split(['/', MAIN_SEPARATOR]).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matched(folder: &Path, pattern: &str) -> Result<Vec<String>> {
+        let pattern = format!("{}/{pattern}", folder.to_string_lossy());
+        expand(&pattern).map(|matches| matches.files.into_iter().map(|file| file.name).collect())
+    }
+
+    #[test]
+    fn a_pattern_is_split_before_its_first_wildcard() {
+        assert_eq!(split("data/2024/*.jsonl"), ("data/2024/", "*.jsonl"));
+        assert_eq!(split("data/part-*/a.txt"), ("data/", "part-*/a.txt"));
+        assert_eq!(split("*.txt"), ("", "*.txt"));
+        assert_eq!(split("/*.txt"), ("/", "*.txt"));
+        assert_eq!(split("{a/b,c}/d"), ("", "{a/b,c}/d"));
+        assert_eq!(depth("*.txt"), Some(1));
+        assert_eq!(depth("part-*/a.txt"), Some(2));
+        assert_eq!(depth("**/a.txt"), None);
+        assert_eq!(depth("{a/b,c}"), None);
+    }
+
+    #[test]
+    fn stars_stay_in_their_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(folder.path().join("x/y")).unwrap();
+        for file in ["b.txt", "a.txt", "c.md", "x/d.txt", "x/y/e.txt"] {
+            fs_err::write(folder.path().join(file), file).unwrap();
+        }
+        let matched = |pattern| matched(folder.path(), pattern);
+        assert_eq!(matched("*.txt").unwrap(), ["a.txt", "b.txt"]);
+        assert_eq!(matched("**/*.txt").unwrap(), ["a.txt", "b.txt", "x/d.txt", "x/y/e.txt"]);
+        assert_eq!(matched("x/*/?.txt").unwrap(), ["y/e.txt"]);
+        assert_eq!(matched("{c.md,x/d.txt}").unwrap(), ["c.md", "x/d.txt"]);
+        assert_eq!(matched("[ab].txt").unwrap(), ["a.txt", "b.txt"]);
+        let error = matched("*.pdf").unwrap_err();
+        assert!(error.to_string().ends_with("*.pdf`"), "{error}");
+        assert!(error.hint().unwrap().contains("quote"));
+        assert!(matches!(matched("missing/*.txt").unwrap_err().kind(), ErrorKind::NoMatch { .. }));
+        assert!(matches!(matched("a[.txt").unwrap_err().kind(), ErrorKind::BadPattern { .. }));
+    }
+}

@@ -1,0 +1,64 @@
+//! Documents in and out.
+//!
+//! A [`Corpus`] is a list of *sources* (JSONL files, text files, standard input; plain, gzip or Zstandard)
+//! that can all be read **by position, any number of times**. That one property is what the rest of Minwise
+//! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
+//! that is kept is copied to the output byte for byte.
+//!
+//! | a source that is | is read |
+//! |---|---|
+//! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
+//! | compressed JSONL, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
+//! | a compressed text file | by decompressing it in memory, up to the record limit |
+//!
+//! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
+//! is an [`Error`], written for the person who reads it, with a hint where one helps.
+//!
+//! ```
+//! use minwise_corpus::{Corpus, ReadOptions, Scratch, Unwatched};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("notes.jsonl");
+//! fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"is a rose\"}\n")?;
+//!
+//! let inputs = [path.to_string_lossy().into_owned()];
+//! let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched)?;
+//! let mut texts = Vec::new();
+//! for chunk in corpus.chunks(1 << 20) {
+//!     corpus.scan(&chunk, &mut Scratch::new(), &mut |_place, document| {
+//!         texts.push(document.map(|document| document.text.into_owned()));
+//!     })?;
+//! }
+//! assert_eq!(texts, [Ok("a rose".to_owned()), Ok("is a rose".to_owned())]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chunk;
+mod compression;
+mod corpus;
+mod document;
+mod error;
+mod escape;
+mod field;
+mod input;
+mod lines;
+mod options;
+mod output;
+mod positional;
+mod record;
+mod reject;
+mod source;
+mod spool;
+mod watch;
+
+pub use chunk::Chunk;
+pub use corpus::{Corpus, Layout, ScannedLines, Scratch};
+pub use document::{Document, Place};
+pub use error::{Error, ErrorKind};
+pub use escape::escape_control;
+pub use field::FieldPath;
+pub use options::{Encoding, InputFormat, ReadOptions};
+pub use output::{Output, OutputFolder, Overwrite, annotate_line, copy_records, refuse_overlap};
+pub use reject::{Reject, RejectReason};
+pub use source::Source;
+pub use watch::{Unwatched, Watch};

@@ -1,0 +1,143 @@
+//! Finding the lines of a chunk.
+//!
+//! A chunk owns the lines that start in it. It is read with one positional read, a little past its end so
+//! that the last line is nearly always complete, and validated as UTF-8 in one pass; only when that fails is
+//! each line looked at on its own. A line that runs far past the chunk is measured first, through a small
+//! buffer, and loaded only if it is within the limit.
+
+use memchr::{memchr, memrchr};
+
+use crate::error::Result;
+use crate::source::Reader;
+
+/// Bytes read past the end of a chunk, in the hope of finding the end of its last line there.
+const READ_PAST_BYTES: u64 = 64 << 10;
+
+/// The buffer through which the end of a very long line is searched.
+const SEARCH_BYTES: u64 = 256 << 10;
+
+/// A line, blank ones included.
+pub(crate) struct Line<'w> {
+    /// Counted from 0 at the first line of the chunk.
+    pub(crate) number: u64,
+    /// Where it starts in the source.
+    pub(crate) offset: u64,
+    /// Its bytes, line end included.
+    pub(crate) len: u64,
+    pub(crate) content: Content<'w>,
+}
+
+/// What is on a line.
+pub(crate) enum Content<'w> {
+    /// Text, without the line feed.
+    Text(&'w str),
+    /// Something that is not UTF-8, from the byte `at` on.
+    NotUtf8 { at: u64 },
+    /// More than the limit.
+    TooLarge,
+}
+
+/// Visits the lines that start in `start..end`, in order, and returns how many they are.
+pub(crate) fn scan_lines(
+    reader: &Reader<'_>,
+    (start, end): (u64, u64),
+    limit: u64,
+    window: &mut Vec<u8>,
+    visit: &mut dyn FnMut(Line<'_>),
+) -> Result<u64> {
+    // Whether a line starts at `start` is told by the byte before it.
+    let base = start.saturating_sub(1);
+    let loaded_end = end.saturating_add(READ_PAST_BYTES).min(reader.size_bytes());
+    let mut loaded = (loaded_end - base) as usize;
+    reader.read_exact_at(base, grown(window, loaded))?;
+
+    let bytes = window.get(..loaded).unwrap_or_default();
+    let first = match start {
+        0 => 0,
+        _ => memchr(b'\n', bytes).map_or(loaded, |line_end| line_end + 1),
+    };
+    if base + first as u64 >= end {
+        return Ok(0);
+    }
+
+    let last_byte = (end - 1 - base) as usize;
+    let tail = bytes.get(last_byte..).unwrap_or_default();
+    let mut too_large = None;
+    let stop = match memchr(b'\n', tail) {
+        Some(line_end) => last_byte + line_end + 1,
+        None if loaded_end == reader.size_bytes() => loaded,
+        None => {
+            let last_line = memrchr(b'\n', bytes).map_or(first, |line_end| (line_end + 1).max(first));
+            let content_end = find_line_feed(reader, loaded_end)?;
+            let line_end = (content_end + 1).min(reader.size_bytes());
+            let offset = base + last_line as u64;
+            if content_end - offset > limit {
+                too_large = Some((offset, line_end - offset));
+                last_line
+            } else {
+                let more = (line_end - base) as usize;
+                reader
+                    .read_exact_at(loaded_end, grown(window, more).get_mut(loaded..).unwrap_or_default())?;
+                loaded = more;
+                more
+            }
+        }
+    };
+
+    let owned = window.get(first..stop.min(loaded)).unwrap_or_default();
+    let mut lines = visit_lines(owned, base + first as u64, limit, visit);
+    if let Some((offset, len)) = too_large {
+        visit(Line { number: lines, offset, len, content: Content::TooLarge });
+        lines += 1;
+    }
+    Ok(lines)
+}
+
+/// Visits the lines of `bytes`, which lie at `offset` in the source.
+fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(Line<'_>)) -> u64 {
+    let whole = simdutf8::basic::from_utf8(bytes).ok();
+    let (mut number, mut from) = (0, 0);
+    while from < bytes.len() {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let content_len = memchr(b'\n', rest).unwrap_or(rest.len());
+        let len = (content_len + 1).min(rest.len());
+        let content = if content_len as u64 > limit {
+            Content::TooLarge
+        } else if let Some(text) = whole.and_then(|text| text.get(from..from + content_len)) {
+            Content::Text(text)
+        } else {
+            match simdutf8::compat::from_utf8(rest.get(..content_len).unwrap_or_default()) {
+                Ok(text) => Content::Text(text),
+                Err(error) => Content::NotUtf8 { at: error.valid_up_to() as u64 },
+            }
+        };
+        visit(Line { number, offset, len: len as u64, content });
+        number += 1;
+        from += len;
+        offset += len as u64;
+    }
+    number
+}
+
+/// The first line feed at or after `from`, or the end of the source.
+fn find_line_feed(reader: &Reader<'_>, mut from: u64) -> Result<u64> {
+    let mut block = Vec::new();
+    while from < reader.size_bytes() {
+        let size = (reader.size_bytes() - from).min(SEARCH_BYTES) as usize;
+        let bytes = grown(&mut block, size);
+        reader.read_exact_at(from, bytes)?;
+        if let Some(line_end) = memchr(b'\n', bytes) {
+            return Ok(from + line_end as u64);
+        }
+        from += size as u64;
+    }
+    Ok(from)
+}
+
+/// The first `len` bytes of a buffer that only ever grows, so that it is zeroed once and not for each chunk.
+pub(crate) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    buffer.get_mut(..len).unwrap_or_default()
+}

@@ -1,0 +1,307 @@
+//! One output file, or standard output.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::{Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
+use crate::compression::Compression;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::os_error;
+
+/// Small writes are gathered into this much; larger ones go straight through, so that nothing is copied
+/// twice.
+const BUFFER_BYTES: usize = 256 << 10;
+
+const GZIP_LEVEL: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
+
+/// A file that is written beside its final name and renamed by [`Output::finish`].
+///
+/// It is compressed if its name ends in `.gz` or `.zst`, and the same bytes in give the same bytes out.
+/// Dropped without `finish`, it leaves nothing behind. A device or a pipe is written directly.
+#[derive(Debug)]
+pub struct Output {
+    // Before `temporary`, so that the file is closed when its name is removed, as Windows demands.
+    encoder: Encoder,
+    temporary: Option<TempPath>,
+    name: String,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Target {
+    File(File),
+    Stdout(Stdout),
+}
+
+enum Encoder {
+    Plain(BufWriter<Target>),
+    Gzip(flate2::write::GzEncoder<BufWriter<Target>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Target>>),
+}
+
+impl Output {
+    /// Begins a file.
+    ///
+    /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
+    pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
+        let name = path.to_string_lossy().into_owned();
+        let (target, temporary, path) = match fs_err::metadata(path) {
+            Ok(there) if there.is_dir() => {
+                return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "a folder" }));
+            }
+            // Renaming a file over `/dev/null` would be the end of it.
+            Ok(there) if !there.is_file() => {
+                let file = fs_err::OpenOptions::new().write(true).open(path);
+                let file = file.map_err(|error| Error::path("open", path, os_error(error)))?;
+                (file.into_parts().0, None, path.to_owned())
+            }
+            Ok(_) if overwrite == Overwrite::Refuse => return Err(exists(path)),
+            Ok(_) => {
+                // A link stays a link, and what it points at is replaced.
+                let path =
+                    fs_err::canonicalize(path).map_err(|error| Error::path("open", path, os_error(error)))?;
+                let (file, temporary) = temporary_file(&path)?;
+                (file, Some(temporary), path)
+            }
+            Err(_) => {
+                let (file, temporary) = temporary_file(path)?;
+                (file, Some(temporary), path.to_owned())
+            }
+        };
+        let encoder = Encoder::new(Target::File(target), Compression::of_name(&name))
+            .map_err(|error| Error::io("write", &*name, error))?;
+        Ok(Self { encoder, temporary, name, path })
+    }
+
+    /// Standard output, buffered. A reader that goes away gives an error that [is a broken
+    /// pipe](Error::is_broken_pipe).
+    pub fn stdout() -> Self {
+        let encoder = Encoder::Plain(buffered(Target::Stdout(io::stdout())));
+        Self { encoder, temporary: None, name: "standard output".to_owned(), path: PathBuf::new() }
+    }
+
+    /// Writes bytes, with an error that names the output.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
+    }
+
+    /// Completes the file: everything is on the disk before it gets its name.
+    pub fn finish(self) -> Result<()> {
+        let Self { encoder, temporary, name, path } = self;
+        let write_error = |error| Error::io("write", &*name, error);
+        let Some(temporary) = temporary else {
+            return encoder.finish().map(drop).map_err(write_error);
+        };
+        if let Target::File(file) = encoder.finish().map_err(write_error)? {
+            file.sync_all().map_err(write_error)?;
+        }
+        temporary
+            .persist(&path)
+            .map_err(|error| Error::io("rename the finished file to", &*name, error.error))?;
+        sync_folder(&parent_of(&path))
+    }
+}
+
+/// For `write!`. The error names the output and keeps its kind.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.encoder.writer().write(bytes).map_err(|error| named(&self.name, error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.encoder.writer().flush().map_err(|error| named(&self.name, error))
+    }
+}
+
+fn named(name: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), Error::io("write", name, error))
+}
+
+fn temporary_file(path: &Path) -> Result<(File, TempPath)> {
+    let parent = existing_parent(path)?;
+    let file =
+        temporary(0o666).tempfile_in(&parent).map_err(|error| Error::path("write in", &parent, error))?;
+    Ok(file.into_parts())
+}
+
+fn buffered(target: Target) -> BufWriter<Target> {
+    BufWriter::with_capacity(BUFFER_BYTES, target)
+}
+
+impl Encoder {
+    fn new(target: Target, compression: Option<Compression>) -> io::Result<Self> {
+        let target = buffered(target);
+        Ok(match compression {
+            None => Self::Plain(target),
+            // No time and no name in the header: they would differ from run to run.
+            Some(Compression::Gzip) => {
+                let level = flate2::Compression::new(GZIP_LEVEL);
+                Self::Gzip(flate2::GzBuilder::new().mtime(0).write(target, level))
+            }
+            Some(Compression::Zstd) => {
+                let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Self::Zstd(encoder)
+            }
+        })
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(target) => target,
+            Self::Gzip(encoder) => encoder,
+            Self::Zstd(encoder) => encoder,
+        }
+    }
+
+    fn finish(self) -> io::Result<Target> {
+        let mut buffer = match self {
+            Self::Plain(target) => target,
+            Self::Gzip(encoder) => encoder.finish()?,
+            Self::Zstd(encoder) => encoder.finish()?,
+        };
+        buffer.flush()?;
+        buffer.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Plain(_) => "Plain",
+            Self::Gzip(_) => "Gzip",
+            Self::Zstd(_) => "Zstd",
+        })
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Stdout(stdout) => stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs_err::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<()> {
+        let mut output = Output::create(path, overwrite)?;
+        output.write_bytes(bytes)?;
+        output.finish()
+    }
+
+    #[test]
+    fn a_file_appears_when_it_is_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.jsonl");
+        let mut output = Output::create(&path, Overwrite::Refuse).unwrap();
+        writeln!(output, "one").unwrap();
+        assert!(!path.exists());
+        output.finish().unwrap();
+        assert_eq!(fs_err::read(&path).unwrap(), b"one\n");
+        assert_eq!(names(folder.path()), ["out.jsonl"]);
+    }
+
+    #[test]
+    fn a_file_that_is_dropped_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "a.gz", "a.zst"] {
+            let mut output = Output::create(&folder.path().join(name), Overwrite::Refuse).unwrap();
+            output.write_bytes(b"one").unwrap();
+        }
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_only_on_demand() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        write(&path, b"old", Overwrite::Refuse).unwrap();
+        let error = write(&path, b"new", Overwrite::Refuse).unwrap_err();
+        assert!(error.to_string().ends_with("out` exists already"), "{error}");
+        assert_eq!(error.hint().as_deref(), Some("`--force` replaces it"));
+        let unfinished = Output::create(&path, Overwrite::Allow).unwrap();
+        drop(unfinished);
+        assert_eq!(fs_err::read(&path).unwrap(), b"old");
+        write(&path, b"new", Overwrite::Allow).unwrap();
+        assert_eq!(fs_err::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn compression_goes_by_the_name_and_is_deterministic() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "a rose is a rose\n".repeat(1000);
+        for name in ["out.gz", "out.zst"] {
+            let path = folder.path().join(name);
+            write(&path, text.as_bytes(), Overwrite::Refuse).unwrap();
+            let bytes = fs_err::read(&path).unwrap();
+            let mut back = String::new();
+            Compression::of(&bytes).unwrap().decoder(&*bytes).unwrap().read_to_string(&mut back).unwrap();
+            assert_eq!(back, text);
+            write(&path, text.as_bytes(), Overwrite::Allow).unwrap();
+            assert_eq!(fs_err::read(&path).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_missing_folder_and_a_folder_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Output::create(&folder.path().join("no/out"), Overwrite::Allow).unwrap_err();
+        assert!(error.to_string().contains("there is no folder"), "{error}");
+        assert!(error.hint().unwrap().contains("mkdir -p"));
+        let error = Output::create(folder.path(), Overwrite::Allow).unwrap_err();
+        assert!(error.to_string().ends_with("it is a folder"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_and_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let null = Path::new("/dev/null");
+        write(null, b"gone", Overwrite::Refuse).unwrap();
+        assert!(fs_err::metadata(null).unwrap().file_type().is_char_device());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_permissions_are_ordinary() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs_err::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, b"new", Overwrite::Allow).unwrap();
+        assert!(fs_err::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs_err::read(&file).unwrap(), b"new");
+        let plain = folder.path().join("plain");
+        fs_err::write(&plain, "").unwrap();
+        let mode = |path: &Path| fs_err::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&file), mode(&plain));
+    }
+}

@@ -1,0 +1,187 @@
+//! An output folder.
+
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::{Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::os_error;
+
+/// A folder that is filled beside its final name and renamed by [`OutputFolder::finish`].
+///
+/// Dropped without `finish`, it leaves nothing behind. Unlike an [`Output`](crate::Output), its files are not
+/// forced to the disk one by one, which would take minutes for a large folder: only a power cut just after
+/// the end can lose them.
+#[derive(Debug)]
+pub struct OutputFolder {
+    temporary: TempDir,
+    path: PathBuf,
+}
+
+impl OutputFolder {
+    /// Begins a folder.
+    ///
+    /// A folder with something in it is refused unless `overwrite` allows to replace it, as a whole and only
+    /// at the end.
+    pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
+        match fs_err::metadata(path) {
+            Ok(there) if !there.is_dir() => {
+                let path = path.to_string_lossy().into_owned();
+                return Err(Error::new(ErrorKind::WrongOutputKind { path, found: "a file" }));
+            }
+            Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
+            _ => {}
+        }
+        let path = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let parent = existing_parent(&path)?;
+        let temporary =
+            temporary(0o777).tempdir_in(&parent).map_err(|error| Error::path("write in", &parent, error))?;
+        Ok(Self { temporary, path })
+    }
+
+    /// Writes one file. `relative` is its path in the folder, with forward slashes; folders on the way are
+    /// made.
+    ///
+    /// A path that leads out of the folder is refused, and so is one that was written before.
+    pub fn write_file(&self, relative: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.temporary.path().join(inside(relative)?);
+        let mut file = fs_err::File::create_new(&path);
+        if file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            let folder = parent_of(&path);
+            fs_err::create_dir_all(&folder)
+                .map_err(|error| Error::path("make the folder", &folder, os_error(error)))?;
+            file = fs_err::File::create_new(&path);
+        }
+        match file.and_then(|mut file| file.write_all(bytes)) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(bad_name(relative, "it was written before"))
+            }
+            Err(error) => Err(Error::io("write", relative, os_error(error))),
+        }
+    }
+
+    /// Completes the folder: it takes its name, and what had it before is removed.
+    pub fn finish(self) -> Result<()> {
+        let Self { temporary, path } = self;
+        let rename = |from: &Path, to: &Path| {
+            fs_err::rename(from, to)
+                .map_err(|error| Error::path("rename the finished folder to", &path, os_error(error)))
+        };
+        let parent = parent_of(&path);
+        let old = if path.exists() {
+            let aside = super::temporary(0o700)
+                .tempdir_in(&parent)
+                .map_err(|error| Error::path("write in", &parent, error))?;
+            rename(&path, &aside.path().join("old"))?;
+            Some(aside)
+        } else {
+            None
+        };
+        if let Err(error) = rename(temporary.path(), &path) {
+            if let Some(old) = &old {
+                rename(&old.path().join("old"), &path)?;
+            }
+            return Err(error);
+        }
+        // It has been renamed: there is nothing left to remove under the temporary name.
+        let _ = temporary.keep();
+        if let Some(old) = old {
+            old.close().map_err(|error| Error::path("remove the old contents of", &path, error))?;
+        }
+        sync_folder(&parent)
+    }
+}
+
+fn is_empty(folder: &Path) -> Result<bool> {
+    let mut entries =
+        fs_err::read_dir(folder).map_err(|error| Error::path("read", folder, os_error(error)))?;
+    Ok(entries.next().is_none())
+}
+
+/// The path a name stands for, if it stays inside the folder it is joined to.
+fn inside(relative: &str) -> Result<&Path> {
+    let path = Path::new(relative);
+    let mut parts = path.components().peekable();
+    if parts.peek().is_none() {
+        return Err(bad_name(relative, "it is empty"));
+    }
+    if parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Ok(path);
+    }
+    Err(bad_name(relative, "it leads out of the folder"))
+}
+
+fn bad_name(name: &str, message: &'static str) -> Error {
+    Error::new(ErrorKind::BadOutputName { name: name.to_owned(), message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        (folder, path)
+    }
+
+    #[test]
+    fn a_folder_appears_when_it_is_finished() {
+        let (parent, path) = place();
+        let folder = OutputFolder::create(&path, Overwrite::Refuse).unwrap();
+        folder.write_file("a.txt", b"a").unwrap();
+        folder.write_file("x/y/b.txt", b"b").unwrap();
+        folder.write_file("x/y/c.txt", b"c").unwrap();
+        assert!(!path.exists());
+        folder.finish().unwrap();
+        assert_eq!(fs_err::read(path.join("x/y/b.txt")).unwrap(), b"b");
+        assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_dropped_leaves_nothing() {
+        let (parent, path) = place();
+        OutputFolder::create(&path, Overwrite::Refuse).unwrap().write_file("a", b"a").unwrap();
+        assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn names_that_lead_out_are_refused() {
+        let (_parent, path) = place();
+        let folder = OutputFolder::create(&path, Overwrite::Refuse).unwrap();
+        for name in ["../a", "/a", "x/../../a", "..", ""] {
+            let error = folder.write_file(name, b"").unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::BadOutputName { .. }), "{name}: {error}");
+        }
+        folder.write_file("./a", b"").unwrap();
+        let error = folder.write_file("a", b"").unwrap_err();
+        assert!(error.to_string().ends_with("it was written before"), "{error}");
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_whole_and_only_on_demand() {
+        let (parent, path) = place();
+        fs_err::create_dir_all(&path).unwrap();
+        OutputFolder::create(&path, Overwrite::Refuse).unwrap().finish().unwrap();
+        fs_err::write(path.join("old"), "old").unwrap();
+        let error = OutputFolder::create(&path, Overwrite::Refuse).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
+        let folder = OutputFolder::create(&path, Overwrite::Allow).unwrap();
+        folder.write_file("new", b"new").unwrap();
+        assert!(path.join("old").exists());
+        folder.finish().unwrap();
+        assert!(path.join("new").exists() && !path.join("old").exists());
+        assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_in_its_place_is_refused() {
+        let (_parent, path) = place();
+        fs_err::write(&path, "").unwrap();
+        let error = OutputFolder::create(&path, Overwrite::Allow).unwrap_err();
+        assert!(error.to_string().ends_with("it is a file"), "{error}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Keeping outputs away from inputs.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::parent_of;
+use crate::corpus::Corpus;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::FileId;
+use crate::source::{Source, os_error};
+
+/// Refuses an output that is one of the inputs, that lies in a folder that was walked, or that holds an
+/// input.
+///
+/// No flag overrides this: the inputs are read again while the output is written, and the next run would read
+/// the output as an input.
+pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
+    let overlap = |input: &str| {
+        let output = output.to_string_lossy().into_owned();
+        Err(Error::new(ErrorKind::Overlap { output, input: input.to_owned() }))
+    };
+    let there = fs_err::metadata(output).ok();
+    if let Some(metadata) = &there {
+        let id =
+            FileId::of(output, metadata).map_err(|error| Error::path("open", output, os_error(error)))?;
+        if let Some(source) = inputs.file_ids.source_of(&id).and_then(|number| inputs.sources().get(number)) {
+            return overlap(source.name());
+        }
+    }
+    let Some(resolved) = resolve(output) else { return Ok(()) };
+    if let Some(folder) = inputs.walked.iter().find(|folder| resolved.starts_with(&folder.path)) {
+        let output = output.to_string_lossy().into_owned();
+        return Err(Error::new(ErrorKind::OutputInsideInput { output, folder: folder.name.clone() }));
+    }
+    if there.is_some_and(|metadata| metadata.is_dir())
+        && let Some(source) = source_inside(inputs.sources(), &resolved)
+    {
+        return overlap(source.name());
+    }
+    Ok(())
+}
+
+/// The path without links, as far as it exists; `None` if not even its folder does, and then nothing is
+/// written.
+fn resolve(output: &Path) -> Option<PathBuf> {
+    if let Ok(path) = fs_err::canonicalize(output) {
+        return Some(path);
+    }
+    let parent = fs_err::canonicalize(parent_of(output)).ok()?;
+    Some(parent.join(output.file_name()?))
+}
+
+/// A source that lies in `folder`. Sources share their folders, so that few paths are resolved.
+fn source_inside<'s>(sources: &'s [Source], folder: &Path) -> Option<&'s Source> {
+    let mut inside: HashMap<PathBuf, bool> = HashMap::new();
+    sources.iter().find(|source| {
+        source.path().is_some_and(|path| {
+            let parent = parent_of(path);
+            *inside.entry(parent).or_insert_with_key(|parent| {
+                fs_err::canonicalize(parent).is_ok_and(|parent| parent.starts_with(folder))
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadOptions, Unwatched};
+
+    fn corpus(folder: &Path, input: &str) -> Corpus {
+        let input = folder.join(input).to_string_lossy().into_owned();
+        Corpus::open(&[input], &ReadOptions::default(), &Unwatched).unwrap()
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(folder.path().join("data/x")).unwrap();
+        fs_err::create_dir_all(folder.path().join("other")).unwrap();
+        fs_err::write(folder.path().join("data/a.jsonl"), "{\"text\": \"a\"}\n").unwrap();
+        folder
+    }
+
+    #[test]
+    fn an_input_is_never_an_output() {
+        let folder = folder();
+        let corpus = corpus(folder.path(), "data/a.jsonl");
+        let refused = |output: &str| refuse_overlap(&corpus, &folder.path().join(output)).is_err();
+        assert!(refused("data/a.jsonl"));
+        assert!(refused("data/x/../a.jsonl"));
+        assert!(refused("data"), "the folder would be replaced with the input in it");
+        assert!(!refused("data/b.jsonl"));
+        assert!(!refused("data/x"));
+        assert!(!refused("other"));
+        assert!(!refused("missing/b.jsonl"));
+        let error = refuse_overlap(&corpus, &folder.path().join("data/a.jsonl")).unwrap_err();
+        assert!(error.to_string().contains("would overwrite the input"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_was_walked_takes_no_output() {
+        let folder = folder();
+        let corpus = corpus(folder.path(), "data");
+        let refused = |output: &str| refuse_overlap(&corpus, &folder.path().join(output)).is_err();
+        assert!(refused("data"));
+        assert!(refused("data/new.jsonl"));
+        assert!(refused("data/x/new.jsonl"));
+        assert!(refused("other/../data/new.jsonl"));
+        assert!(!refused("other/new.jsonl"));
+        assert!(!refused("data-2.jsonl"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_hide_it() {
+        let folder = folder();
+        std::os::unix::fs::symlink(folder.path().join("data"), folder.path().join("link")).unwrap();
+        let corpus = corpus(folder.path(), "data");
+        assert!(refuse_overlap(&corpus, &folder.path().join("link/new.jsonl")).is_err());
+        assert!(refuse_overlap(&corpus, &folder.path().join("link/a.jsonl")).is_err());
+    }
+}

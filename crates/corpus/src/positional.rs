@@ -1,0 +1,52 @@
+//! Reading a file at a position, without a cursor, so that threads can share it.
+
+use std::fs::File;
+use std::io;
+
+/// Fills `out` from `offset` on. Returns how many bytes there were, which is less than asked only at the end
+/// of the file.
+pub(crate) fn read_at(file: &File, mut offset: u64, out: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = out.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match read_some_at(file, offset, rest) {
+            Ok(0) => break,
+            Ok(bytes) => {
+                filled += bytes;
+                offset += bytes as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(unix)]
+fn read_some_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, offset)
+}
+
+#[cfg(windows)]
+fn read_some_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_there_is() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        let mut out = [0; 4];
+        assert_eq!(read_at(&file, 3, &mut out).unwrap(), 4);
+        assert_eq!(&out, b"3456");
+        assert_eq!(read_at(&file, 8, &mut out).unwrap(), 2);
+        assert_eq!(&out, b"8956");
+        assert_eq!(read_at(&file, 99, &mut out).unwrap(), 0);
+        assert_eq!(read_at(&file, 0, &mut []).unwrap(), 0);
+    }
+}

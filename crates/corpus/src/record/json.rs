@@ -1,0 +1,364 @@
+//! A line of JSONL as a document.
+//!
+//! Nearly every line is read the [quick way](super::quick). A line that it gives up on is checked as a whole
+//! and, if it is JSON, walked the [careful way](super::walk), which either finds the document after all or
+//! says what is wrong.
+//!
+//! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
+//! can hold. They are replaced by U+FFFD, and the document says that it was repaired.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer as _, IgnoredAny, Visitor};
+use serde_json::value::RawValue;
+
+use super::walk::{Slot, Wanted, walk};
+use super::{BOM, quick};
+use crate::document::Document;
+use crate::field::FieldPath;
+use crate::options::ReadOptions;
+use crate::reject::{Reject, RejectReason};
+
+/// Parses a line into a document; `None` for a blank one. `decoded` is a buffer for the text.
+pub(crate) fn parse_line<'a>(
+    line: &'a str,
+    options: &ReadOptions,
+    decoded: &'a mut Vec<u8>,
+) -> Option<Result<Document<'a>, Reject>> {
+    // Files that were joined by `cat` have marks in the middle, so a mark is allowed on every line.
+    let body = line.strip_prefix(BOM).unwrap_or(line);
+    if !body.starts_with('{') && body.trim_ascii().is_empty() {
+        return None;
+    }
+    let wanted = Wanted { text: Some(options.text_field.parts()), id: Some(options.id_field.parts()) };
+    if let Some(found) = quick::read(body, wanted, decoded)
+        && let Ok(id) = found.id.map_or(Ok(None), string_of_id)
+    {
+        let (id, repaired) = id.unzip();
+        let text = Cow::Borrowed(found.text);
+        return Some(Ok(Document { id, text, repaired: repaired.unwrap_or(false) }));
+    }
+    let mark = (line.len() - body.len()) as u64;
+    Some(parse_carefully(body, wanted, options).map_err(|mut reject| {
+        if let RejectReason::InvalidJson { column, .. } = &mut reject.reason {
+            *column += mark;
+        }
+        reject
+    }))
+}
+
+fn parse_carefully<'a>(
+    body: &'a str,
+    wanted: Wanted<'_>,
+    options: &ReadOptions,
+) -> Result<Document<'a>, Reject> {
+    serde_json::from_str::<IgnoredAny>(body).map_err(|error| invalid_json(&error))?;
+    if !body.trim_ascii_start().starts_with('{') {
+        return Err(Reject::new(RejectReason::NotAnObject));
+    }
+    let found = walk(body, wanted).map_err(|error| invalid_json(&error))?;
+
+    let id = match found.id {
+        Slot::Missing => Ok(None),
+        Slot::Once(value) => string_of_id(value).map_err(|found| wrong_type(&options.id_field, found)),
+        Slot::Repeated => Err(RejectReason::DuplicateField { field: options.id_field.to_string() }),
+    };
+    let text = match found.text {
+        Slot::Missing => Err(RejectReason::MissingField { field: options.text_field.to_string() }),
+        Slot::Once(value) => string_of(value).map_err(|found| wrong_type(&options.text_field, found)),
+        Slot::Repeated => Err(RejectReason::DuplicateField { field: options.text_field.to_string() }),
+    };
+    match (id, text) {
+        (Ok(id), Ok((text, text_repaired))) => {
+            let (id, id_repaired) = id.unzip();
+            Ok(Document { id, text, repaired: text_repaired || id_repaired.unwrap_or(false) })
+        }
+        (Ok(id), Err(reason)) => Err(Reject { reason, id: id.map(|(id, _)| id.into_owned()) }),
+        (Err(reason), _) => Err(Reject::new(reason)),
+    }
+}
+
+fn invalid_json(error: &serde_json::Error) -> Reject {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message).to_owned();
+    Reject::new(RejectReason::InvalidJson { message, column: error.column() as u64 })
+}
+
+/// A string, and whether it had to be repaired.
+type Decoded<'a> = (Cow<'a, str>, bool);
+
+/// The id as text: a string, or a number or boolean as it is written; or else what the value is.
+fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
+    match kind_of(value) {
+        NULL => Ok(None),
+        NUMBER | BOOLEAN => Ok(Some((Cow::Borrowed(value.get()), false))),
+        _ => string_of(value).map(Some),
+    }
+}
+
+/// The string a value holds, or else what the value is.
+fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
+    let kind = kind_of(value);
+    if kind != STRING {
+        return Err(kind);
+    }
+    let inside = value.get().strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    if let Some(plain) = inside.filter(|inside| memchr::memchr(b'\\', inside.as_bytes()).is_none()) {
+        return Ok((Cow::Borrowed(plain), false));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(value.get());
+    let (text, repaired) = deserializer.deserialize_bytes(Repair).map_err(|_| kind)?;
+    Ok((Cow::Owned(text), repaired))
+}
+
+const STRING: &str = "a string";
+const NUMBER: &str = "a number";
+const BOOLEAN: &str = "true or false";
+const NULL: &str = "null";
+
+/// What a JSON value is, in words, told by its first byte.
+fn kind_of(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'"') => STRING,
+        Some(b't' | b'f') => BOOLEAN,
+        Some(b'n') => NULL,
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        _ => NUMBER,
+    }
+}
+
+fn wrong_type(field: &FieldPath, found: &'static str) -> RejectReason {
+    RejectReason::WrongType { field: field.to_string(), found }
+}
+
+/// Takes the bytes of a string, in which lone surrogates are encoded as if they were characters.
+struct Repair;
+
+impl Visitor<'_> for Repair {
+    type Value = (String, bool);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        let mut text = String::with_capacity(bytes.len());
+        let mut repaired = false;
+        for piece in bytes.utf8_chunks() {
+            text.push_str(piece.valid());
+            // An encoded surrogate is `ed a0..bf 80..bf`. Its first byte alone is already invalid, so the
+            // three bytes come as three invalid pieces, of which one is replaced.
+            if piece.invalid().first() == Some(&0xed) {
+                text.push(char::REPLACEMENT_CHARACTER);
+                repaired = true;
+            }
+        }
+        Ok((text, repaired))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn options(text: &str, id: &str) -> ReadOptions {
+        ReadOptions {
+            text_field: text.parse().unwrap(),
+            id_field: id.parse().unwrap(),
+            ..ReadOptions::default()
+        }
+    }
+
+    fn parse_as(line: &str, options: &ReadOptions) -> Result<(Option<String>, String, bool), Reject> {
+        let mut decoded = Vec::new();
+        let document = parse_line(line, options, &mut decoded).expect("a record")?;
+        Ok((document.id.map(Cow::into_owned), document.text.into_owned(), document.repaired))
+    }
+
+    fn parse(line: &str) -> Result<(Option<String>, String, bool), Reject> {
+        parse_as(line, &ReadOptions::default())
+    }
+
+    fn id(line: &str) -> Option<String> {
+        parse(line).unwrap().0
+    }
+
+    fn reason(line: &str) -> RejectReason {
+        parse(line).unwrap_err().reason
+    }
+
+    #[test]
+    fn text_is_unescaped() {
+        let mut decoded = Vec::new();
+        let plain =
+            parse_line(r#"{"text": "a rose"}"#, &ReadOptions::default(), &mut decoded).unwrap().unwrap();
+        assert!(matches!(plain.text, Cow::Borrowed("a rose")));
+        assert_eq!(parse(r#"{"text": "a\n\"b\" \u00e9\ud83d\ude00"}"#).unwrap().1, "a\n\"b\" é😀");
+        assert_eq!(parse(r#"{"text": ""}"#).unwrap(), (None, String::new(), false));
+    }
+
+    #[test]
+    fn an_id_is_kept_as_it_is_written() {
+        assert_eq!(id(r#"{"id": "a/b", "text": ""}"#).as_deref(), Some("a/b"));
+        assert_eq!(id(r#"{"text": "", "id": "a\u002fb"}"#).as_deref(), Some("a/b"));
+        assert_eq!(id(r#"{"id": 12, "text": ""}"#).as_deref(), Some("12"));
+        assert_eq!(id(r#"{"id": 1.50, "text": ""}"#).as_deref(), Some("1.50"));
+        assert_eq!(id(r#"{"id": 123456789012345678901234567890, "text": ""}"#).unwrap().len(), 30);
+        assert_eq!(id(r#"{"id": true, "text": ""}"#).as_deref(), Some("true"));
+        assert_eq!(id(r#"{"id": null, "text": ""}"#), None);
+        assert_eq!(id(r#"{"text": ""}"#), None);
+    }
+
+    #[test]
+    fn fields_may_lie_deeper() {
+        let line = r#"{"meta": {"url": "u", "id": 7}, "body": {"text": "t"}}"#;
+        assert_eq!(
+            parse_as(line, &options("body.text", "meta.id")).unwrap(),
+            (Some("7".into()), "t".into(), false)
+        );
+        let same = r#"{"a": {"b": {"text": "x\ty", "id": "i"}}}"#;
+        assert_eq!(
+            parse_as(same, &options("a.b.text", "a.b.id")).unwrap(),
+            (Some("i".into()), "x\ty".into(), false)
+        );
+        assert_eq!(
+            parse_as(r#"{"u": "x"}"#, &options("u", "u")).unwrap(),
+            (Some("x".into()), "x".into(), false)
+        );
+        let missing = parse_as(r#"{"meta": "none", "text": "t"}"#, &options("meta.text", "id")).unwrap_err();
+        assert_eq!(missing.reason, RejectReason::MissingField { field: "meta.text".into() });
+    }
+
+    #[test]
+    fn an_escaped_name_is_the_same_name() {
+        assert_eq!(parse(r#"{"te\u0078t": "found"}"#).unwrap().1, "found");
+        assert_eq!(reason(r#"{"te\u0078t": "a", "text": "b"}"#).code(), "duplicate_field");
+    }
+
+    #[test]
+    fn the_wrong_type_is_named() {
+        for (value, kind) in [
+            ("null", "null"),
+            ("1", "a number"),
+            ("-1", "a number"),
+            ("1.5", "a number"),
+            ("1e999", "a number"),
+            ("false", "true or false"),
+            ("[\"a\"]", "a list"),
+            ("{\"a\": 1}", "an object"),
+        ] {
+            let reject = parse(&format!("{{\"id\": \"x\", \"text\": {value}}}")).unwrap_err();
+            assert_eq!(reject.reason, RejectReason::WrongType { field: "text".into(), found: kind });
+            assert_eq!(reject.id.as_deref(), Some("x"));
+        }
+        let list = RejectReason::WrongType { field: "id".into(), found: "a list" };
+        assert_eq!(reason(r#"{"id": [], "text": ""}"#), list);
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_is_refused() {
+        let twice = |field: &str| RejectReason::DuplicateField { field: field.into() };
+        assert_eq!(reason(r#"{"text": "a", "text": "a"}"#), twice("text"));
+        assert_eq!(reason(r#"{"id": 1, "text": "a", "id": 2}"#), twice("id"));
+        assert_eq!(parse(r#"{"other": 1, "text": "a", "other": 2}"#).unwrap().1, "a");
+    }
+
+    #[test]
+    fn the_whole_line_must_be_json() {
+        let invalid = |line: &str| match reason(line) {
+            RejectReason::InvalidJson { message, column } => (message, column),
+            other => panic!("{other}"),
+        };
+        assert_eq!(invalid(r#"{"text": "a"} x"#), ("trailing characters".into(), 15));
+        assert_eq!(invalid("\u{feff}{\"text\": \"a\"} x"), ("trailing characters".into(), 18));
+        assert_eq!(invalid(r#"{"text": "a""#), ("EOF while parsing an object".into(), 12));
+        assert_eq!(invalid("nonsense").0, "expected ident");
+        assert!(invalid("{\"text\": \"a\tb\"}").0.starts_with("control character"));
+        assert_eq!(invalid(r#"{"text": "a", "b": 01}"#).0, "invalid number");
+        assert_eq!(reason("[1, 2]"), RejectReason::NotAnObject);
+        assert_eq!(reason("3"), RejectReason::NotAnObject);
+        assert_eq!(reason("{}"), RejectReason::MissingField { field: "text".into() });
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_repaired() {
+        assert_eq!(parse(r#"{"text": "a\ud83d b"}"#).unwrap(), (None, "a\u{fffd} b".into(), true));
+        assert_eq!(parse(r#"{"text": "\udc00\ud800\ud800"}"#).unwrap().1, "\u{fffd}\u{fffd}\u{fffd}");
+        assert_eq!(parse(r#"{"text": "\ud83d\ude00\ude00"}"#).unwrap().1, "😀\u{fffd}");
+        let elsewhere = r#"{"\ud800": "\ud800", "id": "\udfff", "text": "a\nb"}"#;
+        assert_eq!(parse(elsewhere).unwrap(), (Some("\u{fffd}".into()), "a\nb".into(), true));
+        assert_eq!(parse(r#"{"other": "\ud800", "text": "a"}"#).unwrap(), (None, "a".into(), false));
+        assert_eq!(reason("{\"text\": \"\\ud800\", \"a\tb\": 1}").code(), "invalid_json");
+        assert_eq!(reason(r#"{"text": "\ud800\uzzzz"}"#).code(), "invalid_json");
+    }
+
+    #[test]
+    fn blank_lines_are_not_records() {
+        for line in ["", " ", "\t \r", BOM] {
+            assert!(parse_line(line, &ReadOptions::default(), &mut Vec::new()).is_none());
+        }
+        assert_eq!(parse("\u{feff}  {\"text\": \"a\"}\r").unwrap().1, "a");
+    }
+
+    /// A member of an object: mostly sound, now and then not.
+    fn member() -> impl Strategy<Value = String> {
+        let value = prop_oneof![
+            8 => r#""[zé]{0,12}(\\n|\\u00e9|y){0,3}""#,
+            1 => r#""(\\ud800|\\x|\t)""#,
+            1 => r#"-?[01]{1,2}|null|true|\["text"\]"#,
+            3 => r#"\{"(id|text)": ?"(y|\\t)"\}"#,
+        ];
+        (prop::sample::select(vec!["text", "id", "a"]), value)
+            .prop_map(|(name, value)| format!("\"{name}\": {value}"))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(text in any::<String>(), id in any::<Option<String>>(), other in any::<i64>()) {
+            let line = json!({ "text": text, "other": { "text": other }, "id": id }).to_string();
+            prop_assert_eq!(parse(&line).unwrap(), (id, text, false));
+        }
+
+        #[test]
+        fn a_document_is_always_json(line in "[{}\\[\\]\":,a\\\\ute0d8 ]{0,12}") {
+            if let Some(Ok(_)) = parse_line(&line, &options("a", "t"), &mut Vec::new()) {
+                prop_assert!(serde_json::from_str::<IgnoredAny>(&line).is_ok());
+            }
+        }
+
+        /// Both ways through a line agree wherever the quick one answers.
+        #[test]
+        fn the_quick_way_is_only_quicker(
+            members in prop::collection::vec(member(), 0..4),
+            end in prop::sample::select(vec!["}", " }", "} ", "} x", ""]),
+            paths in prop::sample::select(vec![("text", "id"), ("text", "a.id"), ("a.text", "a.id"), ("a", "a")]),
+        ) {
+            let line = format!(" {{{}{end}", members.join(", "));
+            let options = options(paths.0, paths.1);
+            let wanted = Wanted { text: Some(options.text_field.parts()), id: Some(options.id_field.parts()) };
+            let mut decoded = Vec::new();
+            let either = parse_line(&line, &options, &mut decoded);
+            prop_assert_eq!(either, Some(parse_carefully(&line, wanted, &options)));
+        }
+
+        #[test]
+        fn agrees_with_a_parsed_tree(line in r#"\{("(text|id|a)":("x"|1|null|\{"id":"y"\}|\["text"\]))?(,"(text|b)":"(z|\\\\n|)")?\}"#) {
+            let tree: Result<Value, _> = serde_json::from_str(&line);
+            match (parse(&line), tree) {
+                (Ok((_, text, _)), Ok(tree)) => prop_assert_eq!(tree["text"].as_str(), Some(text.as_str())),
+                (Err(reject), Ok(tree)) => {
+                    let whole = tree["text"].is_string() && (tree["id"].is_null() || tree["id"].is_string());
+                    prop_assert!(!whole || reject.reason.code() == "duplicate_field" || tree["id"].is_object());
+                }
+                (Err(reject), Err(_)) => prop_assert_eq!(reject.reason.code(), "invalid_json"),
+                (Ok(_), Err(_)) => prop_assert!(false, "not JSON, but a document"),
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The quick way through a line: accept what is plain, give up on the rest.
+//!
+//! This is where a scan spends its time. The members of the object are followed by hand, values that are not
+//! wanted are left to `serde_json` to check and skip, and the text is checked and unescaped in one pass,
+//! eight bytes at a time, into a buffer that is used again. On English text with an escape every thirty bytes
+//! a scan does 1.4 GB/s on one core this way and 1.1 GB/s through `serde_json`, whose own buffer starts empty
+//! for every line. Blocks of 16 and 32 bytes were measured and are slower.
+//!
+//! It answers `None` for everything unusual: what is not JSON, a lone surrogate, an escaped name, a field
+//! that is missing, repeated or not a string. The [careful way](super::walk) then decides and finds the
+//! words. The two must agree wherever this one answers, which a property test checks.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::walk::Wanted;
+use crate::lines::grown;
+
+/// What was found in a line that is a document.
+pub(super) struct Quick<'a, 'w> {
+    pub(super) text: &'w str,
+    pub(super) id: Option<&'a RawValue>,
+}
+
+/// Reads a line; `None` if the careful way has to decide.
+pub(super) fn read<'a, 'w>(
+    body: &'a str,
+    wanted: Wanted<'_>,
+    decoded: &'w mut Vec<u8>,
+) -> Option<Quick<'a, 'w>> {
+    let mut cursor = Cursor { body, at: 0, decoded, text_len: None, id: None };
+    cursor.skip_space();
+    cursor.object(wanted)?;
+    cursor.skip_space();
+    if cursor.at != body.len() {
+        return None;
+    }
+    let Cursor { decoded, text_len, id, .. } = cursor;
+    // Escapes can spell no invalid UTF-8, but only `unsafe` code could say so for less than this pass costs.
+    let text = simdutf8::basic::from_utf8(decoded.get(..text_len?)?).ok()?;
+    Some(Quick { text, id })
+}
+
+struct Cursor<'a, 'w> {
+    body: &'a str,
+    at: usize,
+    decoded: &'w mut Vec<u8>,
+    text_len: Option<usize>,
+    id: Option<&'a RawValue>,
+}
+
+impl<'a> Cursor<'a, '_> {
+    fn object(&mut self, wanted: Wanted<'_>) -> Option<()> {
+        self.take(b'{')?;
+        self.skip_space();
+        if self.peek()? == b'}' {
+            return self.take(b'}');
+        }
+        loop {
+            self.skip_space();
+            let next = wanted.after(self.name()?);
+            self.skip_space();
+            self.take(b':')?;
+            self.skip_space();
+            match (next.text, next.id) {
+                (None, None) => drop(self.value::<IgnoredAny>()?),
+                (Some([]), None) if self.text_len.is_none() => self.text()?,
+                (None, Some([])) if self.id.is_none() => self.id = Some(self.value()?),
+                (Some([]), _) | (_, Some([])) => return None,
+                _ if self.peek()? == b'{' => self.object(next)?,
+                _ => drop(self.value::<IgnoredAny>()?),
+            }
+            self.skip_space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                _ => return self.take(b'}'),
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.body.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// The name of a member, if it is written without escapes.
+    fn name(&mut self) -> Option<&'a str> {
+        self.take(b'"')?;
+        let start = self.at;
+        loop {
+            match self.peek()? {
+                b'"' => break,
+                b'\\' | 0..0x20 => return None,
+                _ => self.at += 1,
+            }
+        }
+        let name = self.body.get(start..self.at);
+        self.at += 1;
+        name
+    }
+
+    /// A value, checked and delimited by `serde_json`.
+    fn value<T: Deserialize<'a>>(&mut self) -> Option<T> {
+        let mut values = serde_json::Deserializer::from_str(self.body.get(self.at..)?).into_iter::<T>();
+        let value = values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(value)
+    }
+
+    fn text(&mut self) -> Option<()> {
+        self.take(b'"')?;
+        let (read, written) = unescape(self.body.as_bytes().get(self.at..)?, self.decoded)?;
+        self.at += read;
+        self.text_len = Some(written);
+        Some(())
+    }
+}
+
+/// Unescapes a string up to its closing quote. Returns how many bytes were read, the quote included, and
+/// written.
+fn unescape(string: &[u8], out: &mut Vec<u8>) -> Option<(usize, usize)> {
+    // An escape is never shorter than what it stands for; whole blocks are written and then partly written
+    // over.
+    let out = grown(out, string.len());
+    let (mut read, mut written) = (0, 0);
+    loop {
+        let rest = string.get(read..)?;
+        if let (Some(block), Some(target)) = (rest.first_chunk::<8>(), out.get_mut(written..written + 8)) {
+            target.copy_from_slice(block);
+            let special = special_bytes(u64::from_le_bytes(*block));
+            if special == 0 {
+                read += 8;
+                written += 8;
+                continue;
+            }
+            let plain = special.trailing_zeros() as usize / 8;
+            read += plain;
+            written += plain;
+        }
+        match string.get(read)? {
+            b'"' => return Some((read + 1, written)),
+            b'\\' => {
+                let (character, len) = escape(string.get(read + 1..)?)?;
+                read += 1 + len;
+                written += character.encode_utf8(out.get_mut(written..written + character.len_utf8())?).len();
+            }
+            0..0x20 => return None,
+            byte => {
+                *out.get_mut(written)? = *byte;
+                read += 1;
+                written += 1;
+            }
+        }
+    }
+}
+
+/// Marks, by the high bit of a byte, the quotes, backslashes and control characters among eight bytes.
+///
+/// Only the lowest mark is exact: a borrow can mark bytes above it (Mycroft's test for a zero byte).
+fn special_bytes(block: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+    let control = block.wrapping_sub(ONES * 0x20) & !block;
+    (control | zero(block ^ (ONES * u64::from(b'"'))) | zero(block ^ (ONES * u64::from(b'\\')))) & (ONES << 7)
+}
+
+/// The character an escape stands for and its length without the backslash; `None` for half of a surrogate
+/// pair.
+fn escape(after: &[u8]) -> Option<(char, usize)> {
+    let character = match after.first()? {
+        b'n' => '\n',
+        b'"' => '"',
+        b'\\' => '\\',
+        b't' => '\t',
+        b'r' => '\r',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => return unicode_escape(after),
+        _ => return None,
+    };
+    Some((character, 1))
+}
+
+fn unicode_escape(after: &[u8]) -> Option<(char, usize)> {
+    let unit = hex(after.get(1..5)?)?;
+    if let Some(character) = char::from_u32(unit) {
+        return Some((character, 5));
+    }
+    let low = hex(after.get(5..11)?.strip_prefix(b"\\u")?)?;
+    let pair = [u16::try_from(unit).ok()?, u16::try_from(low).ok()?];
+    let character = char::decode_utf16(pair).next()?.ok()?;
+    Some((character, 11))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(*digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unescaped(string: &str) -> Option<(usize, String)> {
+        let mut out = Vec::new();
+        let (read, written) = unescape(string.as_bytes(), &mut out)?;
+        Some((read, String::from_utf8(out[..written].to_vec()).unwrap()))
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(unescaped(r#""rest"#), Some((1, String::new())));
+        assert_eq!(unescaped(r#"a\n\t\r\b\f\/\\\"z" rest"#).unwrap().1, "a\n\t\r\u{8}\u{c}/\\\"z");
+        assert_eq!(unescaped(r#"\u00e9\u20AC\ud83d\ude00""#), Some((25, "é€😀".into())));
+        for bad in [
+            r#"\x""#,
+            r#"\u12""#,
+            r#"\u12g4""#,
+            r#"\ud83d""#,
+            r#"\ude00""#,
+            r#"\ud83d\u0041""#,
+            "a\nb\"",
+            "open",
+            "\\",
+        ] {
+            assert_eq!(unescaped(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_lowest_mark_is_exact() {
+        for byte in 0..=255u8 {
+            for position in 0..8 {
+                let mut block = [b'a'; 8];
+                block[position] = byte;
+                let special = byte < 0x20 || byte == b'"' || byte == b'\\';
+                let marks = special_bytes(u64::from_le_bytes(block));
+                assert_eq!(marks != 0, special, "{byte}");
+                assert!(!special || marks.trailing_zeros() as usize / 8 == position);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json(string in "([a-zé\"\n]|\\\\[nut\"]|\\\\u[0d][08e][0-9a]{2}){0,20}") {
+            let quoted = format!("\"{string}\"");
+            let expected = serde_json::from_str::<String>(&quoted).ok();
+            let found = unescaped(&quoted[1..]).filter(|(read, _)| read + 1 == quoted.len()).map(|(_, text)| text);
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

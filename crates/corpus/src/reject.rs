@@ -1,0 +1,138 @@
+//! Records that are not documents.
+//!
+//! A reject is data, not a failure: it says which rule the record breaks, so that it can be counted by its
+//! code and written down for whoever made the file.
+
+use std::fmt;
+
+use crate::escape::escape_control;
+
+/// A record that is not a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// The rule it breaks.
+    pub reason: RejectReason,
+    /// Its id, where the record is whole enough to have one.
+    pub id: Option<String>,
+}
+
+impl Reject {
+    pub(crate) fn new(reason: RejectReason) -> Self {
+        Self { reason, id: None }
+    }
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.id {
+            Some(id) => write!(f, "record `{}`: {}", escape_control(id), self.reason),
+            None => self.reason.fmt(f),
+        }
+    }
+}
+
+/// Why a record is not a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// Bytes that are not UTF-8.
+    InvalidUtf8 {
+        /// The first bad byte, counted from 0 at the start of the record.
+        at: u64,
+    },
+    /// A line that is not JSON.
+    InvalidJson {
+        /// What is wrong with it.
+        message: String,
+        /// Where, in bytes counted from 1 at the start of the line.
+        column: u64,
+    },
+    /// JSON, but a list, a string or a number and not an object.
+    NotAnObject,
+    /// An object without the field that holds the text.
+    MissingField {
+        /// The field.
+        field: String,
+    },
+    /// A field that holds the wrong kind of value.
+    WrongType {
+        /// The field.
+        field: String,
+        /// The kind of value that is there: `null`, `a number`, `an object`.
+        found: &'static str,
+    },
+    /// A field that is there twice, with no rule to say which counts.
+    DuplicateField {
+        /// The field.
+        field: String,
+    },
+    /// A record over the limit. It was not loaded.
+    TooLarge {
+        /// Its size; for a compressed text file, where reading it was given up.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A compressed text file that is cut short or damaged.
+    Damaged {
+        /// How many decompressed bytes came out before the damage.
+        at: u64,
+        /// What the decoder said.
+        message: String,
+    },
+}
+
+impl RejectReason {
+    /// A stable name for programs and counts.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidUtf8 { .. } => "invalid_utf8",
+            Self::InvalidJson { .. } => "invalid_json",
+            Self::NotAnObject => "not_an_object",
+            Self::MissingField { .. } => "missing_field",
+            Self::WrongType { .. } => "wrong_type",
+            Self::DuplicateField { .. } => "duplicate_field",
+            Self::TooLarge { .. } => "too_large",
+            Self::Damaged { .. } => "damaged",
+        }
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidUtf8 { at } => write!(f, "not UTF-8: byte {at} is invalid"),
+            Self::InvalidJson { message, column } => {
+                write!(f, "not JSON: {} at column {column}", escape_control(message))
+            }
+            Self::NotAnObject => f.write_str("not a JSON object"),
+            Self::MissingField { field } => write!(f, "there is no field `{}`", escape_control(field)),
+            Self::WrongType { field, found } => {
+                write!(f, "the field `{}` holds {found}", escape_control(field))
+            }
+            Self::DuplicateField { field } => {
+                write!(f, "the field `{}` is there twice", escape_control(field))
+            }
+            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
+            Self::Damaged { at, message } => {
+                write!(f, "damaged after {at} decompressed bytes: {}", escape_control(message))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reject_reads_as_a_sentence() {
+        let reason = RejectReason::WrongType { field: "text".into(), found: "a number" };
+        assert_eq!(reason.code(), "wrong_type");
+        assert_eq!(Reject::new(reason.clone()).to_string(), "the field `text` holds a number");
+        assert_eq!(
+            Reject { reason, id: Some("a\t1".into()) }.to_string(),
+            r"record `a\t1`: the field `text` holds a number"
+        );
+    }
+}

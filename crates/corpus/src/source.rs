@@ -1,0 +1,147 @@
+//! A source: one input file, or standard input, as it can be read by position.
+
+use std::fs::{File, Metadata};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::compression::Compression;
+use crate::error::{Error, ErrorKind, Result, SPOOL};
+use crate::positional::read_at;
+
+/// How a person writes standard input on the command line.
+pub(crate) const STDIN: &str = "-";
+
+/// One input: a file, or standard input.
+#[derive(Debug)]
+pub struct Source {
+    pub(crate) name: Box<str>,
+    /// Where in `name` the id of a text document begins: after the folder that was given.
+    pub(crate) id_start: usize,
+    pub(crate) origin: Origin,
+    pub(crate) store: Store,
+    pub(crate) size_bytes: u64,
+    /// Set for a text file that is decompressed each time it is read.
+    pub(crate) compression: Option<Compression>,
+}
+
+/// What a source was before it became a name.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    Stdin,
+    /// A path that is spelled exactly like the name, which is nearly all of them: it is not stored twice.
+    Named,
+    /// A path that is not, such as one that is not UTF-8.
+    Path(Box<Path>),
+}
+
+/// Where the bytes of a source are.
+#[derive(Debug)]
+pub(crate) enum Store {
+    /// In the file itself. Only some files are kept open: there may be hundreds of thousands.
+    InPlace { modified: Option<SystemTime>, kept_open: Option<File> },
+    /// In the spool, from `base` on.
+    Spooled { base: u64 },
+}
+
+impl Source {
+    /// The path as the user would write it, with forward slashes; `-` for standard input.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The path of the file; `None` for standard input.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::Stdin => None,
+            Origin::Named => Some(Path::new(&*self.name)),
+            Origin::Path(path) => Some(path),
+        }
+    }
+
+    /// How many bytes there are to read by position: decompressed for compressed JSONL, as stored for a text
+    /// file.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The id of the document, where the source is a text file: its path inside the folder that was given.
+    pub fn id(&self) -> &str {
+        self.name.get(self.id_start..).unwrap_or(&self.name)
+    }
+
+    /// Opens the source for reading and checks that it is still what it was.
+    pub(crate) fn open<'s>(&'s self, spool: Option<&'s File>) -> Result<Reader<'s>> {
+        let name = &*self.name;
+        let (handle, base) = match (&self.store, self.path()) {
+            (Store::Spooled { base }, _) => (spool.map(Handle::Shared), *base),
+            (Store::InPlace { modified, kept_open: Some(file) }, _) => {
+                let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
+                self.check_unchanged(&metadata, *modified)?;
+                (Some(Handle::Shared(file)), 0)
+            }
+            (Store::InPlace { modified, kept_open: None }, Some(path)) => {
+                let file = open_file(path, name)?;
+                let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
+                self.check_unchanged(&metadata, *modified)?;
+                (Some(Handle::Own(file)), 0)
+            }
+            (Store::InPlace { .. }, None) => (None, 0),
+        };
+        // An empty spool has no file, and nobody asks it for a byte.
+        Ok(Reader { handle, base, size_bytes: self.size_bytes, name })
+    }
+
+    fn check_unchanged(&self, metadata: &Metadata, modified: Option<SystemTime>) -> Result<()> {
+        if metadata.len() == self.size_bytes && metadata.modified().ok() == modified {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Changed { name: self.name.to_string() }))
+    }
+}
+
+/// Opens a file for reading; the error names it as the user did.
+pub(crate) fn open_file(path: &Path, name: &str) -> Result<File> {
+    // `fs_err` would say the path in its own words; ours are said once, in `Error`.
+    let file = fs_err::OpenOptions::new().read(true).open(path);
+    Ok(file.map_err(|error| Error::io("open", name, os_error(error)))?.into_parts().0)
+}
+
+/// The operating system's error inside one of `fs_err`, whose text repeats the path.
+pub(crate) fn os_error(error: std::io::Error) -> std::io::Error {
+    error.raw_os_error().map_or(error, std::io::Error::from_raw_os_error)
+}
+
+enum Handle<'s> {
+    Shared(&'s File),
+    Own(File),
+}
+
+/// An open source.
+pub(crate) struct Reader<'s> {
+    handle: Option<Handle<'s>>,
+    base: u64,
+    size_bytes: u64,
+    name: &'s str,
+}
+
+impl Reader<'_> {
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Fills `out` from `offset` on. The caller asks only for bytes that were there when the corpus was
+    /// opened, so that too few of them means that the file has changed.
+    pub(crate) fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let file = match &self.handle {
+            Some(Handle::Shared(file)) => *file,
+            Some(Handle::Own(file)) => file,
+            None if out.is_empty() => return Ok(()),
+            None => return Err(Error::io("read", SPOOL, std::io::ErrorKind::NotFound.into())),
+        };
+        match read_at(file, self.base + offset, out) {
+            Ok(bytes) if bytes == out.len() => Ok(()),
+            Ok(_) => Err(Error::new(ErrorKind::Changed { name: self.name.to_owned() })),
+            Err(error) => Err(Error::io("read", self.name, error)),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The temporary copy of everything that cannot be read by position.
+//!
+//! All of it goes into *one* unnamed file, source after source. A data set of thousands of compressed shards
+//! then needs one file handle, and nothing is left behind however the process ends.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use crate::compression::{Compression, is_damage};
+use crate::error::{Error, ErrorKind, Result, SPOOL};
+use crate::watch::Watch;
+
+/// Bytes moved at a time, and so how often the [`Watch`] is asked.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// The temporary file, made when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Spool {
+    folder: Option<PathBuf>,
+    file: Option<File>,
+    end: u64,
+}
+
+/// Where in the spool a source lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spooled {
+    pub(crate) base: u64,
+    pub(crate) size_bytes: u64,
+}
+
+impl Spool {
+    /// A spool whose file will be made in `folder`, or else where the system keeps temporary files.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, file: None, end: 0 }
+    }
+
+    /// Appends the whole of `reader`, which is the decompressed stream if `compression` says so. `name` is
+    /// for messages.
+    pub(crate) fn append(
+        &mut self,
+        name: &str,
+        compression: Option<Compression>,
+        reader: &mut dyn Read,
+        watch: &dyn Watch,
+    ) -> Result<Spooled> {
+        let base = self.end;
+        let mut block = vec![0; BLOCK_BYTES];
+        loop {
+            if watch.cancelled() {
+                return Err(Error::new(ErrorKind::Cancelled));
+            }
+            let bytes = match reader.read(&mut block) {
+                Ok(0) => return Ok(Spooled { base, size_bytes: self.end - base }),
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(read_error(name, compression, self.end - base, error)),
+            };
+            let block = block.get(..bytes).unwrap_or_default();
+            self.file()?.write_all(block).map_err(|error| Error::io("write", SPOOL, error))?;
+            self.end += bytes as u64;
+            watch.spooled(bytes as u64);
+        }
+    }
+
+    /// The file, if anything was spooled so far.
+    pub(crate) fn opened(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// The file, if anything was spooled.
+    pub(crate) fn into_file(self) -> Option<File> {
+        self.file
+    }
+
+    fn file(&mut self) -> Result<&mut File> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            empty @ None => {
+                let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
+                let file = tempfile::tempfile_in(&folder)
+                    .map_err(|error| Error::path("make a temporary file in", &folder, error))?;
+                Ok(empty.insert(file))
+            }
+        }
+    }
+}
+
+fn read_error(name: &str, compression: Option<Compression>, at: u64, error: io::Error) -> Error {
+    match compression {
+        Some(compression) if is_damage(&error) => Error::new(ErrorKind::Damaged {
+            name: name.to_owned(),
+            compression: compression.name(),
+            at,
+            message: error.to_string(),
+        }),
+        _ => Error::io("read", name, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::compression::tests::gzip;
+    use crate::positional::read_at;
+    use crate::watch::Unwatched;
+
+    #[derive(Default)]
+    struct Count {
+        bytes: AtomicU64,
+        stop_at: Option<u64>,
+    }
+
+    impl Watch for Count {
+        fn spooled(&self, bytes: u64) {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+
+        fn cancelled(&self) -> bool {
+            self.stop_at.is_some_and(|stop| self.bytes.load(Ordering::Relaxed) >= stop)
+        }
+    }
+
+    #[test]
+    fn sources_follow_each_other() {
+        let (mut spool, count) = (Spool::new(None), Count::default());
+        let first = spool.append("a", None, &mut &b"one"[..], &count).unwrap();
+        let second = spool.append("b", None, &mut &b"three"[..], &count).unwrap();
+        assert_eq!(first, Spooled { base: 0, size_bytes: 3 });
+        assert_eq!(second, Spooled { base: 3, size_bytes: 5 });
+        assert_eq!(count.bytes.into_inner(), 8);
+        let mut out = [0; 5];
+        read_at(&spool.into_file().unwrap(), second.base, &mut out).unwrap();
+        assert_eq!(&out, b"three");
+    }
+
+    #[test]
+    fn nothing_spooled_makes_no_file() {
+        let mut spool = Spool::new(Some("no/such/folder".into()));
+        spool.append("a", None, &mut io::empty(), &Unwatched).unwrap();
+        let error = spool.append("a", None, &mut &b"x"[..], &Unwatched).unwrap_err();
+        assert!(
+            error.to_string().starts_with("cannot make a temporary file in `no/such/folder`: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_watch_can_stop_it() {
+        let count = Count { stop_at: Some(1), ..Count::default() };
+        let error = Spool::new(None).append("a", None, &mut io::repeat(7), &count).unwrap_err();
+        assert!(error.is_cancelled());
+    }
+
+    #[test]
+    fn damage_names_the_file_and_the_byte() {
+        let whole = gzip(&vec![b'x'; 100_000]);
+        let cut = whole.get(..whole.len() - 8).unwrap();
+        let mut decoder = Compression::Gzip.decoder(cut).unwrap();
+        let error =
+            Spool::new(None).append("a.gz", Some(Compression::Gzip), &mut decoder, &Unwatched).unwrap_err();
+        assert!(
+            error.to_string().starts_with("`a.gz` is damaged: its gzip stream breaks after 100000 bytes: "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Two documents, looked at closely.
+
+use std::ops::Range;
+
+use minwise::Spec;
+use minwise::estimate::{Estimate, minhash};
+use minwise::shingle::{Places, Shingles};
+use minwise::verify::passages::{Passage, shared_passages};
+use minwise::verify::{Overlap, ShingleSet};
+
+use crate::error::Error;
+
+/// How two documents relate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The exact Jaccard similarity. Documents without shingles have 1 if their normalised texts are equal, else 0.
+    pub jaccard: f64,
+    /// The exact share of the left one's shingles that the right one has.
+    pub left_in_right: f64,
+    /// The exact share of the right one's shingles that the left one has.
+    pub right_in_left: f64,
+    /// What the sketch makes of it; nothing if one of them has no shingles.
+    pub estimate: Option<Estimate>,
+    /// What both have in common, longest first.
+    pub passages: Vec<SharedPassage>,
+}
+
+/// A passage that two documents share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedPassage {
+    /// Its length in tokens or characters, as the shingling has it.
+    pub units: usize,
+    /// Where it stands in the left text, in bytes.
+    pub left: Range<usize>,
+    /// Where it stands in the right text, in bytes.
+    pub right: Range<usize>,
+}
+
+/// Compares two texts.
+pub fn compare(left: &str, right: &str, spec: &Spec) -> Result<Comparison, Error> {
+    let a = Read::new(left, spec)?;
+    let b = Read::new(right, spec)?;
+    if a.set.is_empty() || b.set.is_empty() {
+        let same = f64::from(u8::from(a.equality_key == b.equality_key));
+        let (jaccard, left_in_right, right_in_left) = (same, same, same);
+        return Ok(Comparison { jaccard, left_in_right, right_in_left, estimate: None, passages: vec![] });
+    }
+    let overlap = Overlap::of(&a.set, &b.set);
+    let size = spec.shingling.size();
+    let mut passages: Vec<SharedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
+        .into_iter()
+        .filter_map(|Passage { left, right, shingles }| {
+            // A document shorter than a shingle is one shingle of all its units.
+            let units = (shingles + size - 1).min(a.shingles.units());
+            Some(SharedPassage {
+                units,
+                left: a.places.span(left, left + units - 1)?,
+                right: b.places.span(right, right + units - 1)?,
+            })
+        })
+        .collect();
+    passages.sort_by_key(|passage| (usize::MAX - passage.units, passage.left.start));
+    Ok(Comparison {
+        jaccard: overlap.jaccard(),
+        left_in_right: overlap.left_in_right(),
+        right_in_left: overlap.right_in_left(),
+        estimate: Some(minhash::estimate(&a.sketch, &b.sketch)),
+        passages,
+    })
+}
+
+struct Read {
+    shingles: Shingles,
+    places: Places,
+    set: ShingleSet,
+    sketch: Vec<u32>,
+    equality_key: u128,
+}
+
+impl Read {
+    fn new(text: &str, spec: &Spec) -> Result<Self, Error> {
+        let mut shingles = Shingles::new();
+        let places = spec.shingler().shingle_with_places_into(text, &mut shingles);
+        let set = shingles.hashes().iter().copied().collect();
+        let sketcher = spec.sketcher()?;
+        let mut sketch = vec![0; sketcher.registers()];
+        sketcher.sketch_into(shingles.hashes(), &mut sketch);
+        Ok(Self { places, set, sketch, equality_key: shingles.equality_key(), shingles })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(left: &str, right: &str) -> Comparison {
+        let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
+        compare(left, right, &spec).unwrap()
+    }
+
+    #[test]
+    fn a_moved_sentence() {
+        let left = "One, TWO three four. Five six seven eight!";
+        let right = "five six seven eight; one two three four";
+        let result = comparison(left, right);
+        assert_eq!(result.jaccard, 4.0 / 8.0);
+        let texts: Vec<(&str, &str)> = result
+            .passages
+            .iter()
+            .map(|passage| (&left[passage.left.clone()], &right[passage.right.clone()]))
+            .collect();
+        assert_eq!(
+            texts,
+            [("One, TWO three four", "one two three four"), ("Five six seven eight", "five six seven eight")]
+        );
+        assert_eq!(result.passages[0].units, 4);
+    }
+
+    #[test]
+    fn a_part_of_a_whole() {
+        let result = comparison("a b c d e f g h", "b c d e");
+        assert_eq!((result.left_in_right, result.right_in_left), (2.0 / 6.0, 1.0));
+    }
+
+    #[test]
+    fn short_and_empty_texts() {
+        let short = comparison("Two words", "two WORDS!");
+        assert_eq!(short.jaccard, 1.0);
+        assert_eq!(short.passages, [SharedPassage { units: 2, left: 0..9, right: 0..9 }]);
+        assert_eq!(comparison("two words", "two words more").jaccard, 0.0);
+        assert_eq!(comparison("", "  ").jaccard, 1.0);
+        assert_eq!(comparison("!", "?").jaccard, 0.0);
+        assert_eq!(comparison("", "a b c").jaccard, 0.0);
+        assert!(comparison("", "").estimate.is_none());
+    }
+}

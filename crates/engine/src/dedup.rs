@@ -1,0 +1,154 @@
+//! The run that decides which documents stay.
+
+use minwise::cluster::{Cluster, Verdict, components, star};
+use minwise_corpus::Corpus;
+
+use crate::candidates;
+use crate::equal::Equals;
+use crate::error::Error;
+use crate::observe::Observer;
+use crate::read::Reading;
+use crate::settings::Settings;
+use crate::verify::{self, Verification};
+
+/// A document that does not stay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Removed {
+    /// The document.
+    pub document: u32,
+    /// The document that is kept in its stead.
+    pub of: u32,
+    /// Their exact similarity.
+    pub similarity: f64,
+}
+
+/// What a run decided.
+#[derive(Debug)]
+pub struct Decisions {
+    /// The documents that do not stay, in input order.
+    pub removed: Vec<Removed>,
+    /// Those of them whose shingles equal the kept one's.
+    pub equal: u64,
+    /// Clusters of more than one document.
+    pub clusters: u64,
+    /// What was compared.
+    pub verification: Verification,
+}
+
+impl Decisions {
+    /// What was decided about a document: `None` if it stays.
+    #[must_use]
+    pub fn removed(&self, document: u32) -> Option<&Removed> {
+        let at = self.removed.binary_search_by_key(&document, |removed| removed.document).ok()?;
+        self.removed.get(at)
+    }
+}
+
+/// Finds the near-duplicates of a corpus and decides which documents stay.
+pub fn dedup(
+    corpus: &Corpus,
+    reading: &Reading,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Decisions, Error> {
+    let order = reading.documents.order(settings.keep);
+    let equals = Equals::find(reading, &order);
+    let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
+    let places = inverse(&order);
+
+    let mut removed: Vec<Removed> = vec![];
+    let mut in_hood = vec![false; order.len()];
+    let mut verification = verify::each_hood(
+        corpus,
+        reading,
+        &candidates,
+        settings,
+        observer,
+        |hood, neighbourhood, judge, sum| {
+            let visits = visits(hood.documents, &equals, &places);
+            match settings.cluster {
+                Cluster::Star => {
+                    let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
+                    let verdicts = star(neighbourhood, &numbers, settings.limits_of_kept(), judge, |found| {
+                        sum.add(found, settings);
+                    })?;
+                    let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
+                        Verdict::Kept => None,
+                        Verdict::Duplicate { of, similarity } => {
+                            let of = hood.documents[of as usize];
+                            Some(Removed { document: visit.document, of, similarity })
+                        }
+                    });
+                    Ok(pairs.collect::<Vec<_>>())
+                }
+                Cluster::Components => {
+                    let first = components(neighbourhood, settings.limits_of_all(), judge, |found| {
+                        sum.add(found, settings);
+                    })?;
+                    let mut pairs = vec![];
+                    for visit in &visits {
+                        let keeper = first[visit.number as usize];
+                        let of = hood.documents[keeper as usize];
+                        if visit.document != of {
+                            let similarity = judge.exact(visit.number, keeper)?;
+                            pairs.push(Removed { document: visit.document, of, similarity });
+                        }
+                    }
+                    Ok(pairs)
+                }
+            }
+        },
+        |hood, mut pairs| {
+            for &document in hood.documents {
+                in_hood[document as usize] = true;
+            }
+            removed.append(&mut pairs);
+        },
+    )?;
+
+    for group in equals.groups() {
+        verification.expected_recall.add_certain(group.len() as u64 - 1);
+        if !in_hood[group[0] as usize] {
+            let repeats = group[1..].iter();
+            removed.extend(repeats.map(|&document| Removed { document, of: group[0], similarity: 1.0 }));
+        }
+    }
+    removed.sort_unstable_by_key(|removed| removed.document);
+    let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
+    let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
+    keepers.sort_unstable();
+    keepers.dedup();
+    Ok(Decisions { equal, clusters: keepers.len() as u64, removed, verification })
+}
+
+/// A document and the number, within its neighbourhood, of the one that stands for it.
+struct Visit {
+    number: u32,
+    document: u32,
+}
+
+/// The documents of a neighbourhood with all their equals, in keeper order.
+fn visits(documents: &[u32], equals: &Equals, places: &[u32]) -> Vec<Visit> {
+    let mut visits: Vec<Visit> = Vec::with_capacity(documents.len());
+    let mut sorted = true;
+    for (number, &first) in (0..).zip(documents) {
+        visits.push(Visit { number, document: first });
+        for &document in equals.members(first).iter().skip(1) {
+            visits.push(Visit { number, document });
+            sorted = false;
+        }
+    }
+    if !sorted {
+        visits.sort_unstable_by_key(|visit| places[visit.document as usize]);
+    }
+    visits
+}
+
+/// Each document's place in keeper order.
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (place, &document) in (0..).zip(order) {
+        places[document as usize] = place;
+    }
+    places
+}

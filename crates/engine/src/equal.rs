@@ -1,0 +1,73 @@
+//! Documents with equal shingles, collapsed into one.
+
+use minwise::sort::{Mixed, sort_mixed};
+
+use crate::read::Reading;
+
+/// Documents that are equal stand for one another: the one first in keeper order for all of them.
+#[derive(Debug)]
+pub(crate) struct Equals {
+    /// For each document, the one that stands for it.
+    first: Vec<u32>,
+    /// Groups of more than one: `members[begin..end]` in keeper order, by the document that stands for them.
+    groups: Vec<(u32, usize, usize)>,
+    members: Vec<u32>,
+}
+
+/// An equality key and the place in keeper order of the document that has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed(u128, u32);
+
+impl Mixed for Keyed {
+    fn mixed(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+}
+
+impl Equals {
+    /// Groups the documents, which `order` lists in keeper order.
+    pub(crate) fn find(reading: &Reading, order: &[u32]) -> Self {
+        let keys = &reading.equality_keys;
+        let mut sorted: Vec<Keyed> =
+            order.iter().zip(0..).map(|(&document, at)| Keyed(keys[document as usize], at)).collect();
+        sort_mixed(&mut sorted, &mut vec![]);
+
+        let mut first: Vec<u32> = (0..order.len() as u32).collect();
+        let mut groups = vec![];
+        let mut members = vec![];
+        for group in sorted.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            let begin = members.len();
+            members.extend(group.iter().map(|keyed| order[keyed.1 as usize]));
+            let stands = members[begin];
+            for &member in &members[begin..] {
+                first[member as usize] = stands;
+            }
+            groups.push((stands, begin, members.len()));
+        }
+        groups.sort_unstable();
+        Self { first, groups, members }
+    }
+
+    /// The document that stands for this one.
+    pub(crate) fn first(&self, document: u32) -> u32 {
+        self.first[document as usize]
+    }
+
+    /// Whether the document stands for itself, and for its equals if it has any.
+    pub(crate) fn is_first(&self, document: u32) -> bool {
+        self.first(document) == document
+    }
+
+    /// The equals of a document that stands for them, itself first; empty if it has none.
+    pub(crate) fn members(&self, first: u32) -> &[u32] {
+        match self.groups.binary_search_by_key(&first, |group| group.0) {
+            Ok(at) => &self.members[self.groups[at].1..self.groups[at].2],
+            Err(_) => &[],
+        }
+    }
+
+    /// All groups of more than one, by the document that stands for them.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.groups.iter().map(|&(_, begin, end)| &self.members[begin..end])
+    }
+}

@@ -1,0 +1,121 @@
+//! What can stop a run.
+
+use std::fmt;
+
+/// The reason why a run ended without a result.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A setting cannot be used.
+    Setting(minwise::Error),
+    /// Something could not be read or written.
+    Corpus(minwise_corpus::Error),
+    /// More records were rejected than allowed.
+    TooManyRejects {
+        /// How many were allowed.
+        allowed: u64,
+        /// The record that was one too many, in words.
+        last: String,
+    },
+    /// The corpus has more documents than can be numbered.
+    TooManyDocuments,
+    /// A document that was asked for is not there.
+    NoSuchId {
+        /// The id.
+        id: String,
+    },
+    /// The person asked to stop.
+    Cancelled,
+}
+
+impl Error {
+    /// What went wrong, for code that wants to react to it.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// What to try instead, where there is something to say.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match &self.kind {
+            ErrorKind::Setting(error) => error.hint(),
+            ErrorKind::Corpus(error) => error.hint(),
+            ErrorKind::TooManyRejects { .. } => {
+                Some("`--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`".to_owned())
+            }
+            ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".to_owned()),
+            ErrorKind::NoSuchId { .. } => {
+                Some("ids are read from `--id-field`; without one, a document's id is `file:line`".to_owned())
+            }
+            ErrorKind::Cancelled => None,
+        }
+    }
+
+    /// Whether the person asked to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        match &self.kind {
+            ErrorKind::Cancelled => true,
+            ErrorKind::Corpus(error) => error.is_cancelled(),
+            _ => false,
+        }
+    }
+
+    /// Whether whoever read the output has stopped reading.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(&self.kind, ErrorKind::Corpus(error) if error.is_broken_pipe())
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self { kind }
+    }
+}
+
+impl From<minwise::Error> for Error {
+    fn from(error: minwise::Error) -> Self {
+        ErrorKind::Setting(error).into()
+    }
+}
+
+impl From<minwise_corpus::Error> for Error {
+    fn from(error: minwise_corpus::Error) -> Self {
+        ErrorKind::Corpus(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Setting(error) => error.fmt(f),
+            ErrorKind::Corpus(error) => error.fmt(f),
+            ErrorKind::TooManyRejects { allowed, last } => {
+                write!(f, "more than {allowed} records were rejected; the last one: {last}")
+            }
+            ErrorKind::TooManyDocuments => f.write_str("the corpus has more than 4 294 967 294 documents"),
+            ErrorKind::NoSuchId { id } => {
+                write!(f, "no document has the id `{}`", minwise_corpus::escape_control(id))
+            }
+            ErrorKind::Cancelled => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Setting(error) => std::error::Error::source(error),
+            ErrorKind::Corpus(error) => std::error::Error::source(error),
+            _ => None,
+        }
+    }
+}

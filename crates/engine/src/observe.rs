@@ -1,0 +1,110 @@
+//! Looking on while a run goes its way.
+
+use std::fmt;
+
+/// A part of a run that takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading and sketching, in bytes.
+    Read,
+    /// Finding candidates, in bands.
+    Candidates,
+    /// Verifying, in documents.
+    Verify,
+    /// Writing, in documents.
+    Write,
+}
+
+impl Stage {
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Candidates => "candidates",
+            Self::Verify => "verify",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// Something the person should know though the run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Several documents have one id.
+    RepeatedIds {
+        /// How many documents share their id with another.
+        documents: u64,
+        /// One such id.
+        example: String,
+        /// Where it stands.
+        places: [String; 2],
+    },
+    /// Lone surrogates were replaced.
+    Repaired {
+        /// In how many documents.
+        documents: u64,
+    },
+    /// A family of similar documents gives very many pairs.
+    ManyPairs {
+        /// Pairs within the family.
+        pairs: u64,
+        /// One of its documents.
+        example: String,
+        /// Documents in the family.
+        documents: u64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RepeatedIds { documents, example, places: [first, second] } => write!(
+                f,
+                "{documents} documents share their id with another (`{}` is at `{}` and at `{}`); \
+                 they are told apart by file and line",
+                minwise_corpus::escape_control(example),
+                minwise_corpus::escape_control(first),
+                minwise_corpus::escape_control(second),
+            ),
+            Self::Repaired { documents } => {
+                write!(f, "lone surrogates were read as U+FFFD in {documents} documents")
+            }
+            Self::ManyPairs { pairs, example, documents } => write!(
+                f,
+                "the {documents} near-duplicates around `{}` give up to {pairs} pairs",
+                minwise_corpus::escape_control(example)
+            ),
+        }
+    }
+}
+
+/// Is told how a run goes, and may stop it.
+pub trait Observer: Sync {
+    /// A stage begins, with this much to do.
+    fn begin(&self, stage: Stage, total: u64) {
+        let _ = (stage, total);
+    }
+
+    /// More of the stage is done.
+    fn advance(&self, amount: u64) {
+        let _ = amount;
+    }
+
+    /// There is something to know.
+    fn warn(&self, warning: &Warning) {
+        let _ = warning;
+    }
+
+    /// Whether to stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody looks on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,195 @@
+//! The run that lists similar pairs.
+
+use std::collections::BTreeSet;
+
+use minwise_corpus::Corpus;
+
+use crate::candidates::{self, HoodRef};
+use crate::equal::Equals;
+use crate::error::{Error, ErrorKind};
+use crate::observe::{Observer, Warning};
+use crate::read::Reading;
+use crate::settings::Settings;
+use crate::verify::{self, Verification};
+
+/// Lines from which on a family is announced beforehand.
+const MANY: u64 = 1_000_000;
+
+/// Two near-duplicates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SimilarPair {
+    /// The one that was read first.
+    pub first: u32,
+    /// The other.
+    pub second: u32,
+    /// Their exact similarity.
+    pub similarity: f64,
+}
+
+/// All similar pairs of a corpus, held as pairs of documents that stand for their equals.
+#[derive(Debug)]
+pub struct SimilarPairs {
+    equals: Equals,
+    /// For each document that stands for its equals: its near-duplicates and their similarity, both ways round.
+    begins: Vec<usize>,
+    neighbours: Vec<(u32, f64)>,
+    wanted: Option<BTreeSet<u32>>,
+    /// What was compared.
+    pub verification: Verification,
+}
+
+/// Finds all pairs at or above the threshold; with `of`, those of these documents only.
+pub fn pairs(
+    corpus: &Corpus,
+    reading: &Reading,
+    of: Option<&[String]>,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<SimilarPairs, Error> {
+    let wanted = of.map(|ids| find_all(ids, corpus, reading)).transpose()?;
+    let documents = reading.documents.len();
+    let order: Vec<u32> = (0..documents as u32).collect();
+    let equals = Equals::find(reading, &order);
+    let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
+    // A document that stands for a wanted one is wanted.
+    let wanted_firsts: Option<BTreeSet<u32>> =
+        wanted.as_ref().map(|wanted| wanted.iter().map(|&document| equals.first(document)).collect());
+    let is_wanted = |first: u32| wanted_firsts.as_ref().is_none_or(|wanted| wanted.contains(&first));
+    if wanted.is_none() {
+        for number in 0..candidates.len() {
+            announce(candidates.hood(number), corpus, reading, &equals, observer);
+        }
+        for group in equals.groups() {
+            announce_many(choose_two(group.len() as u64), group.len() as u64, group[0], corpus, reading, observer);
+        }
+    }
+
+    let mut edges: Vec<(u32, u32, f64)> = vec![];
+    let mut verification = verify::each_hood(
+        corpus,
+        reading,
+        &candidates,
+        settings,
+        observer,
+        |hood, neighbourhood, judge, sum| {
+            let mut found_here = vec![];
+            if hood.documents.iter().any(|&document| is_wanted(document)) {
+                let is_wanted = |number: u32| is_wanted(hood.documents[number as usize]);
+                let found = |found: &minwise::cluster::Found<'_>| {
+                    sum.add(found, settings);
+                    let [a, b] = [found.earlier, found.document].map(|number| hood.documents[number as usize]);
+                    found_here.push((a, b, found.similarity));
+                };
+                minwise::cluster::pairs(neighbourhood, is_wanted, settings.limits_of_all(), judge, found)?;
+            }
+            Ok(found_here)
+        },
+        |_, mut found_here| edges.append(&mut found_here),
+    )?;
+    for group in equals.groups() {
+        verification.expected_recall.add_certain(choose_two(group.len() as u64));
+    }
+
+    let mut begins = vec![0; documents + 1];
+    for &(a, b, _) in &edges {
+        begins[a as usize + 1] += 1;
+        begins[b as usize + 1] += 1;
+    }
+    for i in 0..documents {
+        begins[i + 1] += begins[i];
+    }
+    let mut next = begins.clone();
+    let mut neighbours = vec![(0, 0.0); edges.len() * 2];
+    for &(a, b, similarity) in &edges {
+        for (here, there) in [(a, b), (b, a)] {
+            neighbours[next[here as usize]] = (there, similarity);
+            next[here as usize] += 1;
+        }
+    }
+    Ok(SimilarPairs { equals, begins, neighbours, wanted, verification })
+}
+
+impl SimilarPairs {
+    /// Visits every pair in input order, documents that are equal among them.
+    pub fn for_each<E>(&self, mut visit: impl FnMut(SimilarPair) -> Result<(), E>) -> Result<(), E> {
+        let mut partners: Vec<(u32, f64)> = vec![];
+        for first in 0..self.begins.len() as u32 - 1 {
+            let stands = self.equals.first(first);
+            partners.clear();
+            self.push_equals(stands, 1.0, first, &mut partners);
+            let range = self.begins[stands as usize]..self.begins[stands as usize + 1];
+            for &(neighbour, similarity) in &self.neighbours[range] {
+                self.push_equals(neighbour, similarity, first, &mut partners);
+            }
+            partners.sort_unstable_by_key(|partner| partner.0);
+            for &(second, similarity) in &partners {
+                if self.is_wanted(first) || self.is_wanted(second) {
+                    visit(SimilarPair { first, second, similarity })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a document and its equals as far as they come after `first`.
+    fn push_equals(&self, stands: u32, similarity: f64, first: u32, partners: &mut Vec<(u32, f64)>) {
+        let members = self.equals.members(stands);
+        let members = if members.is_empty() { std::slice::from_ref(&stands) } else { members };
+        partners.extend(members.iter().filter(|&&member| member > first).map(|&member| (member, similarity)));
+    }
+
+    fn is_wanted(&self, document: u32) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&document))
+    }
+}
+
+/// The documents with these ids.
+fn find_all(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
+    let mut all = BTreeSet::new();
+    for id in ids {
+        let found = reading.documents.find(id, corpus);
+        if found.is_empty() {
+            return Err(ErrorKind::NoSuchId { id: id.clone() }.into());
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// Says beforehand that a neighbourhood may give very many pairs.
+fn announce(
+    hood: HoodRef<'_>,
+    corpus: &Corpus,
+    reading: &Reading,
+    equals: &Equals,
+    observer: &dyn Observer,
+) {
+    let copies = |document: u32| equals.members(document).len().max(1) as u64;
+    let documents: u64 = hood.documents.iter().map(|&document| copies(document)).sum();
+    let on_shelves: u64 = hood
+        .shelves()
+        .map(|(_, members)| {
+            choose_two(members.iter().map(|&number| copies(hood.documents[number as usize])).sum())
+        })
+        .sum();
+    let pairs = on_shelves.min(choose_two(documents));
+    announce_many(pairs, documents, hood.documents[0], corpus, reading, observer);
+}
+
+fn announce_many(
+    pairs: u64,
+    documents: u64,
+    example: u32,
+    corpus: &Corpus,
+    reading: &Reading,
+    observer: &dyn Observer,
+) {
+    if pairs > MANY {
+        let example = reading.documents.id(example, corpus).into_owned();
+        observer.warn(&Warning::ManyPairs { pairs, documents, example });
+    }
+}
+
+fn choose_two(n: u64) -> u64 {
+    n.saturating_mul(n.saturating_sub(1)) / 2
+}

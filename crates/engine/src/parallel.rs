@@ -1,0 +1,145 @@
+//! Work in parallel whose result does not show it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What the workers share: results that wait for earlier ones, and the receiver.
+struct Intake<T, E, R> {
+    next: usize,
+    waiting: BTreeMap<usize, T>,
+    receive: R,
+    failed: Option<(usize, E)>,
+}
+
+/// Does `work` on the items numbered from 0 to `items` with several threads and hands the results to `receive` in
+/// order of number.
+///
+/// Each thread makes itself room to work in with `prepare`. If several items fail, the error of the first one is
+/// returned, as if they had been worked on one after the other.
+pub fn in_order<W, T: Send, E: Send>(
+    items: usize,
+    threads: usize,
+    prepare: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, usize) -> Result<T, E> + Sync,
+    receive: impl FnMut(T) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let taken = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let intake = Mutex::new(Intake { next: 0, waiting: BTreeMap::new(), receive, failed: None });
+    let run = || {
+        let mut room = prepare();
+        while !stop.load(Ordering::Relaxed) {
+            let item = taken.fetch_add(1, Ordering::Relaxed);
+            if item >= items {
+                break;
+            }
+            let result = work(&mut room, item);
+            // A thread that panicked takes the whole run with it when the scope ends, so the data behind a poisoned
+            // lock is never used.
+            let mut intake = intake.lock().unwrap_or_else(PoisonError::into_inner);
+            if intake.take_in(item, result).is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    if threads <= 1 || items <= 1 {
+        run();
+    } else {
+        thread::scope(|scope| {
+            for _ in 0..threads.min(items) {
+                scope.spawn(run);
+            }
+        });
+    }
+    match intake.into_inner().unwrap_or_else(PoisonError::into_inner).failed {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+impl<T, E, R: FnMut(T) -> Result<(), E>> Intake<T, E, R> {
+    /// Hands on what is complete up to here; says whether to stop.
+    fn take_in(&mut self, item: usize, result: Result<T, E>) -> Result<(), ()> {
+        match result {
+            Ok(value) => {
+                self.waiting.insert(item, value);
+            }
+            Err(error) => self.fail(item, error),
+        }
+        while let Some(value) = self.waiting.remove(&self.next) {
+            if self.failed.as_ref().is_some_and(|(first, _)| *first < self.next) {
+                break;
+            }
+            if let Err(error) = (self.receive)(value) {
+                self.fail(self.next, error);
+                break;
+            }
+            self.next += 1;
+        }
+        if self.failed.is_some() { Err(()) } else { Ok(()) }
+    }
+
+    fn fail(&mut self, item: usize, error: E) {
+        if self.failed.as_ref().is_none_or(|(first, _)| item < *first) {
+            self.failed = Some((item, error));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        for threads in [1, 2, 7] {
+            let mut received = vec![];
+            let work = |_: &mut (), item: usize| {
+                thread::sleep(Duration::from_micros((item as u64 * 7919) % 300));
+                Ok::<usize, ()>(item * item)
+            };
+            in_order(100, threads, || (), work, |value| {
+                received.push(value);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(received, (0..100).map(|item| item * item).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_the_one_returned() {
+        for threads in [1, 2, 7] {
+            let work = |_: &mut (), item: usize| {
+                thread::sleep(Duration::from_micros(if item == 20 { 3000 } else { 10 }));
+                if item >= 20 { Err(item) } else { Ok(item) }
+            };
+            let mut received = 0;
+            let result = in_order(1000, threads, || (), work, |_| {
+                received += 1;
+                Ok(())
+            });
+            assert_eq!(result, Err(20));
+            assert_eq!(received, 20);
+        }
+    }
+
+    #[test]
+    fn a_receiver_may_stop_the_work() {
+        let mut received = 0;
+        let result = in_order(10_000, 3, || (), |(), item| Ok::<_, &str>(item), |item| {
+            received += 1;
+            if item == 5 { Err("enough") } else { Ok(()) }
+        });
+        assert_eq!(result, Err("enough"));
+        assert_eq!(received, 6);
+    }
+
+    #[test]
+    fn nothing_to_do() {
+        in_order(0, 4, || (), |(), _| Ok::<(), ()>(()), |()| Err(())).unwrap();
+    }
+}

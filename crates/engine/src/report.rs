@@ -1,0 +1,209 @@
+//! What a run did, as files.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `summary.json` | the settings and the counts |
+//! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
+//! | `clusters.jsonl` | a line for each cluster of more than one document |
+//! | `rejects.jsonl` | a line for each record that was not taken in |
+//!
+//! None of them depends on the machine, the clock or the number of threads.
+
+use std::path::Path;
+
+use minwise_corpus::{Corpus, Output, Overwrite, escape_control};
+use serde::Serialize;
+
+use crate::dedup::{Decisions, Removed};
+use crate::error::Error;
+use crate::read::{Reading, Rejected};
+use crate::settings::Settings;
+
+/// The counts of a run. They add up: read = kept + removed + rejected.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The spec in its text form.
+    pub spec: String,
+    /// Its fingerprint, in hexadecimal.
+    pub fingerprint: String,
+    /// The least similarity of near-duplicates.
+    pub threshold: f64,
+    /// Bands.
+    pub bands: usize,
+    /// Rows of a band.
+    pub rows: usize,
+    /// The keeper policy.
+    pub keep: String,
+    /// The clustering.
+    pub cluster: String,
+    /// Records that were read.
+    pub read: u64,
+    /// Documents that stay.
+    pub kept: u64,
+    /// Documents that do not.
+    pub removed: u64,
+    /// Those of them whose shingles equal the kept one's.
+    pub removed_equal: u64,
+    /// Records that were not taken in.
+    pub rejected: u64,
+    /// Documents without shingles.
+    pub without_shingles: u64,
+    /// Documents in which lone surrogates were replaced.
+    pub repaired: u64,
+    /// Documents that share their id with another.
+    pub repeated_ids: u64,
+    /// Clusters of more than one document.
+    pub clusters: u64,
+    /// Pairs that were compared exactly.
+    pub candidates: u64,
+    /// Pairs of them that reach the threshold.
+    pub verified: u64,
+    /// The share of similar pairs that was found, as the banding implies it.
+    pub expected_recall: f64,
+    /// Bytes that were read, decompressed.
+    pub bytes: u64,
+}
+
+impl Summary {
+    /// Adds up a run.
+    #[must_use]
+    pub fn new(corpus: &Corpus, reading: &Reading, decisions: &Decisions, settings: &Settings) -> Self {
+        let documents = reading.documents.len() as u64;
+        let (removed, rejected) = (decisions.removed.len() as u64, reading.rejected.len() as u64);
+        let without_shingles =
+            (0..reading.documents.len() as u32).filter(|&document| !reading.documents.has_shingles(document));
+        Self {
+            spec: settings.spec.to_string(),
+            fingerprint: format!("{:016x}", settings.spec.fingerprint()),
+            threshold: settings.threshold,
+            bands: settings.banding.bands(),
+            rows: settings.banding.rows(),
+            keep: settings.keep.to_string(),
+            cluster: settings.cluster.to_string(),
+            read: documents + rejected,
+            kept: documents - removed,
+            removed,
+            removed_equal: decisions.equal,
+            rejected,
+            without_shingles: without_shingles.count() as u64,
+            repaired: reading.repaired,
+            repeated_ids: reading.documents.repeated_ids(),
+            clusters: decisions.clusters,
+            candidates: decisions.verification.candidates,
+            verified: decisions.verification.verified,
+            expected_recall: decisions.verification.expected_recall.value(),
+            bytes: corpus.size_bytes(),
+        }
+    }
+}
+
+/// The four files of a report, open under temporary names.
+#[derive(Debug)]
+pub struct Report {
+    summary: Output,
+    pairs: Output,
+    clusters: Output,
+    rejects: Output,
+}
+
+#[derive(Serialize)]
+struct ClusterLine<'a> {
+    cluster: &'a str,
+    size: usize,
+    members: Vec<MemberOfCluster>,
+}
+
+#[derive(Serialize)]
+struct MemberOfCluster {
+    id: String,
+    similarity: f64,
+}
+
+#[derive(Serialize)]
+struct RejectLine<'a> {
+    file: &'a str,
+    line: u64,
+    id: Option<&'a str>,
+    reason: &'a str,
+    message: &'a str,
+}
+
+impl Report {
+    /// The names of its files.
+    pub const FILES: [&'static str; 4] = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
+
+    /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
+    /// may be overwritten.
+    pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
+        let [summary, pairs, clusters, rejects] = Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
+        Ok(Self { summary: summary?, pairs: pairs?, clusters: clusters?, rejects: rejects? })
+    }
+
+    /// Writes everything and puts the files in place.
+    ///
+    /// # Panics
+    /// Never: what is written consists of strings and finite numbers.
+    pub fn write(
+        mut self,
+        corpus: &Corpus,
+        reading: &Reading,
+        decisions: &Decisions,
+        summary: &Summary,
+    ) -> Result<(), Error> {
+        let mut text = serde_json::to_vec_pretty(summary).expect("a summary can always be written as JSON");
+        text.push(b'\n');
+        self.summary.write_bytes(&text)?;
+        write_pairs(corpus, reading, decisions, &mut self.pairs)?;
+        write_clusters(corpus, reading, decisions, &mut self.clusters)?;
+        write_rejects(corpus, &reading.rejected, &mut self.rejects)?;
+        for file in [self.summary, self.pairs, self.clusters, self.rejects] {
+            file.finish()?;
+        }
+        Ok(())
+    }
+}
+
+fn write_pairs(corpus: &Corpus, reading: &Reading, decisions: &Decisions, out: &mut Output) -> Result<(), Error> {
+    for Removed { document, of, similarity } in &decisions.removed {
+        let [id, of] = [*document, *of].map(|document| reading.documents.id(document, corpus));
+        let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));
+        out.write_bytes(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_clusters(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    out: &mut Output,
+) -> Result<(), Error> {
+    let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
+    by_keeper.sort_by_key(|removed| (removed.of, removed.document));
+    for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
+        let members = cluster.iter().map(|removed| MemberOfCluster {
+            id: reading.documents.id(removed.document, corpus).into_owned(),
+            similarity: removed.similarity,
+        });
+        let keeper = reading.documents.id(cluster[0].of, corpus);
+        let line = ClusterLine { cluster: &keeper, size: cluster.len() + 1, members: members.collect() };
+        write_json_line(&line, out)?;
+    }
+    Ok(())
+}
+
+fn write_rejects(corpus: &Corpus, rejected: &[Rejected], out: &mut Output) -> Result<(), Error> {
+    for Rejected { source, line, id, code, message } in rejected {
+        let file = corpus.sources().get(*source as usize).map_or("?", |source| source.name());
+        let line = RejectLine { file, line: *line, id: id.as_deref(), reason: code, message };
+        write_json_line(&line, out)?;
+    }
+    Ok(())
+}
+
+fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {
+    let mut line = serde_json::to_vec(value).expect("strings and finite numbers can always be written as JSON");
+    line.push(b'\n');
+    out.write_bytes(&line)?;
+    Ok(())
+}

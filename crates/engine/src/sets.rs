@@ -1,0 +1,148 @@
+//! Shingle sets, read when they are needed and kept while there is room.
+
+use minwise::shingle::{Shingler, Shingles};
+use minwise::verify::ShingleSet;
+use minwise_corpus::{Corpus, Scratch};
+
+use crate::error::Error;
+use crate::parallel;
+use crate::table::Documents;
+
+/// Reads documents again and gives their shingle sets.
+#[derive(Debug)]
+pub(crate) struct Loader<'a> {
+    pub corpus: &'a Corpus,
+    pub documents: &'a Documents,
+    pub shingler: &'a Shingler,
+}
+
+/// One thread's room to load sets in.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    scratch: Scratch,
+    shingles: Shingles,
+    work: (Vec<u64>, Vec<u64>),
+}
+
+impl Loader<'_> {
+    fn load(&self, document: u32, room: &mut Room) -> Result<ShingleSet, Error> {
+        let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
+        self.shingler.shingle_into(&read.text, &mut room.shingles);
+        Ok(ShingleSet::build(room.shingles.hashes(), &mut room.work))
+    }
+}
+
+/// The shingle sets of one neighbourhood.
+pub(crate) struct Sets<'a> {
+    loader: &'a Loader<'a>,
+    documents: &'a [u32],
+    room: &'a mut Room,
+    held: Vec<Option<ShingleSet>>,
+    /// When each was used last; the oldest go first when there is no more room.
+    used: Vec<u64>,
+    now: u64,
+    size_bytes: usize,
+    budget: Budget,
+}
+
+/// What a neighbourhood may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// Memory for sets.
+    pub bytes: usize,
+    /// Threads that load sets.
+    pub threads: usize,
+    /// Documents that are loaded together, because the next ones will be asked for next.
+    pub ahead: usize,
+}
+
+impl<'a> Sets<'a> {
+    pub(crate) fn new(
+        loader: &'a Loader<'a>,
+        documents: &'a [u32],
+        room: &'a mut Room,
+        budget: Budget,
+    ) -> Self {
+        Self {
+            loader,
+            documents,
+            room,
+            held: vec![None; documents.len()],
+            used: vec![0; documents.len()],
+            now: 0,
+            size_bytes: 0,
+            budget,
+        }
+    }
+
+    /// The sets of two documents of the neighbourhood.
+    pub(crate) fn both(&mut self, a: u32, b: u32) -> Result<(&ShingleSet, &ShingleSet), Error> {
+        self.now += 1;
+        for document in [a, b] {
+            // Noted before loading, so that making room for one does not throw out the other.
+            self.used[document as usize] = self.now;
+        }
+        for document in [a, b] {
+            if self.held[document as usize].is_none() {
+                self.load(document)?;
+            }
+        }
+        match (&self.held[a as usize], &self.held[b as usize]) {
+            (Some(a), Some(b)) => Ok((a, b)),
+            _ => unreachable!("both were used just now, so neither was thrown out"),
+        }
+    }
+
+    fn load(&mut self, document: u32) -> Result<(), Error> {
+        if self.budget.ahead <= 1 {
+            let set = self.loader.load(self.documents[document as usize], self.room)?;
+            self.put(document, set);
+        } else {
+            self.load_ahead(document)?;
+        }
+        self.make_room();
+        Ok(())
+    }
+
+    /// Loads a document and those behind it, with several threads.
+    fn load_ahead(&mut self, document: u32) -> Result<(), Error> {
+        let end = (document as usize + self.budget.ahead).min(self.documents.len());
+        let missing: Vec<u32> =
+            (document..end as u32).filter(|&next| self.held[next as usize].is_none()).collect();
+        let mut loaded = Vec::with_capacity(missing.len());
+        let (loader, documents) = (self.loader, self.documents);
+        let work = |room: &mut Room, item: usize| loader.load(documents[missing[item] as usize], room);
+        parallel::in_order(missing.len(), self.budget.threads, Room::default, work, |set| {
+            loaded.push(set);
+            Ok(())
+        })?;
+        for (next, set) in missing.into_iter().zip(loaded) {
+            self.used[next as usize] = self.now;
+            self.put(next, set);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, document: u32, set: ShingleSet) {
+        self.size_bytes += set.size_bytes();
+        self.held[document as usize] = Some(set);
+    }
+
+    /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
+    fn make_room(&mut self) {
+        if self.size_bytes <= self.budget.bytes {
+            return;
+        }
+        let held = |document: &u32| self.held[*document as usize].is_some() && self.used[*document as usize] < self.now;
+        let mut oldest: Vec<u32> = (0..self.documents.len() as u32).filter(held).collect();
+        oldest.sort_by_key(|&document| self.used[document as usize]);
+        for document in oldest {
+            if self.size_bytes <= self.budget.bytes / 2 {
+                break;
+            }
+            if let Some(set) = self.held[document as usize].take() {
+                self.size_bytes -= set.size_bytes();
+            }
+        }
+    }
+}

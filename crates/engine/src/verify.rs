@@ -1,0 +1,167 @@
+//! The third stage: neighbourhoods verified one by one, exactly.
+
+use minwise::candidate::{Banding, ExpectedRecall};
+use minwise::cluster::{Found, Judge, Neighbourhood};
+use minwise::sketch::Sketches;
+use minwise::verify::Overlap;
+use minwise_corpus::Corpus;
+
+use crate::candidates::{Candidates, HoodRef};
+use crate::error::{Error, ErrorKind};
+use crate::observe::{Observer, Stage};
+use crate::parallel;
+use crate::read::Reading;
+use crate::sets::{Budget, Loader, Room, Sets};
+use crate::settings::Settings;
+
+/// Memory for shingle sets, for each thread.
+const SETS_BYTES: usize = 32 << 20;
+/// A neighbourhood with more text than this is worked on by all threads together.
+const LARGE_BYTES: u64 = 8 << 20;
+/// Documents of a large neighbourhood that are read together.
+const AHEAD: usize = 256;
+/// Shelves with at most this many documents that occur in several bands are looked at once.
+const SMALL_SHELF: usize = 64;
+
+/// What verification adds up.
+#[derive(Debug, Clone, Copy)]
+pub struct Verification {
+    /// Pairs that were compared exactly.
+    pub candidates: u64,
+    /// Pairs of them that reach the threshold.
+    pub verified: u64,
+    /// The share of similar pairs that was found, as the banding implies it.
+    pub expected_recall: ExpectedRecall,
+}
+
+impl Verification {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self { candidates: 0, verified: 0, expected_recall: ExpectedRecall::new(settings.curve()) }
+    }
+
+    /// Counts a pair that reaches the threshold.
+    pub(crate) fn add(&mut self, found: &Found<'_>, settings: &Settings) {
+        self.verified += 1;
+        let p = settings.spec.method.match_probability(found.similarity);
+        self.expected_recall.add(p, found.narrowed);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.candidates += other.candidates;
+        self.verified += other.verified;
+        self.expected_recall.merge(&other.expected_recall);
+    }
+}
+
+/// Compares documents of one neighbourhood by their shingle sets.
+pub(crate) struct ExactJudge<'a> {
+    sets: Sets<'a>,
+    documents: &'a [u32],
+    sketches: &'a Sketches,
+    banding: Banding,
+    split_registers: usize,
+    threshold: f64,
+    pub compared: u64,
+}
+
+impl ExactJudge<'_> {
+    /// The exact similarity, whether it reaches the threshold or not.
+    pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
+        let (a, b) = self.sets.both(a, b)?;
+        Ok(Overlap::of(a, b).jaccard())
+    }
+}
+
+impl Judge for ExactJudge<'_> {
+    type Error = Error;
+
+    fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
+        self.compared += 1;
+        let threshold = self.threshold;
+        let (a, b) = self.sets.both(a, b)?;
+        Ok(Overlap::at_least(a, b, threshold).map(|overlap| overlap.jaccard()))
+    }
+
+    fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
+        let sketch = self.sketches.row(self.documents[document as usize] as usize);
+        self.banding.split_key(band as usize, split, self.split_registers, sketch)
+    }
+}
+
+/// Runs `work` on every neighbourhood and hands its results to `receive`, in the order of the neighbourhoods.
+pub(crate) fn each_hood<T: Send>(
+    corpus: &Corpus,
+    reading: &Reading,
+    candidates: &Candidates,
+    settings: &Settings,
+    observer: &dyn Observer,
+    work: impl Fn(HoodRef<'_>, &Neighbourhood, &mut ExactJudge<'_>, &mut Verification) -> Result<T, Error> + Sync,
+    mut receive: impl FnMut(HoodRef<'_>, T),
+) -> Result<Verification, Error> {
+    observer.begin(Stage::Verify, candidates.documents() as u64);
+    let shingler = settings.spec.shingler();
+    let loader = Loader { corpus, documents: &reading.documents, shingler: &shingler };
+    let run = |number: usize, room: &mut Room, budget: Budget| -> Result<(T, Verification), Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let hood = candidates.hood(number);
+        let neighbourhood = neighbourhood(hood);
+        let mut judge = ExactJudge {
+            sets: Sets::new(&loader, hood.documents, room, budget),
+            documents: hood.documents,
+            sketches: &reading.sketches,
+            banding: settings.banding,
+            split_registers: settings.limits_of_all().registers,
+            threshold: settings.threshold,
+            compared: 0,
+        };
+        let mut verification = Verification::new(settings);
+        let result = work(hood, &neighbourhood, &mut judge, &mut verification)?;
+        verification.candidates += judge.compared;
+        observer.advance(hood.documents.len() as u64);
+        Ok((result, verification))
+    };
+
+    // Small neighbourhoods by one thread each, large ones by all threads together.
+    let text_bytes = |number: usize| -> u64 {
+        let documents = candidates.hood(number).documents.iter();
+        documents.map(|&document| u64::from(reading.documents.place(document).len)).sum()
+    };
+    let mut results: Vec<Option<(T, Verification)>> = Vec::new();
+    results.resize_with(candidates.len(), || None);
+    let (large, small): (Vec<usize>, Vec<usize>) =
+        (0..candidates.len()).partition(|&number| settings.threads > 1 && text_bytes(number) > LARGE_BYTES);
+
+    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead: 1 };
+    let work = |room: &mut Room, item: usize| run(small[item], room, one);
+    let mut next = small.iter();
+    parallel::in_order(small.len(), settings.threads, Room::default, work, |result| {
+        if let Some(&number) = next.next() {
+            results[number] = Some(result);
+        }
+        Ok(())
+    })?;
+    let all = Budget { bytes: SETS_BYTES * settings.threads, threads: settings.threads, ahead: AHEAD };
+    let mut room = Room::default();
+    for number in large {
+        results[number] = Some(run(number, &mut room, all)?);
+    }
+
+    // Added up in one order, so that not even the last bit of a sum depends on the threads.
+    let mut sum = Verification::new(settings);
+    for (number, (result, verification)) in results.into_iter().flatten().enumerate() {
+        sum.merge(&verification);
+        receive(candidates.hood(number), result);
+    }
+    Ok(sum)
+}
+
+/// The shelves of a neighbourhood, small ones that hold the same documents in several bands taken once.
+fn neighbourhood(hood: HoodRef<'_>) -> Neighbourhood {
+    let (mut small, large): (Vec<_>, Vec<_>) =
+        hood.shelves().partition(|(_, members)| members.len() <= SMALL_SHELF);
+    small.sort_unstable_by_key(|&(band, members)| (members, band));
+    small.dedup_by_key(|(_, members)| *members);
+    Neighbourhood::new(hood.documents.len(), small.into_iter().chain(large))
+}

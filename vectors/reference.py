@@ -1,0 +1,660 @@
+"""Regenerates and checks the vectors; needs only `regex`.
+
+usage: reference.py            says whether the files beside it hold what is computed here
+       reference.py --write    writes them
+
+This is Minwise a second time, slowly, in plain integers: what a text becomes, from normalisation to band keys. It shares
+no code with the library, so that where both agree, the definition is right; Rust, Python and Spark tests then read
+the files. A value that changes is a breaking change, for it stands in files and indexes.
+"""
+import math
+import sys
+import unicodedata
+from itertools import islice
+from pathlib import Path
+
+import regex
+
+OURS = "ours, frozen 2026-11-15"
+RULE = "the rule of tokens and normal forms, by Python's unicodedata and regex"
+UNICODE = "17.0"
+VERSION = 1
+M32, M64 = (1 << 32) - 1, (1 << 64) - 1
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+ALONE = "".join(rf"\p{{Script={s}}}" for s in "Han Hiragana Katakana Thai Lao Khmer Myanmar".split())
+TOKEN = regex.compile(rf"(?V1)[{ALONE}]|[[\p{{Alphabetic}}\p{{M}}\p{{N}}_]--[{ALONE}]]+")
+
+
+def normal(text, how="nfkc+casefold"):
+    """The normalised text. White space is folded unless `how` says otherwise; markup is not handled here."""
+    form = how.removesuffix("+keep-space").removesuffix("+remove-space")
+    if form.startswith("nfkc"):
+        text = unicodedata.normalize("NFKC", text)
+    if form.endswith("casefold"):
+        text = text.casefold()
+    if how.endswith("+keep-space"):
+        return text
+    return ("" if how.endswith("+remove-space") else " ").join(text.split())
+
+
+def tokens(normal_text):
+    """One character of a script without spaces, or a run of other letters, marks, numbers and underscores."""
+    return TOKEN.findall(normal_text)
+
+
+# --- hashes ----------------------------------------------------------------------------------------------------------
+
+K0, K1 = 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def fmix32(h):
+    h = (h ^ h >> 16) * 0x85EBCA6B & M32
+    h = (h ^ h >> 13) * 0xC2B2AE35 & M32
+    return h ^ h >> 16
+
+
+def fmix64(h):
+    h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD & M64
+    h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 & M64
+    return h ^ h >> 33
+
+
+def splitmix64(seed):
+    """The endless sequence of 64-bit numbers that belongs to a seed."""
+    while True:
+        seed = seed + GOLDEN & M64
+        z = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9 & M64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & M64
+        yield z ^ z >> 31
+
+
+def fold_multiply(a, b):
+    product = a * b
+    return product & M64 ^ product >> 64
+
+
+def token_hash(token):
+    """Sixteen bytes of UTF-8 at a time, little-endian, zeros after the end; the state joins the first eight, the
+    length of the whole token the last eight. A length that is a multiple of 16 has no empty window at the end."""
+    data, state = token.encode(), 0
+    for at in range(0, max(len(data), 1), 16):
+        window = data[at : at + 16].ljust(16, b"\0")
+        low, high = (int.from_bytes(half, "little") for half in (window[:8], window[8:]))
+        state = fold_multiply(low ^ K0 ^ state, high ^ K1 ^ len(data))
+    return state
+
+
+def char_hash(char):
+    return fold_multiply(ord(char) ^ K0, K1)
+
+
+def window_hash(units):
+    """The polynomial of the units in the golden ratio, then spread over all bits."""
+    total = 0
+    for unit in units:
+        total = (total * GOLDEN + unit) & M64
+    z = (total ^ total >> 32) * 0xD6E8FEB86659FD93 & M64
+    return z ^ z >> 32
+
+
+def shingles(text, shingling, how="nfkc+casefold"):
+    """The hash of every shingle in order; all units as one where they are fewer than a shingle needs."""
+    kind, size = shingling.split(":")
+    size = int(size)
+    text = normal(text, how)
+    units = [token_hash(t) for t in tokens(text)] if kind == "words" else [char_hash(c) for c in text]
+    windows = [units[i : i + size] for i in range(len(units) - size + 1)] or ([units] if units else [])
+    return [window_hash(window) for window in windows]
+
+
+# --- sketches --------------------------------------------------------------------------------------------------------
+
+
+def fold(shingle, seed):
+    """A shingle as 32 mixed bits; `seed` is the sketch's own 32-bit one."""
+    return fmix32(((shingle & M32) + (shingle >> 32) * 0x9E3779B1 & M32) ^ seed)
+
+
+def family(seed, registers):
+    """The sketch's seed is the upper half of the first number drawn. Each further number is a pair: the upper half,
+    made odd, is the multiplier and the lower half the offset."""
+    numbers = splitmix64(seed)
+    fold_seed = next(numbers) >> 32
+    drawn = [next(numbers) for _ in range(registers)]
+    return fold_seed, [d >> 32 | 1 for d in drawn], [d & M32 for d in drawn]
+
+
+def sketch(shingle_set, seed, registers):
+    fold_seed, multipliers, offsets = family(seed, registers)
+    keys = [fold(x, fold_seed) for x in shingle_set]
+    return [min(((a * key + b) & M32 for key in keys), default=M32) for a, b in zip(multipliers, offsets)]
+
+
+def band_key(band, rows):
+    """Two rows at a time, the first in the lower half; the last one alone if their number is odd."""
+    key = fmix64(band + 1)
+    for at in range(0, len(rows), 2):
+        key = fold_multiply(key ^ sum(row << 32 * i for i, row in enumerate(rows[at : at + 2])), K1)
+    return fmix64(key)
+
+
+def band_keys(registers, bands, rows):
+    return [band_key(band, registers[band * rows : (band + 1) * rows]) for band in range(bands)]
+
+
+# --- specs -----------------------------------------------------------------------------------------------------------
+
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221b8084674f743248e"
+    "e03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8a8fa763fe39c343ff9dcbbc7c70b4f1d"
+    "8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc"
+    "8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
+)
+
+
+def xxh3_64(data):
+    """XXH3 with 64 bits and seed 0, for 17 to 240 bytes: as long as specs are."""
+    size = len(data)
+    assert 17 <= size <= 240
+
+    def word(source, at):
+        return int.from_bytes(source[at : at + 8], "little")
+
+    def mix(at, key):
+        return fold_multiply(word(data, at) ^ word(SECRET, key), word(data, at + 8) ^ word(SECRET, key + 8))
+
+    def avalanche(h):
+        h = (h ^ h >> 37) * 0x165667919E3779F9 & M64
+        return h ^ h >> 32
+
+    total = size * 0x9E3779B185EBCA87
+    if size <= 128:
+        for i in range((size - 1) // 32 + 1):
+            total += mix(16 * i, 32 * i) + mix(size - 16 * (i + 1), 32 * i + 16)
+        return avalanche(total & M64)
+    total = avalanche(total + sum(mix(16 * i, 16 * i) for i in range(8)) & M64)
+    total += sum(mix(16 * i, 16 * (i - 8) + 3) for i in range(8, size // 16)) + mix(size - 16, 119)
+    return avalanche(total & M64)
+
+
+def fingerprint(spec):
+    return xxh3_64(f"{spec} / version:{VERSION} / unicode:{UNICODE}".encode())
+
+
+# --- tuning ----------------------------------------------------------------------------------------------------------
+
+
+def curve(p, bands, rows):
+    return 1.0 if p == 1 else -math.expm1(bands * math.log1p(-(p**rows)))
+
+
+def half_point(bands, rows):
+    return (1 - 2 ** (-1 / bands)) ** (1 / rows)
+
+
+def steepest_point(bands, rows):
+    return ((rows - 1) / (rows * bands - 1)) ** (1 / rows)
+
+
+def false_candidates(threshold, bands, rows):
+    """Ten neighbours at similarities spread evenly from 0 to 1: how many below the threshold share a band."""
+    steps = 256
+    weights = [1] + [4, 2] * (steps // 2 - 1) + [4, 1]
+    area = sum(w * curve(i * threshold / steps, bands, rows) for i, w in enumerate(weights))
+    return 10 * area * threshold / steps / 3
+
+
+def choose(threshold, recall, registers):
+    """The bands and rows that reach the recall at the least work: 0.02 for a band key, 1 for a false candidate."""
+    best = None
+    for rows in range(1, registers + 1):
+        missed = -math.inf if threshold == 1 else math.log1p(-(threshold**rows))
+        bands = max(1, math.ceil(math.log1p(-recall) / missed))
+        if bands * rows <= registers:
+            work = 0.02 * bands + false_candidates(threshold, bands, rows)
+            if best is None or work < best[0]:
+                best = work, bands, rows
+    return best[1:]
+
+
+# --- what the vectors are made of ------------------------------------------------------------------------------------
+
+TEXTS = [  # name, source, and how it is normalised where that is not the default
+    ("empty", ""),
+    ("only white space", " \t\r\n\u3000\u00a0 "),
+    ("only punctuation", "... !? — «»"),
+    ("ascii", "The Quick brown FOX, jumps over_the lazy-dog."),
+    ("apostrophe and decimal point", "don't pay 3.14, or 1,000!"),
+    ("letters, digits and underscore", "x86_64 a1 1a _ __init__ 007"),
+    ("white space of many kinds", "  a\tb\n\nc\u00a0d\u2003e\u3000f\u2028g\u001ch\u0085i "),
+    ("longer than a block", "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"),
+    ("a token across a block boundary", "." * 60 + "boundaries" + "." * 50 + "straße" + "中"),
+    ("a token of 70 bytes", "Donaudampfschiffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"),
+    ("accents", "Ça coûte 25 €, Müller-Straße; El Niño à São Paulo. ÅNGSTRÖM Øre łódź"),
+    ("decomposed accents compose", "Cafe\u0301 A\u030angstro\u0308m n\u0303"),
+    ("marks in another order", "a\u0323\u0301 a\u0301\u0323 q\u0307\u0323"),
+    ("case folding is full", "STRASSE Straße ẞ ŉ ǰ ΐ İ ı ſ"),
+    ("ligatures and forms", "ﬁne eﬃcient ﬆ Ⅷ ½ ² ℌ ℃ № ™ ㎏ ①"),
+    ("full width", "Ｆｕｌｌ　Ｗｉｄｔｈ，１２３！ＡＢＣ～"),
+    ("half-width katakana", "ｶﾞｷﾞ ﾊﾟ ｱｲｳ"),
+    ("greek", "Ὀδυσσεύς ΣΊΣΥΦΟΣ, Ἑλλάδα ᾳ ᾼ"),
+    ("cyrillic", "Съешь ЕЩЁ этих мягких французских булок, да выпей же чаю. Її Ґанок"),
+    ("armenian and georgian", "Բարեւ ԱՇԽԱՐՀ և, გამარჯობა ᲛᲡᲝᲤᲚᲘᲝ"),
+    ("hebrew with points", "שָׁלוֹם עוֹלָם, בראשית"),
+    ("arabic with marks and forms", "السَّلامُ عليكم ﷲ ﻻ ١٢٣ می\u200cروم"),
+    ("devanagari", "हिन्दी में क़ानून, ज़रूर १२३।"),
+    ("bengali and tamil", "বাংলা ভাষা ড়, தமிழ் கொடு"),
+    ("korean syllables", "한국어 문장, 두 번째."),
+    ("korean letters compose", "\u1112\u1161\u11ab\u1100\u116e\u11a8 한\u11a8"),
+    ("chinese", "中文没有空格，ＡＩ模型2026年。"),
+    ("chinese beyond the first plane", "𠮷野家𪚥 々〇〻"),
+    ("compatibility ideographs", "\uf900 \uf901 \uf902 ⽔"),
+    ("japanese", "カタカナとひらがな、漢字ー・ゝ ヴ か\u3099"),
+    ("thai", "ภาษาไทย ไม่มีช่องว่าง กำ ๑๒๓"),
+    ("lao", "ພາສາລາວ ຳ ໜ"),
+    ("khmer", "ភាសាខ្មែរ ១២៣"),
+    ("myanmar", "မြန်မာဘာသာ ၁၂၃"),
+    ("vietnamese", "Tiếng Việt có Dấu, ĐƯỜNG PHỐ"),
+    ("ethiopic and cherokee", "አማርኛ ᏣᎳᎩ ꮳꮃꭹ"),
+    ("deseret, beyond the first plane", "𐐔𐐯𐑅𐐨𐑉𐐯𐐻 𐐜"),
+    ("mathematical letters", "𝐁𝐨𝐥𝐝 𝒮𝒸𝓇𝒾𝓅𝓉 𝟘𝟙 𝛀"),
+    ("emoji and symbols", "I ❤️ 🦀 and 👩‍🔬 at 5°C ± 2%"),
+    ("scripts side by side", "GPT模型と한국어แบบabcไทย中x中"),
+    ("invisible characters", "soft\u00adhyphen zero\u200bwidth join\u200der \ufeffbom \u2060wj"),
+    ("mixed white space stays", " A\t\n Ｂ ", "nfkc+casefold+keep-space"),
+    ("white space goes", " A\t\n Ｂ\u3000C中 文 ", "nfkc+casefold+remove-space"),
+    ("case only", "Ｓtraße ﬁne ①Ⅷ É e\u0301", "casefold"),
+    ("nothing but white space", " Ｓtraße  ﬁne É ", "none"),
+    ("nothing at all", " Ｓtraße  ﬁne É ", "none+keep-space"),
+]
+
+MARKUP = [  # name, source, normal; from the rule, by hand
+    ("tags go, blocks separate", "<p class='a>b'>One</p><p>t<b>w</b>o<br/>three", "one two three"),
+    ("comments, scripts, styles", "a<!-- <p>x</p> -->b<script>if (1 < 2) x()</script>c<style>p{}</style>d", "ab c d"),
+    ("references", "&lt;p&gt; Caf&eacute; &#169; &#x4E2D;&amp;amp; &unknown;", "<p> café © 中&amp; &unknown;"),
+    ("what is not markup stays", "a < b && c > d, 1<2", "a < b && c > d, 1<2"),
+]
+
+SHINGLED = [
+    ("empty", ""),
+    ("no tokens", " ... !"),
+    ("one token", "Word"),
+    ("one character", "a"),
+    ("two tokens", "two words"),
+    ("exactly three", "one two three"),
+    ("exactly five", "a b c d e"),
+    ("nine characters", "123456789"),
+    ("repeats", "to be or not to be or not to be"),
+    ("digest 01 §1.2", "abcdabd"),
+    ("case and punctuation", "Hello, ｗｏｒｌｄ! — hello (World)?"),
+    ("white space is folded", " a  b\nc\td "),
+    ("long tokens", "sixteen_bytes_ab seventeen_bytes_a " + "thirty_two_bytes" * 2 + " thirty_three_bytes_" + "ab" * 7),
+    ("accents", "Müller-Straße, cafe\u0301 à São Paulo"),
+    ("cyrillic", "Съешь ещё этих мягких булок"),
+    ("devanagari", "हिन्दी में लिखा हुआ वाक्य"),
+    ("korean", "한국어 문장을 자른다"),
+    ("chinese", "我能吞下玻璃而不伤身体。"),
+    ("japanese", "私はガラスを食べられます"),
+    ("thai", "ฉันกินกระจกได้"),
+    ("mixed", "GPT-4模型 และ 한국어 x中y"),
+]
+SHINGLINGS = ["words:1", "words:3", "words:5", "chars:3", "chars:5", "chars:9"]
+
+SPECS = [  # as given, and the text form if that differs
+    ("nfkc+casefold / words:5 / minhash:128 / seed:1",),
+    ("nfkc+casefold / words:5 / minhash:128 / seed:2",),
+    ("nfkc+casefold / words:5 / minhash:256 / seed:1",),
+    ("nfkc+casefold / words:3 / minhash:128 / seed:1",),
+    ("casefold / chars:9 / minhash:64 / seed:42",),
+    ("none / words:1 / minhash:1 / seed:0",),
+    ("nfkc+casefold / words:5,short=reject / minhash:128 / seed:1",),
+    ("none+strip-markup+keep-space / chars:9,short=reject / minhash:7 / seed:18446744073709551615",),
+    ("nfkc+casefold+strip-markup+remove-space / words:1024,short=reject / minhash:65536 / seed:18446744073709551615",),
+    ("nfkc+casefold/words:5/minhash:128/seed:1", "nfkc+casefold / words:5 / minhash:128 / seed:1"),
+    (" none+remove-space /chars:5,short=one/ minhash:8  / seed:07 ", "none+remove-space / chars:5 / minhash:8 / seed:7"),
+]
+REFUSED = [
+    "",
+    "nfkc+casefold / words:5 / minhash:128",
+    "nfkc+casefold / words:5 / minhash:128 / 1",
+    "nfkc+casefold / words:5 / minhash:128 / seed:-1",
+    "nfkc+casefold / words:5 / minhash:128 / seed:18446744073709551616",
+    "nfkc+casefold / words:5 / minhash:128 / seed:1 / more",
+    "nfkc / words:5 / minhash:128 / seed:1",
+    "casefold+remove-space+strip-markup / words:5 / minhash:128 / seed:1",
+    "none / words:0 / minhash:128 / seed:1",
+    "none / words:1025 / minhash:128 / seed:1",
+    "none / lines:5 / minhash:128 / seed:1",
+    "none / words:5 / minhash:0 / seed:1",
+    "none / words:5 / minhash:65537 / seed:1",
+    "none / words:5 / simhash:64 / seed:1",
+]
+MISMATCHES = [
+    ("casefold / chars:5 / minhash:64 / seed:2", "normalize"),
+    ("nfkc+casefold+keep-space / words:5 / minhash:128 / seed:1", "normalize"),
+    ("nfkc+casefold / words:5,short=reject / minhash:64 / seed:2", "shingle"),
+    ("nfkc+casefold / words:5 / minhash:64 / seed:2", "sketch"),
+    ("nfkc+casefold / words:5 / minhash:128 / seed:2", "seed"),
+]
+
+DIGEST_POINTS = """
+20 5 0.549280 0.641514 0.508696 0.526363
+20 10 0.741134 0.641514 0.713229 0.733735
+20 50 0.941845 0.641514 0.934643 0.941483
+25 8 0.668740 0.639603 0.637690 0.658083
+50 4 0.376060 0.635830 0.342541 0.350402
+100 12 0.681292 0.633968 0.660607 0.676417
+15 80 0.966716 0.644736 0.962020 0.966574
+30 40 0.918485 0.638338 0.909845 0.917923
+60 20 0.814878 0.635208 0.799850 0.812824
+120 10 0.619558 0.633659 0.597089 0.613116
+"""
+DIGEST_BANDINGS = [(20, 5), (20, 10), (25, 8), (50, 4), (100, 12), (20, 50)]
+DIGEST_CURVES = """
+0.2 0.006381 0.000002 0.000064 0.076943 0.000000 0.000000
+0.3 0.047494 0.000118 0.001639 0.334122 0.000053 0.000000
+0.4 0.186050 0.002095 0.016256 0.726559 0.001676 0.000000
+0.5 0.470051 0.019351 0.093213 0.960321 0.024121 0.000000
+0.6 0.801902 0.114231 0.345229 0.999032 0.195807 0.000000
+0.7 0.974781 0.436216 0.773364 0.999999 0.751869 0.000000
+0.8 0.999644 0.896869 0.989860 1.000000 0.999191 0.000285
+0.9 1.000000 0.999811 0.999999 1.000000 1.000000 0.098182
+0.95 1.000000 1.000000 1.000000 1.000000 1.000000 0.798372
+"""
+DIGEST_DEVIATIONS = [(400, 0.5, "0.025000"), (200, 0.6, "0.034641"), (10, 0.6, "0.154919"), (1000, 0.8, "0.012649")]
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+def hex64(values):
+    return [f"{value:016x}" for value in values]
+
+
+def hex32(values):
+    return [f"{value:08x}" for value in values]
+
+
+def published(printed, computed):
+    """A printed number, after a look at whether it is right in every digit."""
+    assert abs(float(printed) - computed) <= 5.0001e-7, (printed, computed)
+    return float(printed)
+
+
+def hash_file():
+    yield "fmix32", [
+        dict(origin=origin, input=f"{x:08x}", output=f"{fmix32(x):08x}")
+        for origin, values in [("digest 01 §3.3 (murmur3 of the empty key)", [0, 1, M32]), (OURS, [2, 0x9E3779B9])]
+        for x in values
+    ]
+    yield "fmix64", [
+        dict(origin=origin, input=f"{x:016x}", output=f"{fmix64(x):016x}")
+        for origin, values in [("digest 01 §3.5", [0, 1, 2, 123456789]), (OURS, [M64, GOLDEN])]
+        for x in values
+    ]
+    first = {seed: list(islice(splitmix64(seed), 4)) for seed in [0, 1, 2, 42, M64]}
+    yield "splitmix64", [
+        dict(
+            origin="digest 01 §3.5 (first value); the others ours" if seed < 3 else OURS,
+            seed=str(seed),
+            output=hex64(values),
+        )
+        for seed, values in first.items()
+    ]
+    pairs = [(3, 5), (1 << 63, 2), (M64, M64), (K0, K1), (GOLDEN, 0x0123456789ABCDEF)]
+    yield "fold_multiply", [
+        dict(origin=OURS, a=f"{a:016x}", b=f"{b:016x}", output=f"{fold_multiply(a, b):016x}") for a, b in pairs
+    ]
+    assert (fmix64(1), fmix64(2), fmix64(123456789)) == (0xB456BCFC34C2CB2C, 0x3ABF2A20650683E7, 0x8F7C29206384F886)
+    assert (fmix32(1), fmix32(M32)) == (0x514E28B7, 0x81F16F39)
+    assert [first[s][0] for s in (0, 1, 2)] == [0xE220A8397B1DCDAF, 0x910A2DEC89025CC1, 0x975835DE1C9756CE]
+
+
+def text_file():
+    entries = []
+    for name, source, *how in TEXTS:
+        how = how[0] if how else "nfkc+casefold"
+        text = normal(source, how)
+        entries.append(dict(name=name, origin=RULE, how=how, source=source, normal=text, tokens=tokens(text)))
+    for name, source, text in MARKUP:
+        how, origin = "nfkc+casefold+strip-markup", OURS + ", by hand"
+        entries.append(dict(name=name, origin=origin, how=how, source=source, normal=text, tokens=tokens(text)))
+    yield "text", entries
+
+
+def shingle_file():
+    words = "a the Straße 中 ไ 𠮷 sixteen_bytes_ab seventeen_bytes_a".split()
+    words += ["é" * 16, "é" * 17, "x" * 48, "x" * 49, "_" * 200, "\u0301"]
+    yield "token_hash", [dict(origin=OURS, token=w, hash=f"{token_hash(w):016x}") for w in words]
+    chars = ["\0", " ", "a", "b", "é", "ж", "中", "ไ", "한", "𠮷", "\U0010ffff"]
+    yield "char_hash", [dict(origin=OURS, char=c, hash=f"{char_hash(c):016x}") for c in chars]
+    units = list(islice(splitmix64(7), 6))
+    entries = []
+    for some, size in [(units, 1), (units, 2), (units, 5), (units, 6), (units, 7), ([0, 0, 1], 2), ([M64] * 3, 2)]:
+        windows = [window_hash(some[i : i + size]) for i in range(len(some) - size + 1)]
+        entries.append(dict(origin=OURS, size=size, units=hex64(some), windows=hex64(windows)))
+    yield "window_hash", entries
+    yield "text", [
+        dict(name=name, origin=OURS, source=source, shingles={s: hex64(shingles(source, s)) for s in SHINGLINGS})
+        for name, source in SHINGLED
+    ]
+
+
+SENTENCE = "The quick brown fox jumps over the lazy dog, and the quick brown fox runs on."
+CHINESE = "敏捷的棕色狐狸跳过了懒狗，然后继续奔跑。"
+
+
+def minhash_file():
+    random = list(islice(splitmix64(42), 20))
+    yield "fold", [
+        dict(origin=OURS, shingle=f"{x:016x}", seed=f"{seed:08x}", key=f"{fold(x, seed):08x}")
+        for x in [0, 1, 1 << 32, M64, random[0]]
+        for seed in [0, 1, 0x910A2DEC]
+    ]
+    entries = []
+    for seed in [0, 1, 2, 42, M64]:
+        fold_seed, multipliers, offsets = family(seed, 8)
+        entries.append(
+            dict(
+                origin=OURS,
+                seed=str(seed),
+                fold_seed=f"{fold_seed:08x}",
+                multipliers=hex32(multipliers),
+                offsets=hex32(offsets),
+            )
+        )
+    yield "coefficients", entries
+
+    sets = {
+        "empty": [],
+        "zero": [0],
+        "one": [1],
+        "ids 0 to 9": list(range(10)),
+        "ids 5 to 14": list(range(5, 15)),
+        "upper halves": [i << 32 for i in range(10)],
+        "largest": [M64, M64 - 1],
+        "random": random,
+    }
+    cases = [(name, seed, 8) for name in sets for seed in ([1] if name == "empty" else [1, 2, M64])]
+    cases += [("ids 0 to 9", 1, 128), ("random", 1, 128), ("random", 42, 128)]
+    yield "sketch", [
+        dict(
+            name=name,
+            origin=OURS,
+            registers=registers,
+            seed=str(seed),
+            shingles=hex64(sets[name]),
+            sketch=hex32(sketch(sets[name], seed, registers)),
+        )
+        for name, seed, registers in cases
+    ]
+
+    entries = []
+    some = [n & M32 for n in islice(splitmix64(9), 13)]
+    for name, registers, bandings in [
+        ("thirteen registers", some, [(1, 1), (13, 1), (6, 2), (4, 3), (3, 4), (1, 13)]),
+        ("equal registers", [7] * 8, [(8, 1), (4, 2), (2, 3)]),
+        ("empty registers", [M32] * 8, [(4, 2)]),
+    ]:
+        for bands, rows in bandings:
+            keys = hex64(band_keys(registers, bands, rows))
+            entries.append(dict(name=name, origin=OURS, bands=bands, rows=rows, sketch=hex32(registers), keys=keys))
+    yield "band_keys", entries
+
+    entries = []
+    for spec, source, bands, rows in [
+        ("nfkc+casefold / words:5 / minhash:128 / seed:1", SENTENCE, 16, 6),
+        ("nfkc+casefold / words:5 / minhash:128 / seed:1", CHINESE, 9, 13),
+        ("nfkc+casefold / chars:5 / minhash:16 / seed:7", SENTENCE, 5, 3),
+        ("casefold / words:2 / minhash:16 / seed:7", "Ｓtraße  ﬁne", 8, 2),
+        ("nfkc+casefold / words:5 / minhash:8 / seed:1", "three words only", 4, 2),
+        ("nfkc+casefold / words:5 / minhash:8 / seed:1", "?!", 4, 2),
+    ]:
+        how, shingling, method, seed = spec.split(" / ")
+        registers = sketch(shingles(source, shingling, how), int(seed.split(":")[1]), int(method.split(":")[1]))
+        keys = hex64(band_keys(registers, bands, rows))
+        entries.append(
+            dict(origin=OURS, spec=spec, source=source, sketch=hex32(registers), bands=bands, rows=rows, keys=keys)
+        )
+    yield "document", entries
+
+
+def spec_file():
+    yield "spec", [
+        dict(origin=OURS, given=given, text=text, fingerprint=f"{fingerprint(text):016x}")
+        for given, text in ((forms[0], forms[-1]) for forms in SPECS)
+    ]
+    yield "refused", [dict(origin=OURS, given=given) for given in REFUSED]
+    default = SPECS[0][0]
+    yield "mismatch", [dict(origin=OURS, left=default, right=right, field=field) for right, field in MISMATCHES]
+
+
+def tune_file():
+    entries = []
+    for line in DIGEST_POINTS.split("\n")[1:-1]:
+        bands, rows, star, at_star, half, steepest = line.split()
+        b, r = int(bands), int(rows)
+        assert published(star, (1 / b) ** (1 / r)) and published(at_star, curve((1 / b) ** (1 / r), b, r))
+        entries.append(
+            dict(
+                origin="digest 02 §2.1",
+                bands=b,
+                rows=r,
+                root_point=float(star),
+                root_probability=float(at_star),
+                half_point=published(half, half_point(b, r)),
+                steepest_point=published(steepest, steepest_point(b, r)),
+            )
+        )
+    yield "points", entries
+    table = [line.split() for line in DIGEST_CURVES.split("\n")[1:-1]]
+    entries = [
+        dict(
+            origin="digest 02 §2.1",
+            bands=bands,
+            rows=rows,
+            similarities=[float(row[0]) for row in table],
+            probabilities=[published(row[column], curve(float(row[0]), bands, rows)) for row in table],
+        )
+        for column, (bands, rows) in enumerate(DIGEST_BANDINGS, 1)
+    ]
+    example = published("0.604580", curve(0.94, 20, 50))
+    entries.append(dict(origin="digest 02 §2.2 (E-41)", bands=20, rows=50, similarities=[0.94], probabilities=[example]))
+    for bands, rows in [(16, 6), (9, 13), (1, 1), (128, 1), (1, 128)]:
+        at = [0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0]
+        found = [round(curve(s, bands, rows), 6) for s in at]
+        entries.append(dict(origin=OURS, bands=bands, rows=rows, similarities=at, probabilities=found))
+    yield "curve", entries
+    entries = []
+    for threshold, recall, registers in [(0.8, 0.99, 128)] + [
+        (t, p, k) for k in (64, 128, 256) for t in (0.5, 0.7, 0.8, 0.9, 0.95, 1.0) for p in (0.9, 0.95, 0.99, 0.999)
+    ]:
+        bands, rows = choose(threshold, recall, registers)
+        entries.append(
+            dict(
+                origin=OURS,
+                threshold=threshold,
+                recall=recall,
+                registers=registers,
+                bands=bands,
+                rows=rows,
+                false_candidates=round(false_candidates(threshold, bands, rows), 6),
+            )
+        )
+    yield "choice", entries
+    yield "standard_deviation", [
+        dict(origin="digest 02 §1", registers=k, similarity=j, value=published(printed, math.sqrt(j * (1 - j) / k)))
+        for k, j, printed in DIGEST_DEVIATIONS
+    ]
+
+
+HEADERS = {
+    "hash": "Mixing functions. Numbers are hexadecimal, for they do not fit the signed integers of TOML; seeds are decimal.",
+    "text": "Normalised texts, their white space treated as `how` says, and the tokens of the normalised text.",
+    "shingle": "Hashes of tokens, of characters and of windows of them, and the shingles of whole texts under nfkc+casefold,\n"
+    "# in order and with repeats. Hexadecimal.",
+    "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a shingle is\n"
+    "# folded with, `key` what it is folded to.",
+    "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a\n"
+    "# comparison of two specs names.",
+    "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the point.",
+}
+
+
+def quoted(text):
+    """A TOML string in which marks, controls and unusual spaces can be seen."""
+    out = []
+    for c in text:
+        if c in '"\\':
+            out.append("\\" + c)
+        elif c != " " and unicodedata.category(c)[0] in "MCZ":
+            out.append(f"\\u{ord(c):04x}" if ord(c) <= 0xFFFF else f"\\U{ord(c):08x}")
+        else:
+            out.append(c)
+    return '"' + "".join(out) + '"'
+
+
+def value(item):
+    if isinstance(item, str):
+        return quoted(item)
+    if isinstance(item, dict):
+        lines = [f"{quoted(k)} = {value(v)}" for k, v in item.items()]
+        return "\n".join(lines)
+    if isinstance(item, list):
+        line = "[" + ", ".join(map(value, item)) + "]"
+        if len(line) <= 110:
+            return line
+        per_line = max(1, 104 // max(len(value(x)) + 2 for x in item))
+        rows = [", ".join(map(value, item[i : i + per_line])) for i in range(0, len(item), per_line)]
+        return "[\n    " + ",\n    ".join(rows) + ",\n]"
+    return str(item)
+
+
+def render(stem, tables):
+    out = [f"# {HEADERS[stem]}\n#\n# Made and checked by reference.py. A value that changes is a breaking change.\n"]
+    for table, entries in tables:
+        for entry in entries:
+            nested = {k: v for k, v in entry.items() if isinstance(v, dict)}
+            plain = [f"{k} = {value(v)}" for k, v in entry.items() if k not in nested]
+            out.append(f"\n[[{table}]]\n" + "\n".join(plain) + "\n")
+            out += [f"\n[{table}.{k}]\n{value(v)}\n" for k, v in nested.items()]
+    return "".join(out)
+
+
+def main():
+    folder = Path(__file__).resolve().parent
+    wrong = []
+    for stem in HEADERS:
+        path, text = folder / f"{stem}.toml", render(stem, globals()[f"{stem}_file"]())
+        if sys.argv[1:] == ["--write"]:
+            path.write_text(text, encoding="utf-8", newline="\n")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            wrong.append(path.name)
+    if wrong:
+        sys.exit(f"these differ from what is computed: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,84 @@
-fn main() {}
+//! The one way to run anything: `cargo x <task>`.
+
+// A task runner talks to the person who called it.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod layers;
+mod run;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use run::{cargo, has_nextest, python_venv};
+
+const HELP: &str = "\
+cargo x check              type-check everything
+cargo x test [FILTER]      run every test
+cargo x lint               formatting, clippy, documentation, direction of the data flow
+cargo x tables             write the Unicode table of `core` anew
+cargo x vectors            check the golden vectors, in Rust and against the Python reference
+cargo x bench              micro-benchmarks
+cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
+cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match task(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cargo x: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task(args: &[&str]) -> Result<()> {
+    match args {
+        ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
+        ["test", filter @ ..] => test(filter),
+        ["lint"] => lint(),
+        ["tables"] => run::cargo_with(
+            &["test", "--package", "minwise", "--test", "unicode_tables"],
+            &[("MINWISE_WRITE_TABLES", "1")],
+        ),
+        ["vectors"] => vectors(),
+        ["bench"] => cargo(&["bench", "--workspace"]),
+        ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "peers", shared @ ..] => bench::peers(shared.first().copied().unwrap_or("../shared")),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("there is no such task\n\n{HELP}"),
+    }
+}
+
+fn test(filter: &[&str]) -> Result<()> {
+    if has_nextest() {
+        cargo(&[&["nextest", "run", "--workspace", "--no-fail-fast"], filter].concat())?;
+    } else {
+        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests"], filter].concat())?;
+    }
+    if filter.is_empty() {
+        cargo(&["test", "--workspace", "--doc"])?;
+        vectors()?;
+    }
+    Ok(())
+}
+
+fn lint() -> Result<()> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    layers::check()
+}
+
+/// The vectors in Rust, and against an implementation that shares no code with it.
+fn vectors() -> Result<()> {
+    cargo(&["test", "--package", "minwise", "--test", "vectors"])?;
+    let python = python_venv(&["regex"])?;
+    run::command(&python, &["vectors/reference.py", "--check"])
+}

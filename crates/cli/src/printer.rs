@@ -100,7 +100,8 @@ impl Printer {
         if count == 0 {
             return;
         }
-        let records = if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
+        let records =
+            if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
         if self.is_json() {
             line(&json!({"event": "rejects", "count": count, "first": first, "hint": hint}).to_string());
             return;
@@ -173,8 +174,13 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let mut removed = grouped(summary.removed);
     if summary.removed > 0 {
-        let clusters = if summary.clusters == 1 { "1 cluster".into() } else { format!("{} clusters", grouped(summary.clusters)) };
-        let _ = write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
+        let clusters = if summary.clusters == 1 {
+            "1 cluster".into()
+        } else {
+            format!("{} clusters", grouped(summary.clusters))
+        };
+        let _ =
+            write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
     }
     let mut read = format!("{} documents, {}", grouped(summary.read), megabytes(summary.bytes));
     if summary.without_shingles > 0 {

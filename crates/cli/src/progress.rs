@@ -54,7 +54,9 @@ impl Observer for Progress {
             }
         };
         let bar = ProgressBar::new(total).with_prefix(stage.name());
-        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
         bar.enable_steady_tick(Duration::from_millis(100));
         self.replace(Some(bar));
     }

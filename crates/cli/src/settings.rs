@@ -9,7 +9,7 @@ use minwise::Spec;
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
-use minwise::shingle::{Short, Shingling};
+use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
 use minwise_corpus::ReadOptions;
@@ -113,8 +113,9 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
     if !problems.0.is_empty() {
         return None;
     }
-    let chosen =
-        tune::choose(threshold, recall, method.registers(), |similarity| method.match_probability(similarity));
+    let chosen = tune::choose(threshold, recall, method.registers(), |similarity| {
+        method.match_probability(similarity)
+    });
     problems.check("--recall", chosen)
 }
 
@@ -135,8 +136,7 @@ pub fn run(
         Some(threads) => count(&mut problems, "--threads", threads),
         None => available_parallelism().map_or(1, usize::from),
     };
-    let max_rejects =
-        run.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE));
+    let max_rejects = run.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE));
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
     Ok(Settings { spec, threshold, banding, keep, cluster, threads, max_rejects })

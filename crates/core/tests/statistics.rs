@@ -5,6 +5,8 @@
 //! is what makes the stated factor on a variance at least four standard deviations wide. `cargo test --test
 //! statistics -- --nocapture` prints what was measured.
 
+#![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
+
 use std::collections::BTreeSet;
 
 use minwise::candidate::{Banding, Curve};
@@ -113,7 +115,7 @@ impl Language {
     }
 
     fn draw(&mut self) -> String {
-        let all = self.weights.last().copied().unwrap();
+        let all = self.weights.last().copied().expect("a language has words");
         let at = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 * all;
         self.words[self.weights.partition_point(|&sum| sum <= at)].clone()
     }
@@ -158,8 +160,11 @@ impl Language {
     }
 }
 
+/// Makes a pair of about the similarity asked for.
+type Source = Box<dyn FnMut(f64) -> Pair>;
+
 /// Where shingles come from: what a family of hash functions must not be able to tell.
-fn sources() -> Vec<(&'static str, Box<dyn FnMut(f64) -> Pair>)> {
+fn sources() -> Vec<(&'static str, Source)> {
     let ids = |ids: Vec<u64>| Box::new(move |similarity| overlapping(&ids, similarity));
     let mut spaced = Language::spaced(5);
     let mut unspaced = Language::unspaced(6);
@@ -179,7 +184,7 @@ fn sources() -> Vec<(&'static str, Box<dyn FnMut(f64) -> Pair>)> {
 fn for_each_family(pair: &Pair, trials: usize, mut show: impl FnMut(&[u32], &[u32])) {
     let (mut a, mut b) = ([0; REGISTERS], [0; REGISTERS]);
     for seed in 1..=trials as u64 {
-        let minhash = MinHash::new(REGISTERS, seed).unwrap();
+        let minhash = MinHash::new(REGISTERS, seed).expect("a number of registers in range");
         minhash.sketch_into(&pair.a, &mut a);
         minhash.sketch_into(&pair.b, &mut b);
         show(&a, &b);
@@ -247,8 +252,7 @@ impl Findings {
     fn check_mean(&mut self, what: &str, found: f64, expected: f64, standard_error: f64) {
         let away = (found - expected) / standard_error;
         println!("{what:58} expected {expected:.5}  found {found:.5}  {away:+.2} standard errors");
-        // Written so that a result which is not a number fails.
-        if !(away.abs() <= SIGMAS) {
+        if away.is_nan() || away.abs() > SIGMAS {
             self.0.push(format!("{what}: {found} is {away:+.2} standard errors from {expected}"));
         }
     }
@@ -256,7 +260,7 @@ impl Findings {
     fn check_ratio(&mut self, what: &str, found: f64, expected: f64, within: f64) {
         let ratio = found / expected;
         println!("{what:58} expected {expected:.3e}  found {found:.3e}  ratio {ratio:.4}");
-        if !((ratio - 1.0).abs() <= within) {
+        if ratio.is_nan() || (ratio - 1.0).abs() > within {
             self.0.push(format!("{what}: {found} is {ratio} times {expected}"));
         }
     }
@@ -476,13 +480,13 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
             println!(
                 "raw ids modulo {name}: J = {jaccard:.4}, agreement {found:.4}, {away:.0} standard errors below"
             );
-            if !(away > SIGMAS) {
+            if away <= SIGMAS {
                 findings.0.push(format!("modulo {name}: {found} shows no bias from {jaccard}"));
             }
         }
         let error = (published * (1.0 - published) / trials as f64).sqrt();
         let half_a_digit = 0.0005;
-        if !((of_prime - published).abs() <= SIGMAS * error + half_a_digit) {
+        if (of_prime - published).abs() > SIGMAS * error + half_a_digit {
             findings.0.push(format!("{of_prime} is not the published {published}"));
         }
 

@@ -42,6 +42,7 @@ struct Differences {
 }
 
 impl Differences {
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they have just computed")]
     fn check<T: PartialEq + Debug>(&mut self, entry: impl FnOnce() -> String, found: T, expected: T) {
         self.seen += 1;
         if found != expected {
@@ -51,8 +52,7 @@ impl Differences {
 
     fn check_digits(&mut self, entry: impl FnOnce() -> String, found: f64, expected: f64) {
         self.seen += 1;
-        // Written so that a result which is not a number differs.
-        if !((found - expected).abs() <= HALF_A_DIGIT) {
+        if found.is_nan() || (found - expected).abs() > HALF_A_DIGIT {
             self.found.push(format!("{}: found {found}, expected {expected}", entry()));
         }
     }
@@ -206,11 +206,13 @@ struct NormalText {
 
 /// The tokens of a text that is not to be changed, by the places at which they stand in it.
 fn tokens(normal: &str) -> Vec<&str> {
-    let unchanged: Normalization = "none+keep-space".parse().unwrap();
+    let unchanged: Normalization = "none+keep-space".parse().expect("a text form");
     let mut shingles = Shingles::new();
-    let shingler = Shingler::new(unchanged, "words:1".parse().unwrap());
+    let shingler = Shingler::new(unchanged, "words:1".parse().expect("a text form"));
     let places = shingler.shingle_with_places_into(normal, &mut shingles);
-    (0..shingles.units()).map(|unit| &normal[places.span(unit, unit).unwrap()]).collect()
+    (0..shingles.units())
+        .map(|unit| &normal[places.span(unit, unit).expect("a place for every unit")])
+        .collect()
 }
 
 fn token_hash(token: &str) -> u64 {
@@ -254,7 +256,7 @@ fn text() {
 struct ShingleFile {
     token_hash: Vec<TokenHash>,
     char_hash: Vec<CharHash>,
-    window_hash: Vec<Windows>,
+    window_hash: Vec<Rolled>,
     text: Vec<ShingledText>,
 }
 
@@ -271,7 +273,7 @@ struct CharHash {
 }
 
 #[derive(Deserialize)]
-struct Windows {
+struct Rolled {
     size: usize,
     units: Vec<Hex>,
     windows: Vec<Hex>,
@@ -294,7 +296,7 @@ fn shingle() {
     for CharHash { char, hash } in file.char_hash {
         differences.check(|| format!("hash of character {char:?}"), Hex(token::hash_char(char)), hash);
     }
-    for Windows { size, units, windows } in file.window_hash {
+    for Rolled { size, units, windows } in file.window_hash {
         let mut found = vec![];
         rolling::windows_into(&numbers(&units), size, &mut found);
         differences.check(|| format!("windows of {size} in {units:?}"), hex(&found), windows);
@@ -317,7 +319,7 @@ fn shingle() {
 struct MinHashFile {
     fold: Vec<Fold>,
     coefficients: Vec<Coefficients>,
-    sketch: Vec<Sketch>,
+    sketch: Vec<SketchedSet>,
     band_keys: Vec<BandKeys>,
     document: Vec<Document>,
 }
@@ -338,7 +340,7 @@ struct Coefficients {
 }
 
 #[derive(Deserialize)]
-struct Sketch {
+struct SketchedSet {
     name: String,
     registers: usize,
     seed: Seed,
@@ -387,7 +389,7 @@ fn minhash() {
             let found = Hex(fold(kernel, shingle.0, seed.half()).into());
             differences.check(|| format!("{shingle:?} folded with {seed:?} by {kernel}"), found, key);
         }
-        for Sketch { name, registers, seed, shingles, sketch: expected } in &file.sketch {
+        for SketchedSet { name, registers, seed, shingles, sketch: expected } in &file.sketch {
             let minhash = MinHash::new(*registers, seed.0).unwrap().with_kernel(kernel);
             let found = hex_halves(&sketch(&minhash, &numbers(shingles)));
             differences.check(

@@ -3,7 +3,7 @@
 use minwise::cluster::{Cluster, Verdict, components, star};
 use minwise_corpus::Corpus;
 
-use crate::candidates;
+use crate::candidates::{self, Candidates};
 use crate::equal::Equals;
 use crate::error::Error;
 use crate::observe::Observer;
@@ -44,20 +44,35 @@ impl Decisions {
     }
 }
 
+/// Decisions that have fallen while the run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// All documents before this one are decided.
+    pub before: u32,
+    /// Documents that do not stay and were not told of yet.
+    pub removed: Vec<u32>,
+}
+
 /// Finds the near-duplicates of a corpus and decides which documents stay.
+///
+/// `decided` is told of decisions as they fall, so that writing can begin before the last one has; when the run ends
+/// well, all documents have been told of.
 pub fn dedup(
     corpus: &Corpus,
     reading: &Reading,
     settings: &Settings,
     observer: &dyn Observer,
+    mut decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
     let order = reading.documents.order(settings.keep);
     let equals = Equals::find(reading, &order);
     let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
     let places = inverse(&order);
 
-    let mut removed: Vec<Removed> = vec![];
-    let mut in_hood = vec![false; order.len()];
+    let undecided = undecided_before(&candidates, order.len());
+    let mut removed = removed_outside(&candidates, &equals, order.len());
+    decided(Decided { before: undecided[0], removed: documents_of(&removed) });
+    let mut hoods = 0;
     let mut verification = verify::each_hood(
         corpus,
         reading,
@@ -69,9 +84,10 @@ pub fn dedup(
             match settings.cluster {
                 Cluster::Star => {
                     let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
-                    let verdicts = star(neighbourhood, &numbers, settings.limits_of_kept(), judge, |found| {
-                        sum.add(found, settings);
-                    })?;
+                    let verdicts =
+                        star(neighbourhood, &numbers, settings.limits_of_kept(), judge, |found| {
+                            sum.add(found, settings);
+                        })?;
                     let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
                         Verdict::Kept => None,
                         Verdict::Duplicate { of, similarity } => {
@@ -98,20 +114,15 @@ pub fn dedup(
                 }
             }
         },
-        |hood, mut pairs| {
-            for &document in hood.documents {
-                in_hood[document as usize] = true;
-            }
+        |_, mut pairs| {
+            hoods += 1;
+            decided(Decided { before: undecided[hoods], removed: documents_of(&pairs) });
             removed.append(&mut pairs);
         },
     )?;
 
     for group in equals.groups() {
         verification.expected_recall.add_certain(group.len() as u64 - 1);
-        if !in_hood[group[0] as usize] {
-            let repeats = group[1..].iter();
-            removed.extend(repeats.map(|&document| Removed { document, of: group[0], similarity: 1.0 }));
-        }
     }
     removed.sort_unstable_by_key(|removed| removed.document);
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
@@ -119,6 +130,36 @@ pub fn dedup(
     keepers.sort_unstable();
     keepers.dedup();
     Ok(Decisions { equal, clusters: keepers.len() as u64, removed, verification })
+}
+
+fn documents_of(removed: &[Removed]) -> Vec<u32> {
+    removed.iter().map(|removed| removed.document).collect()
+}
+
+/// For each number of neighbourhoods that are done: the first document that is still in one of the others.
+fn undecided_before(candidates: &Candidates, documents: usize) -> Vec<u32> {
+    let mut before = vec![documents as u32; candidates.len() + 1];
+    for number in (0..candidates.len()).rev() {
+        let first = candidates.hood(number).documents.iter().min();
+        before[number] = before[number + 1].min(first.copied().unwrap_or(u32::MAX));
+    }
+    before
+}
+
+/// Equals of documents that share a band with no other.
+fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<Removed> {
+    let mut in_hood = vec![false; documents];
+    for number in 0..candidates.len() {
+        for &document in candidates.hood(number).documents {
+            in_hood[document as usize] = true;
+        }
+    }
+    let outside = equals.groups().filter(|group| !in_hood[group[0] as usize]);
+    outside
+        .flat_map(|group| {
+            group[1..].iter().map(|&document| Removed { document, of: group[0], similarity: 1.0 })
+        })
+        .collect()
 }
 
 /// A document and the number, within its neighbourhood, of the one that stands for it.

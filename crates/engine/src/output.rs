@@ -1,10 +1,12 @@
 //! The last stage: documents written as they were read.
 
+use std::sync::mpsc::Receiver;
+
 use minwise_corpus::{Corpus, Output, OutputFolder, Place, Scratch, annotate_line, copy_records};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::dedup::Decisions;
+use crate::dedup::{Decided, Decisions};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::read::Reading;
@@ -30,6 +32,48 @@ pub fn write_lines(
     Ok(())
 }
 
+/// Writes the lines of the kept documents while decisions are still falling; ends when there are no more.
+pub fn write_kept_as_decided(
+    corpus: &Corpus,
+    reading: &Reading,
+    decided: Receiver<Decided>,
+    out: &mut Output,
+) -> Result<(), Error> {
+    let places = reading.documents.places();
+    let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; places.len()] };
+    copy_records(corpus, kept.map(|document| places[document as usize]), out)?;
+    Ok(())
+}
+
+/// The kept documents in input order, each as soon as it is known that it stays.
+struct AsDecided {
+    decided: Receiver<Decided>,
+    before: u32,
+    next: u32,
+    removed: Vec<bool>,
+}
+
+impl Iterator for AsDecided {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            while self.next == self.before {
+                let Decided { before, removed } = self.decided.recv().ok()?;
+                for document in removed {
+                    self.removed[document as usize] = true;
+                }
+                self.before = before;
+            }
+            let document = self.next;
+            self.next += 1;
+            if !self.removed[document as usize] {
+                return Some(document);
+            }
+        }
+    }
+}
+
 /// Writes the files of the kept or of the removed documents, byte for byte.
 pub fn write_files(
     corpus: &Corpus,
@@ -53,7 +97,11 @@ pub fn write_files(
 }
 
 /// The places of the kept or of the removed documents, in input order.
-fn places<'a>(reading: &'a Reading, decisions: &'a Decisions, part: Part) -> impl Iterator<Item = Place> + 'a {
+fn places<'a>(
+    reading: &'a Reading,
+    decisions: &'a Decisions,
+    part: Part,
+) -> impl Iterator<Item = Place> + 'a {
     let mut removed = decisions.removed.iter().map(|removed| removed.document).peekable();
     (0..).zip(reading.documents.places()).filter_map(move |(document, &place)| {
         let is_removed = removed.next_if_eq(&document).is_some();

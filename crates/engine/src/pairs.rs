@@ -46,7 +46,10 @@ pub fn pairs(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<SimilarPairs, Error> {
-    let wanted = of.map(|ids| find_all(ids, corpus, reading)).transpose()?;
+    let wanted = of
+        .map(|ids| reading.documents.find(ids, corpus))
+        .transpose()
+        .map_err(|id| ErrorKind::NoSuchId { id: id.to_owned() })?;
     let documents = reading.documents.len();
     let order: Vec<u32> = (0..documents as u32).collect();
     let equals = Equals::find(reading, &order);
@@ -60,7 +63,14 @@ pub fn pairs(
             announce(candidates.hood(number), corpus, reading, &equals, observer);
         }
         for group in equals.groups() {
-            announce_many(choose_two(group.len() as u64), group.len() as u64, group[0], corpus, reading, observer);
+            announce_many(
+                choose_two(group.len() as u64),
+                group.len() as u64,
+                group[0],
+                corpus,
+                reading,
+                observer,
+            );
         }
     }
 
@@ -77,7 +87,8 @@ pub fn pairs(
                 let is_wanted = |number: u32| is_wanted(hood.documents[number as usize]);
                 let found = |found: &minwise::cluster::Found<'_>| {
                     sum.add(found, settings);
-                    let [a, b] = [found.earlier, found.document].map(|number| hood.documents[number as usize]);
+                    let [a, b] =
+                        [found.earlier, found.document].map(|number| hood.documents[number as usize]);
                     found_here.push((a, b, found.similarity));
                 };
                 minwise::cluster::pairs(neighbourhood, is_wanted, settings.limits_of_all(), judge, found)?;
@@ -143,27 +154,8 @@ impl SimilarPairs {
     }
 }
 
-/// The documents with these ids.
-fn find_all(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
-    let mut all = BTreeSet::new();
-    for id in ids {
-        let found = reading.documents.find(id, corpus);
-        if found.is_empty() {
-            return Err(ErrorKind::NoSuchId { id: id.clone() }.into());
-        }
-        all.extend(found);
-    }
-    Ok(all)
-}
-
 /// Says beforehand that a neighbourhood may give very many pairs.
-fn announce(
-    hood: HoodRef<'_>,
-    corpus: &Corpus,
-    reading: &Reading,
-    equals: &Equals,
-    observer: &dyn Observer,
-) {
+fn announce(hood: HoodRef<'_>, corpus: &Corpus, reading: &Reading, equals: &Equals, observer: &dyn Observer) {
     let copies = |document: u32| equals.members(document).len().max(1) as u64;
     let documents: u64 = hood.documents.iter().map(|&document| copies(document)).sum();
     let on_shelves: u64 = hood

@@ -101,10 +101,16 @@ mod tests {
                 thread::sleep(Duration::from_micros((item as u64 * 7919) % 300));
                 Ok::<usize, ()>(item * item)
             };
-            in_order(100, threads, || (), work, |value| {
-                received.push(value);
-                Ok(())
-            })
+            in_order(
+                100,
+                threads,
+                || (),
+                work,
+                |value| {
+                    received.push(value);
+                    Ok(())
+                },
+            )
             .unwrap();
             assert_eq!(received, (0..100).map(|item| item * item).collect::<Vec<_>>());
         }
@@ -118,10 +124,16 @@ mod tests {
                 if item >= 20 { Err(item) } else { Ok(item) }
             };
             let mut received = 0;
-            let result = in_order(1000, threads, || (), work, |_| {
-                received += 1;
-                Ok(())
-            });
+            let result = in_order(
+                1000,
+                threads,
+                || (),
+                work,
+                |_| {
+                    received += 1;
+                    Ok(())
+                },
+            );
             assert_eq!(result, Err(20));
             assert_eq!(received, 20);
         }
@@ -130,10 +142,16 @@ mod tests {
     #[test]
     fn a_receiver_may_stop_the_work() {
         let mut received = 0;
-        let result = in_order(10_000, 3, || (), |(), item| Ok::<_, &str>(item), |item| {
-            received += 1;
-            if item == 5 { Err("enough") } else { Ok(()) }
-        });
+        let result = in_order(
+            10_000,
+            3,
+            || (),
+            |(), item| Ok::<_, &str>(item),
+            |item| {
+                received += 1;
+                if item == 5 { Err("enough") } else { Ok(()) }
+            },
+        );
         assert_eq!(result, Err("enough"));
         assert_eq!(received, 6);
     }

@@ -1,9 +1,9 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
 use minwise::Spec;
-use minwise::shingle::{Shingler, Shingles};
+use minwise::shingle::{Shingler, Shingles, Shingling, Unit};
 use minwise::sketch::{MinHash, Sketches};
-use minwise_corpus::{Corpus, Document, Place, Reject, Scratch};
+use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
 
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage, Warning};
@@ -61,11 +61,17 @@ pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Re
         let chunk = &chunks[chunk];
         let part = worker.read(corpus, chunk)?;
         observer.advance(chunk.size_bytes());
-        Ok((chunk.source(), part))
+        Ok((chunk, part))
     };
-    parallel::in_order(chunks.len(), settings.threads, prepare, work, |(source, (mut part, scanned))| {
-        if source != lines.0 {
-            lines = (source, 0);
+    parallel::in_order(chunks.len(), settings.threads, prepare, work, |(chunk, (mut part, scanned))| {
+        if chunk.source() != lines.0 {
+            lines = (chunk.source(), 0);
+        }
+        if reading.documents.is_empty() {
+            // Growing step by step would copy everything several times and need twice the memory while it does. Memory
+            // that is reserved and never used costs nothing.
+            let share = corpus.size_bytes() as f64 / chunk.size_bytes().max(1) as f64;
+            reading.reserve((part.documents.len() as f64 * share * 1.1) as usize);
         }
         reading.append(&mut part, lines.1)?;
         lines.1 += scanned;
@@ -97,6 +103,12 @@ impl Reading {
         }
     }
 
+    fn reserve(&mut self, documents: usize) {
+        self.documents.reserve(documents);
+        self.sketches.reserve(documents);
+        self.equality_keys.reserve(documents);
+    }
+
     fn append(&mut self, part: &mut Self, first_line: u64) -> Result<(), Error> {
         self.documents.append(&mut part.documents, first_line);
         for rejected in &mut part.rejected {
@@ -107,13 +119,19 @@ impl Reading {
         self.sketches.append(&mut part.sketches);
         self.equality_keys.append(&mut part.equality_keys);
         // The last number is left free to mean "none".
-        if self.documents.len() >= u32::MAX as usize { Err(ErrorKind::TooManyDocuments.into()) } else { Ok(()) }
+        if self.documents.len() >= u32::MAX as usize {
+            Err(ErrorKind::TooManyDocuments.into())
+        } else {
+            Ok(())
+        }
     }
 
     fn check_rejects(&self, corpus: &Corpus, allowed: Option<u64>) -> Result<(), Error> {
         let Some(allowed) = allowed else { return Ok(()) };
         // The one that is too many, whatever else the same chunk held, so that the message is always the same.
-        let Some(last) = self.rejected.get(usize::try_from(allowed).unwrap_or(usize::MAX)) else { return Ok(()) };
+        let Some(last) = self.rejected.get(usize::try_from(allowed).unwrap_or(usize::MAX)) else {
+            return Ok(());
+        };
         Err(ErrorKind::TooManyRejects { allowed, last: last.describe(corpus) }.into())
     }
 }
@@ -123,7 +141,11 @@ impl Rejected {
     #[must_use]
     pub fn describe(&self, corpus: &Corpus) -> String {
         let source = corpus.sources().get(self.source as usize).map_or("?", |source| source.name());
-        format!("{}:{}: {}", minwise_corpus::escape_control(source), self.line, self.message)
+        let source = minwise_corpus::escape_control(source);
+        match corpus.layout() {
+            Layout::Jsonl => format!("{source}:{}: {}", self.line, self.message),
+            Layout::Texts => format!("{source}: {}", self.message),
+        }
     }
 }
 
@@ -134,6 +156,8 @@ struct Worker {
     sketcher: MinHash,
     shingles: Shingles,
     scratch: Scratch,
+    /// Documents of the chunk before, as a guess at those of the next.
+    before: usize,
 }
 
 impl Worker {
@@ -144,24 +168,27 @@ impl Worker {
             sketcher,
             shingles: Shingles::new(),
             scratch: Scratch::new(),
+            before: 0,
         }
     }
 
     /// Reads one chunk; gives how many lines it has too.
     fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
         let mut part = Reading::new(&self.spec);
-        let Self { shingler, sketcher, shingles, scratch, .. } = self;
+        part.reserve(self.before + self.before / 8);
+        let Self { spec, shingler, sketcher, shingles, scratch, .. } = self;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
                 shingler.shingle_into(&document.text, shingles);
                 if shingler.refuses(shingles) {
-                    part.reject_short(&place, &document, shingles.units());
+                    part.reject_short(&place, &document, shingles.units(), &spec.shingling);
                 } else {
                     part.add(place, &document, shingles, sketcher);
                 }
             }
             Err(reject) => part.reject(&place, reject),
         })?;
+        self.before = part.documents.len();
         Ok((part, lines.0))
     }
 }
@@ -185,18 +212,22 @@ impl Reading {
             source: place.source,
             line: place.line + 1,
             code: reject.reason.code().to_owned(),
-            message: reject.to_string(),
+            message: reject.reason.to_string(),
             id: reject.id,
         });
     }
 
-    fn reject_short(&mut self, place: &Place, document: &Document<'_>, units: usize) {
+    fn reject_short(&mut self, place: &Place, document: &Document<'_>, units: usize, shingling: &Shingling) {
+        let unit = match shingling.unit() {
+            Unit::Words => "tokens",
+            Unit::Chars => "characters",
+        };
         self.rejected.push(Rejected {
             source: place.source,
             line: place.line + 1,
             id: document.id.as_deref().map(str::to_owned),
             code: "too_short".to_owned(),
-            message: format!("the text has {units} units, too few for one shingle"),
+            message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
         });
     }
 }

@@ -135,7 +135,8 @@ impl Report {
     /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
     /// may be overwritten.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
-        let [summary, pairs, clusters, rejects] = Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
+        let [summary, pairs, clusters, rejects] =
+            Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
         Ok(Self { summary: summary?, pairs: pairs?, clusters: clusters?, rejects: rejects? })
     }
 
@@ -163,7 +164,12 @@ impl Report {
     }
 }
 
-fn write_pairs(corpus: &Corpus, reading: &Reading, decisions: &Decisions, out: &mut Output) -> Result<(), Error> {
+fn write_pairs(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    out: &mut Output,
+) -> Result<(), Error> {
     for Removed { document, of, similarity } in &decisions.removed {
         let [id, of] = [*document, *of].map(|document| reading.documents.id(document, corpus));
         let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));
@@ -202,7 +208,8 @@ fn write_rejects(corpus: &Corpus, rejected: &[Rejected], out: &mut Output) -> Re
 }
 
 fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {
-    let mut line = serde_json::to_vec(value).expect("strings and finite numbers can always be written as JSON");
+    let mut line =
+        serde_json::to_vec(value).expect("strings and finite numbers can always be written as JSON");
     line.push(b'\n');
     out.write_bytes(&line)?;
     Ok(())

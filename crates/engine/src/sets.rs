@@ -133,7 +133,9 @@ impl<'a> Sets<'a> {
         if self.size_bytes <= self.budget.bytes {
             return;
         }
-        let held = |document: &u32| self.held[*document as usize].is_some() && self.used[*document as usize] < self.now;
+        let held = |document: &u32| {
+            self.held[*document as usize].is_some() && self.used[*document as usize] < self.now
+        };
         let mut oldest: Vec<u32> = (0..self.documents.len() as u32).filter(held).collect();
         oldest.sort_by_key(|&document| self.used[document as usize]);
         for document in oldest {

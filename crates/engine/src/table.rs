@@ -1,6 +1,7 @@
 //! What a run remembers of each document.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use minwise::keep::{Keep, Member};
 use minwise_corpus::{Corpus, Layout, Place};
@@ -101,6 +102,14 @@ impl Documents {
         self.id_ends.push(self.ids.len() as u64);
     }
 
+    /// Makes room for this many more documents.
+    pub(crate) fn reserve(&mut self, documents: usize) {
+        self.places.reserve(documents);
+        self.characters.reserve(documents);
+        self.has_shingles.reserve(documents);
+        self.id_ends.reserve(documents);
+    }
+
     /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
     pub(crate) fn append(&mut self, part: &mut Self, first_line: u64) {
         for place in &mut part.places {
@@ -142,12 +151,24 @@ impl Documents {
         self.repeated.len() as u64
     }
 
-    /// The documents with this id, as [`id`](Self::id) gives it or as the user wrote it.
-    #[must_use]
-    pub fn find(&self, id: &str, corpus: &Corpus) -> Vec<u32> {
-        (0..self.len() as u32)
-            .filter(|&document| self.user_id(document) == Some(id) || self.id(document, corpus) == id)
-            .collect()
+    /// The documents with these ids, as [`id`](Self::id) gives them or as the user wrote them; or the first of the ids
+    /// that no document has.
+    pub(crate) fn find<'i>(&self, ids: &'i [String], corpus: &Corpus) -> Result<BTreeSet<u32>, &'i str> {
+        let mut missing: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        let wanted = missing.clone();
+        let mut found = BTreeSet::new();
+        for document in 0..self.len() as u32 {
+            for id in [Cow::Borrowed(self.raw_id(document)), self.id(document, corpus)] {
+                if wanted.contains(&*id) {
+                    missing.remove(&*id);
+                    found.insert(document);
+                }
+            }
+        }
+        match ids.iter().find(|id| missing.contains(id.as_str())) {
+            Some(id) => Err(id),
+            None => Ok(found),
+        }
     }
 
     /// The documents in keeper order.

@@ -96,7 +96,7 @@ pub(crate) fn each_hood<T: Send>(
     settings: &Settings,
     observer: &dyn Observer,
     work: impl Fn(HoodRef<'_>, &Neighbourhood, &mut ExactJudge<'_>, &mut Verification) -> Result<T, Error> + Sync,
-    mut receive: impl FnMut(HoodRef<'_>, T),
+    mut receive: impl FnMut(HoodRef<'_>, T) + Send,
 ) -> Result<Verification, Error> {
     observer.begin(Stage::Verify, candidates.documents() as u64);
     let shingler = settings.spec.shingler();
@@ -123,38 +123,53 @@ pub(crate) fn each_hood<T: Send>(
         Ok((result, verification))
     };
 
-    // Small neighbourhoods by one thread each, large ones by all threads together.
+    // Large neighbourhoods by all threads together, small ones by one thread each.
     let text_bytes = |number: usize| -> u64 {
         let documents = candidates.hood(number).documents.iter();
         documents.map(|&document| u64::from(reading.documents.place(document).len)).sum()
     };
-    let mut results: Vec<Option<(T, Verification)>> = Vec::new();
-    results.resize_with(candidates.len(), || None);
     let (large, small): (Vec<usize>, Vec<usize>) =
         (0..candidates.len()).partition(|&number| settings.threads > 1 && text_bytes(number) > LARGE_BYTES);
 
-    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead: 1 };
-    let work = |room: &mut Room, item: usize| run(small[item], room, one);
-    let mut next = small.iter();
-    parallel::in_order(small.len(), settings.threads, Room::default, work, |result| {
-        if let Some(&number) = next.next() {
-            results[number] = Some(result);
-        }
-        Ok(())
-    })?;
+    let mut delivery = Delivery {
+        results: std::iter::repeat_with(|| None).take(candidates.len()).collect(),
+        next: 0,
+        sum: Verification::new(settings),
+    };
+    let mut deliver = |number: usize, result| {
+        delivery.put(number, result, |number, result| receive(candidates.hood(number), result));
+    };
     let all = Budget { bytes: SETS_BYTES * settings.threads, threads: settings.threads, ahead: AHEAD };
     let mut room = Room::default();
     for number in large {
-        results[number] = Some(run(number, &mut room, all)?);
+        deliver(number, run(number, &mut room, all)?);
     }
+    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead: 1 };
+    let work = |room: &mut Room, item: usize| Ok((small[item], run(small[item], room, one)?));
+    parallel::in_order(small.len(), settings.threads, Room::default, work, |(number, result)| {
+        deliver(number, result);
+        Ok::<(), Error>(())
+    })?;
+    Ok(delivery.sum)
+}
 
-    // Added up in one order, so that not even the last bit of a sum depends on the threads.
-    let mut sum = Verification::new(settings);
-    for (number, (result, verification)) in results.into_iter().flatten().enumerate() {
-        sum.merge(&verification);
-        receive(candidates.hood(number), result);
+/// Results that come in any order and are handed on in the order of the neighbourhoods, so that not even the last bit of
+/// a sum depends on the threads.
+struct Delivery<T> {
+    results: Vec<Option<(T, Verification)>>,
+    next: usize,
+    sum: Verification,
+}
+
+impl<T> Delivery<T> {
+    fn put(&mut self, number: usize, result: (T, Verification), mut hand_on: impl FnMut(usize, T)) {
+        self.results[number] = Some(result);
+        while let Some((result, verification)) = self.results.get_mut(self.next).and_then(Option::take) {
+            self.sum.merge(&verification);
+            hand_on(self.next, result);
+            self.next += 1;
+        }
     }
-    Ok(sum)
 }
 
 /// The shelves of a neighbourhood, small ones that hold the same documents in several bands taken once.

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use minwise_corpus::{InputFormat, ReadOptions, Scratch, escape_control};
-use minwise_engine::compare::{Comparison, SharedPassage, compare};
 use minwise::Spec;
 use minwise::shingle::Unit;
+use minwise_corpus::{InputFormat, ReadOptions, Scratch, escape_control};
+use minwise_engine::compare::{Comparison, SharedPassage, compare};
 use serde_json::json;
 
 use super::open;
@@ -62,7 +62,9 @@ fn document(name: &str, options: &ReadOptions, progress: &Progress) -> Result<St
         corpus.scan(&chunk, &mut scratch, &mut |place, document| {
             let wanted = match (&document, id) {
                 (_, None) => true,
-                (Ok(document), Some(id)) => document.id.as_deref() == Some(id) || line_number(id) == Some(place.line),
+                (Ok(document), Some(id)) => {
+                    document.id.as_deref() == Some(id) || line_number(id) == Some(place.line)
+                }
                 (Err(_), Some(_)) => false,
             };
             if wanted && found.is_none() {
@@ -132,9 +134,7 @@ fn jsonl(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> Strin
     let mut out = format!("{first}\n{second}\n");
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right);
-        let place = |range: &Range<usize>, (line, column): (usize, usize)| {
-            json!({"start": range.start, "end": range.end, "line": line, "column": column})
-        };
+        let place = |range: &Range<usize>, (line, column): (usize, usize)| json!({"start": range.start, "end": range.end, "line": line, "column": column});
         let line = json!({
             "passage": &left[passage.left.clone()],
             "units": passage.units,

@@ -1,13 +1,15 @@
 //! `minwise dedup`: a corpus without its near-duplicates.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
 use minwise_corpus::{Corpus, Layout, Output, OutputFolder, Overwrite, refuse_overlap};
 use minwise_engine::dedup::{Decisions, dedup};
-use minwise_engine::output::{Part, write_annotated, write_files, write_lines};
+use minwise_engine::output::{Part, write_annotated, write_files, write_kept_as_decided, write_lines};
 use minwise_engine::report::{Report, Summary};
-use minwise_engine::{Reading, read};
+use minwise_engine::{Reading, Settings, read};
 
 use super::{open, overwrite, rejects};
 use crate::Exit;
@@ -25,10 +27,10 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
-    let targets = Targets::open(args, &corpus)?;
+    let mut targets = Targets::open(args, &corpus)?;
 
     let reading = read(&corpus, &settings, &progress)?;
-    let decisions = dedup(&corpus, &reading, &settings, &progress)?;
+    let decisions = decide(&corpus, &reading, &settings, &progress, targets.written_early(args))?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
     targets.write(args.annotate, &corpus, &reading, &decisions, &summary, &progress)?;
 
@@ -41,14 +43,37 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(rejects(&reading, &corpus, &hint, printer))
 }
 
+/// Decides, and meanwhile writes the kept lines to `early` as far as they are known.
+fn decide(
+    corpus: &Corpus,
+    reading: &Reading,
+    settings: &Settings,
+    progress: &Progress,
+    early: Option<&mut Output>,
+) -> Result<Decisions, Failure> {
+    let Some(out) = early else { return Ok(dedup(corpus, reading, settings, progress, |_| {})?) };
+    thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let writer = scope.spawn(|| write_kept_as_decided(corpus, reading, told, out));
+        // A writer that has failed no longer listens; its error is returned below.
+        let decisions = dedup(corpus, reading, settings, progress, move |decided| drop(tell.send(decided)));
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let decisions = decisions?;
+        written?;
+        Ok(decisions)
+    })
+}
+
 /// Where documents of one kind go.
 enum Target {
-    Lines(Output),
+    Lines(Box<Output>),
     Files(OutputFolder),
 }
 
 /// All outputs of a run, open under temporary names, which go when the run does not come to its end.
 struct Targets {
+    /// Whether the kept lines were written while the run went on.
+    early: bool,
     kept: Option<Target>,
     removed: Option<Target>,
     report: Option<(Report, NewFolder)>,
@@ -58,8 +83,11 @@ impl Targets {
     fn open(args: &DedupArgs, corpus: &Corpus) -> Result<Self, Failure> {
         if args.annotate && corpus.layout() == Layout::Texts {
             return Err(Failure::Error {
-                message: "`--annotate` adds a member to JSON records, but the input is a folder of texts".to_owned(),
-                hint: Some("`--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`".to_owned()),
+                message: "`--annotate` adds a member to JSON records, but the input is a folder of texts"
+                    .to_owned(),
+                hint: Some(
+                    "`--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`".to_owned(),
+                ),
             });
         }
         let overwrite = overwrite(args.force);
@@ -80,7 +108,18 @@ impl Targets {
                 Some((Report::create(folder, overwrite)?, new))
             }
         };
-        Ok(Self { kept: kept?, removed: removed?, report })
+        Ok(Self { early: false, kept: kept?, removed: removed?, report })
+    }
+
+    /// The output that can be written while decisions are still falling.
+    fn written_early(&mut self, args: &DedupArgs) -> Option<&mut Output> {
+        match &mut self.kept {
+            Some(Target::Lines(out)) if !args.annotate => {
+                self.early = true;
+                Some(out)
+            }
+            _ => None,
+        }
     }
 
     fn write(
@@ -96,6 +135,7 @@ impl Targets {
         for (target, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
             let Some(mut target) = target else { continue };
             match &mut target {
+                Target::Lines(_) if part == Part::Kept && self.early => {}
                 Target::Lines(out) if annotate => write_annotated(corpus, reading, decisions, out, progress)?,
                 Target::Lines(out) => write_lines(corpus, reading, decisions, part, out)?,
                 Target::Files(out) => write_files(corpus, reading, decisions, part, out, progress)?,
@@ -121,7 +161,7 @@ impl Target {
     fn open(output: &str, corpus: &Corpus, overwrite: Overwrite) -> Result<Self, Failure> {
         if output == "-" {
             return match corpus.layout() {
-                Layout::Jsonl => Ok(Self::Lines(Output::stdout())),
+                Layout::Jsonl => Ok(Self::Lines(Box::new(Output::stdout()))),
                 Layout::Texts => Err(Failure::Error {
                     message: "a folder of texts cannot be written to standard output".to_owned(),
                     hint: Some("`--output DIR` names a folder for the kept files".to_owned()),
@@ -131,7 +171,7 @@ impl Target {
         let path = Path::new(output);
         refuse_overlap(corpus, path)?;
         Ok(match corpus.layout() {
-            Layout::Jsonl => Self::Lines(Output::create(path, overwrite)?),
+            Layout::Jsonl => Self::Lines(Box::new(Output::create(path, overwrite)?)),
             Layout::Texts => Self::Files(OutputFolder::create(path, overwrite)?),
         })
     }

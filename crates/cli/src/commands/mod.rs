@@ -6,8 +6,8 @@ pub mod generate;
 pub mod pairs;
 pub mod plan;
 
-use minwise_corpus::{Corpus, Overwrite, ReadOptions};
-use minwise_engine::Reading;
+use minwise_corpus::{Corpus, Layout, Overwrite, ReadOptions};
+use minwise_engine::{Reading, Rejected};
 
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
@@ -28,6 +28,12 @@ fn overwrite(force: bool) -> Overwrite {
 fn rejects(reading: &Reading, corpus: &Corpus, hint: &str, printer: &Printer) -> crate::Exit {
     let shown: Vec<String> =
         reading.rejected.iter().take(SHOWN_REJECTS).map(|rejected| rejected.describe(corpus)).collect();
+    let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
+    let hint = if corpus.layout() == Layout::Texts && reading.rejected.iter().any(wrong_encoding) {
+        "`--encoding auto` or `--encoding latin-1` reads texts that are not UTF-8"
+    } else {
+        hint
+    };
     printer.rejects(reading.rejected.len() as u64, &shown, hint);
     if reading.rejected.is_empty() { crate::Exit::Done } else { crate::Exit::Error }
 }

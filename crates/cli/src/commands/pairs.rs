@@ -36,7 +36,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.clear();
     let mut count = 0u64;
     found.for_each(|pair| -> Result<(), Error> {
-        let [first, second] = [pair.first, pair.second].map(|document| reading.documents.id(document, &corpus));
+        let [first, second] =
+            [pair.first, pair.second].map(|document| reading.documents.id(document, &corpus));
         let similarity = pair.similarity;
         let line = match args.format {
             PairFormat::Tsv => {

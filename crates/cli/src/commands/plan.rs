@@ -84,19 +84,19 @@ impl Plan {
         let registers = self.method.registers();
         let mut out = format!(
             "{bands} bands of {rows} rows, {} of {registers} registers\n\n\
-             recall at {}     {:.4}\n\
-             half of the pairs are found at similarity {:.4}",
+             recall            {:.4} at similarity {}\n\
+             half point        {:.4}, where every other pair is found\n",
             bands * rows,
-            self.threshold,
             self.probability(self.threshold),
+            self.threshold,
             curve.half_point(),
         );
         if let Some(steepest) = curve.steepest_point() {
-            out += &format!("; the curve is steepest at {steepest:.4}");
+            out += &format!("steepest point    {steepest:.4}\n");
         }
         out += &format!(
-            "\nmemory          {} bytes a document, {} of them its sketch\n\
-             false candidates {:.2} a document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
+            "memory            {} bytes a document, {} of them its sketch\n\
+             false candidates  {:.2} a document, if it has ten neighbours at similarities spread evenly from 0 to 1\n\n\
              probability that a pair becomes a candidate, by similarity\n\n",
             self.memory_bytes(),
             self.method.size_bytes(),
@@ -114,7 +114,8 @@ impl Plan {
     /// The curve, drawn with characters; the threshold is a column of colons.
     fn plot(&self) -> String {
         let similarity = |column: usize| column as f64 / (PLOT_COLUMNS - 1) as f64;
-        let row_of = |column: usize| (self.probability(similarity(column)) * (PLOT_ROWS - 1) as f64).round() as usize;
+        let row_of =
+            |column: usize| (self.probability(similarity(column)) * (PLOT_ROWS - 1) as f64).round() as usize;
         let threshold = (self.threshold * (PLOT_COLUMNS - 1) as f64).round() as usize;
         let mut out = String::new();
         for row in (0..PLOT_ROWS).rev() {

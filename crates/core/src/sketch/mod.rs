@@ -146,9 +146,9 @@ impl Sketches {
         self.values.append(&mut other.values);
     }
 
-    /// Removes all rows, keeping the memory.
-    pub fn clear(&mut self) {
-        self.values.clear();
+    /// Makes room for this many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.values.reserve(rows * self.registers);
     }
 }
 

@@ -13,6 +13,11 @@ use crate::output::Output;
 /// Bytes copied at a time: more gains nothing, and less than a cache level loses nothing.
 const BLOCK_BYTES: u64 = 256 << 10;
 
+/// Bytes of a run that are not held back: what is kept may be told slowly.
+const RUN_BYTES: u64 = 4 << 20;
+/// Bytes after which the disk is given what was written, while more is on its way.
+const SYNC_BYTES: u64 = 16 << 20;
+
 /// Bytes of one source that are copied together.
 #[derive(Clone, Copy)]
 struct Run {
@@ -26,7 +31,7 @@ struct Run {
 /// Where a record does not end its line and another follows, as at the end of many files, a line end is put
 /// between.
 pub fn copy_records(corpus: &Corpus, places: impl Iterator<Item = Place>, out: &mut Output) -> Result<u64> {
-    let mut copier = Copier { corpus, out, block: Vec::new(), written: 0, open_line: false };
+    let mut copier = Copier { corpus, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
     let mut run: Option<Run> = None;
     for place in places {
         let next = Run {
@@ -35,7 +40,11 @@ pub fn copy_records(corpus: &Corpus, places: impl Iterator<Item = Place>, out: &
             end: place.offset.saturating_add(u64::from(place.len)),
         };
         run = match run {
-            Some(run) if run.source == next.source && run.end == next.start => {
+            Some(run)
+                if run.source == next.source
+                    && run.end == next.start
+                    && next.end - run.start <= RUN_BYTES =>
+            {
                 Some(Run { end: next.end, ..run })
             }
             Some(run) => {
@@ -56,6 +65,7 @@ struct Copier<'c> {
     out: &'c mut Output,
     block: Vec<u8>,
     written: u64,
+    synced: u64,
     /// Whether the last byte written is not a line end.
     open_line: bool,
 }
@@ -75,6 +85,10 @@ impl Copier<'_> {
             self.open_line = block.last() != Some(&b'\n');
             offset += size;
             self.written += size;
+        }
+        if self.written - self.synced >= SYNC_BYTES {
+            self.out.sync()?;
+            self.synced = self.written;
         }
         Ok(())
     }

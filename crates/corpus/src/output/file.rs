@@ -89,6 +89,18 @@ impl Output {
         self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
     }
 
+    /// Has what was written so far put on the disk, so that [`finish`](Self::finish) has less to wait for.
+    pub fn sync(&mut self) -> Result<()> {
+        match (&mut self.encoder, &self.temporary) {
+            (Encoder::Plain(buffer), Some(_)) => buffer
+                .flush()
+                .and_then(|()| buffer.get_ref().sync())
+                .map_err(|error| Error::io("write", &*self.name, error)),
+            // Flushing an encoder costs compression, and what is not a file of ours is not synced at all.
+            _ => Ok(()),
+        }
+    }
+
     /// Completes the file: everything is on the disk before it gets its name.
     pub fn finish(self) -> Result<()> {
         let Self { encoder, temporary, name, path } = self;
@@ -176,6 +188,15 @@ impl std::fmt::Debug for Encoder {
             Self::Gzip(_) => "Gzip",
             Self::Zstd(_) => "Zstd",
         })
+    }
+}
+
+impl Target {
+    fn sync(&self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.sync_data(),
+            Self::Stdout(_) => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,164 @@
+//! The whole command measured on real corpora, alone and beside other engines.
+//!
+//! Timings are wall-clock on the machine at hand; only ratios within one run mean anything elsewhere.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::{cargo, output, python_venv, root};
+
+/// Runs of each measurement; the median is reported.
+const RUNS: usize = 5;
+/// Documents that the engines are compared on.
+const COMPARED: usize = 20_000;
+
+/// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file.
+pub fn speed(data: &str) -> Result<()> {
+    let minwise = build()?;
+    println!("{}", output(&minwise, &["--version"])?.trim());
+    println!(
+        "\n| corpus | MB | documents/s | MB/s, median of {RUNS} | best | peak MB |\n|---|---|---|---|---|---|"
+    );
+    for name in ["english", "throughput"] {
+        let corpus = unpack(data, name)?;
+        let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
+        let documents = fs_err::read(&corpus)?.split(|&byte| byte == b'\n').count() - 1;
+        let cleaned = work().join("cleaned.jsonl");
+        let mut seconds = vec![];
+        let mut peak = 0.0;
+        for _ in 0..RUNS {
+            let started = Instant::now();
+            peak = peak_megabytes(
+                &minwise,
+                &[
+                    "dedup",
+                    &path(&corpus),
+                    "--output",
+                    &path(&cleaned),
+                    "--force",
+                    "--quiet",
+                    "--threads",
+                    "2",
+                ],
+            )?;
+            seconds.push(started.elapsed().as_secs_f64());
+        }
+        seconds.sort_by(f64::total_cmp);
+        let median = seconds[RUNS / 2];
+        println!(
+            "| {name} | {size:.0} | {:.0} | {:.0} | {:.0} | {peak:.0} |",
+            documents as f64 / median,
+            size / median,
+            size / seconds[0],
+        );
+    }
+    Ok(())
+}
+
+/// `minwise pairs` beside other engines on one corpus, with recall and precision against the exact oracle.
+pub fn peers(shared: &str) -> Result<()> {
+    let minwise = build()?;
+    let python = python_venv(&["datasketch", "rensa", "gaoya", "scipy", "regex"])?;
+    let scripts = root().join(shared).join("bench");
+    let script = |name: &str| path(&scripts.join(name));
+
+    let english = unpack(&format!("{shared}/data"), "english")?;
+    let corpus = work().join("first.jsonl");
+    let text = fs_err::read(&english)?;
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').take(COMPARED).collect();
+    fs_err::write(&corpus, lines.concat())?;
+    let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
+    println!("{} documents, {size:.1} MB", lines.len());
+
+    let oracle = work().join("oracle.tsv");
+    if !oracle.exists() {
+        let pairs = output(&python, &[&script("exact_pairs.py"), &path(&corpus), "words:5", "0.5"])?;
+        fs_err::write(&oracle, pairs)?;
+    }
+    let score = |found: &Path| output(&python, &[&script("score.py"), &path(&oracle), &path(found), "0.8"]);
+
+    let found = work().join("minwise.tsv");
+    let mut seconds = vec![];
+    for _ in 0..RUNS {
+        let started = Instant::now();
+        let args =
+            ["pairs", &path(&corpus), "--output", &path(&found), "--force", "--quiet", "--threads", "2"];
+        command_quietly(&minwise, &args)?;
+        seconds.push(started.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    let ours = seconds[RUNS / 2];
+    println!("\n| engine | seconds | MB/s | times minwise | against the oracle |\n|---|---|---|---|---|");
+    println!("| minwise | {ours:.2} | {:.0} | 1 | {} |", size / ours, score(&found)?.trim());
+    for engine in ["gaoya", "rensa", "datasketch"] {
+        let found = work().join(format!("{engine}.tsv"));
+        let printed = output(&python, &[&script("peers.py"), engine, &path(&corpus), &path(&found), "0.8"])?;
+        let seconds: f64 = printed
+            .split_whitespace()
+            .nth(1)
+            .and_then(|word| word.parse().ok())
+            .with_context(|| format!("no time in `{printed}`"))?;
+        println!(
+            "| {engine} | {seconds:.2} | {:.1} | {:.1} | {} |",
+            size / seconds,
+            seconds / ours,
+            score(&found)?.trim(),
+        );
+    }
+    Ok(())
+}
+
+fn build() -> Result<PathBuf> {
+    cargo(&["build", "--release", "--package", "minwise-cli"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn work() -> PathBuf {
+    root().join("target").join("bench-data")
+}
+
+fn path(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// A corpus of the shared data, decompressed once.
+fn unpack(data: &str, name: &str) -> Result<PathBuf> {
+    let unpacked = work().join(format!("{name}.jsonl"));
+    if !unpacked.exists() {
+        let packed = root().join(data).join(format!("{name}.jsonl.zst"));
+        if !packed.exists() {
+            bail!("`{}` is not there: name the folder that has it", packed.display());
+        }
+        fs_err::create_dir_all(work())?;
+        let mut out = fs_err::File::create(&unpacked)?;
+        zstd::stream::copy_decode(fs_err::File::open(&packed)?, &mut out)?;
+    }
+    // Once through, so that it is in the page cache.
+    fs_err::read(&unpacked)?;
+    Ok(unpacked)
+}
+
+fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {
+    let status = Command::new(program).args(args).status()?;
+    if status.success() { Ok(()) } else { bail!("`{} {}` failed", program.display(), args.join(" ")) }
+}
+
+/// Runs a program and gives its peak memory, where `/usr/bin/time` is there to tell; otherwise runs it all the same.
+fn peak_megabytes(program: &Path, args: &[&str]) -> Result<f64> {
+    let time = Path::new("/usr/bin/time");
+    if !time.exists() {
+        command_quietly(program, args)?;
+        return Ok(f64::NAN);
+    }
+    let output = Command::new(time).args(["-f", "%M"]).arg(program).args(args).output()?;
+    let printed = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        bail!("`{} {}` failed:\n{printed}", program.display(), args.join(" "));
+    }
+    let kilobytes: f64 = printed.trim().lines().last().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN);
+    Ok(kilobytes / 1e3)
+}

@@ -64,7 +64,7 @@ fn test(filter: &[&str]) -> Result<()> {
     }
     if filter.is_empty() {
         cargo(&["test", "--workspace", "--doc"])?;
-        vectors()?;
+        reference()?;
     }
     Ok(())
 }
@@ -76,9 +76,13 @@ fn lint() -> Result<()> {
     layers::check()
 }
 
-/// The vectors in Rust, and against an implementation that shares no code with it.
 fn vectors() -> Result<()> {
     cargo(&["test", "--package", "minwise", "--test", "vectors"])?;
+    reference()
+}
+
+/// The vectors against an implementation that shares no code with ours.
+fn reference() -> Result<()> {
     let python = python_venv(&["regex"])?;
     run::command(&python, &["vectors/reference.py", "--check"])
 }

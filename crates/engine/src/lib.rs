@@ -4,7 +4,7 @@
 //! read ─→ equal ─→ candidates ─→ neighbourhoods, verified ─→ dedup or pairs ─→ output, report
 //! ```
 //!
-//! * [`read`](mod@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
+//! * [`read`](fn@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
 //!   key that says which documents are equal.
 //! * `equal` collapses documents with equal shingles into one, so that copies cost nothing further.
 //! * `candidates` sorts band keys and finds the documents that share bands, directly or through others.

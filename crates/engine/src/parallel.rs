@@ -97,7 +97,7 @@ mod tests {
     fn results_come_in_order_whatever_the_threads() {
         for threads in [1, 2, 7] {
             let mut received = vec![];
-            let work = |_: &mut (), item: usize| {
+            let work = |(): &mut (), item: usize| {
                 thread::sleep(Duration::from_micros((item as u64 * 7919) % 300));
                 Ok::<usize, ()>(item * item)
             };
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn the_first_error_is_the_one_returned() {
         for threads in [1, 2, 7] {
-            let work = |_: &mut (), item: usize| {
+            let work = |(): &mut (), item: usize| {
                 thread::sleep(Duration::from_micros(if item == 20 { 3000 } else { 10 }));
                 if item >= 20 { Err(item) } else { Ok(item) }
             };

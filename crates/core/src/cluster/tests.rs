@@ -158,7 +158,7 @@ fn a_full_shelf_of_strangers_is_split_and_the_split_is_told() {
     let limits = Limits { most: 20, splits: 1, registers: 2 };
     let mut seen = vec![];
     let verdicts = star(&everyone(size), &visits, limits, &mut table, |pair| {
-        seen.push((pair.earlier, pair.narrowed.to_vec()))
+        seen.push((pair.earlier, pair.narrowed.to_vec()));
     })
     .unwrap();
     assert_eq!(verdicts[69], Verdict::Duplicate { of: 6, similarity: 0.9 });

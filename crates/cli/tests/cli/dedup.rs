@@ -1,0 +1,327 @@
+//! Which documents stay, and that they stay as they were.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, ids, prose, record, records, with_word};
+
+/// Spacing, escapes, line ends, a byte order mark and unknown members: none of it is Minwise's to change.
+#[test]
+fn kept_lines_come_out_byte_for_byte_and_in_order() {
+    let (a, b, c) = (prose(1, 12), prose(2, 12), prose(3, 12));
+    let lines = [
+        format!("\u{feff}{{\"text\" :  \"{a}\",\"id\":\"a\"  }}\r\n"),
+        format!("  {{\"id\":\"b\",\"te\\u0078t\":\"{b} \\u00e9\\ud83d\\ude00 \\/\",\"n\":1e400}}   \n"),
+        "\n \t \r\n".to_owned(),
+        format!("{{\"text\":\"{}\",\"id\":\"again\"}}\n", a.to_uppercase()),
+        format!("{{\"id\":\"c\",\"x\":{{\"text\":[]}},\"text\":\"{c}\"}}"),
+    ];
+    let desk = Desk::with("in.jsonl", lines.concat());
+    let run = desk.run("dedup in.jsonl -o out.jsonl --removed gone.jsonl").exit(0);
+    assert_eq!(desk.text("out.jsonl"), [&*lines[0], &*lines[1], &*lines[4]].concat());
+    assert_eq!(desk.text("gone.jsonl"), lines[3]);
+    assert!(run.out.is_empty());
+    assert!(run.summary("read").starts_with("4 documents"), "{run}");
+}
+
+#[test]
+fn a_line_end_is_put_between_files_that_lack_one_and_nowhere_else() {
+    let desk = Desk::new();
+    for (name, seed) in [("a.jsonl", 1), ("b.jsonl", 2), ("c.jsonl", 3)] {
+        desk.write(name, record(name, &prose(seed, 9)).trim_end());
+    }
+    desk.write("b.jsonl", format!("{}\n", desk.text("b.jsonl")));
+    desk.run("dedup a.jsonl b.jsonl c.jsonl -o out.jsonl").exit(0);
+    let expected = format!("{}\n{}{}", desk.text("a.jsonl"), desk.text("b.jsonl"), desk.text("c.jsonl"));
+    assert_eq!(desk.text("out.jsonl"), expected);
+
+    desk.run("dedup a.jsonl b.jsonl c.jsonl -o all.jsonl --annotate").exit(0);
+    assert_eq!(desk.ids("all.jsonl"), ["a.jsonl", "b.jsonl", "c.jsonl"]);
+    assert!(!desk.text("all.jsonl").ends_with('\n'));
+}
+
+#[test]
+fn kept_and_removed_lines_are_the_input() {
+    let text = prose(1, 60);
+    let near = with_word(&text, 30, "other");
+    let documents = records(&[("a", &text), ("b", &prose(2, 60)), ("c", &near), ("d", &text), ("e", "short")]);
+    let desk = Desk::with("in.jsonl", &documents);
+    let run = desk.run("dedup in.jsonl -o out.jsonl --removed gone.jsonl").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["a", "b", "e"]);
+    assert_eq!(desk.ids("gone.jsonl"), ["c", "d"]);
+    let both = desk.text("out.jsonl") + &desk.text("gone.jsonl");
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(sorted(&both), sorted(&documents));
+    assert_eq!(run.summary("kept"), "3");
+    assert_eq!(run.summary("removed"), "2 in 1 cluster, 1 of them with equal shingles");
+}
+
+#[test]
+fn annotated_lines_say_which_document_was_kept() {
+    let text = prose(1, 100);
+    // 96 shingles each, 91 of them shared.
+    let near = with_word(&text, 50, "other");
+    let line = format!("{{ \"minwise\" : \"mine\", \"id\":\"near\", \"text\":\"{near}\" }}\r\n");
+    let desk = Desk::with("in.jsonl", record("first", &text) + &line + &record("alone", &prose(2, 9)));
+    desk.run("dedup in.jsonl -o out.jsonl --annotate").exit(0);
+    let out = desk.text("out.jsonl");
+    let lines: Vec<&str> = out.split_inclusive('\n').collect();
+    let annotation = r#"{"cluster":"first","duplicate_of":"first","similarity":0.900990099009901}"#;
+    assert_eq!(lines[1], line.replace("\"mine\"", annotation));
+    let members: Vec<Value> =
+        lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["minwise"].clone()).collect();
+    assert_eq!(members[0], json!({"cluster": "first", "duplicate_of": null, "similarity": null}));
+    assert_eq!(members[2], json!({"cluster": "alone", "duplicate_of": null, "similarity": null}));
+    assert_eq!(members[1]["similarity"], json!(91.0 / 101.0));
+}
+
+#[test]
+fn a_dry_run_writes_no_documents() {
+    let desk = Desk::with("in.jsonl", records(&[("a", "one two three four five"), ("b", "one two three four five")]));
+    let run = desk.run("dedup in.jsonl --dry-run").exit(0);
+    assert_eq!(desk.names(), ["in.jsonl"]);
+    assert_eq!((run.summary("kept"), run.out.len()), ("1", 0));
+    desk.run("dedup in.jsonl --dry-run --report report").exit(0);
+    assert_eq!(desk.names().len(), 6, "only the report's folder and four files are new");
+}
+
+/// The threshold is compared with the exact similarity, so that "at least" can be tested to the last bit.
+#[test]
+fn a_pair_exactly_at_the_threshold_is_a_duplicate() {
+    // 50 words of one word each: 45 of 50 + 5 shingles are shared, which is 45/55 = 9/11.
+    let text = prose(1, 50);
+    let near: Vec<String> =
+        text.split(' ').enumerate().map(|(i, word)| if i < 5 { format!("new{i}") } else { word.into() }).collect();
+    let desk = Desk::with("in.jsonl", records(&[("a", &text), ("b", &near.join(" "))]));
+    let kept = |threshold: &str| {
+        let spec = "--shingle words:1 --registers 256 --recall 0.9999";
+        let run = desk.run(&format!("dedup in.jsonl -o - {spec} --threshold {threshold}")).exit(0);
+        ids(run.text()).len()
+    };
+    assert_eq!(kept("0.8181818181818181"), 1);
+    assert_eq!(kept("0.8181818181818182"), 1);
+    assert_eq!(kept("0.8181818181818183"), 2);
+}
+
+/// Nothing is removed that has no kept near-duplicate: B is near A, C is near B, C is not near A.
+#[test]
+fn a_chain_is_cut_by_star_and_followed_by_components() {
+    let a = prose(1, 60);
+    let b = (0..3).fold(a.clone(), |text, i| with_word(&text, i, &format!("b{i}")));
+    let c = (0..3).fold(b.clone(), |text, i| with_word(&text, 59 - i, &format!("c{i}")));
+    let desk = Desk::with("in.jsonl", records(&[("a", &a), ("b", &b), ("c", &c)]));
+    let spec = "--shingle words:1 --threshold 0.87 --recall 0.9999 --registers 256";
+    let pairs = desk.run(&format!("pairs in.jsonl -q {spec}")).exit(0);
+    assert_eq!(pairs.text(), "a\tb\t0.904762\nb\tc\t0.904762\n");
+    let kept = |cluster: &str| {
+        ids(desk.run(&format!("dedup in.jsonl -o - -q {spec} --cluster {cluster}")).exit(0).text())
+    };
+    assert_eq!(kept("star"), ["a", "c"]);
+    assert_eq!(kept("components"), ["a"]);
+    desk.run(&format!("dedup in.jsonl -o all.jsonl {spec} --cluster components --annotate")).exit(0);
+    let last: Value = serde_json::from_str(desk.text("all.jsonl").lines().last().unwrap()).unwrap();
+    // The similarity to the kept one is given though it lies below the threshold: 54 shared of 66.
+    assert_eq!(last["minwise"], json!({"cluster": "a", "duplicate_of": "a", "similarity": 54.0 / 66.0}));
+}
+
+#[test]
+fn the_keeper_is_the_first_the_longest_or_the_shortest_and_ties_go_by_input_order() {
+    let text = prose(1, 60);
+    let longer = with_word(&text, 30, "a-word-that-is-longer");
+    let shorter = with_word(&text, 30, "x");
+    let documents = [("same", &*text), ("short", &shorter), ("long", &longer), ("long2", &longer), ("same2", &text)];
+    let desk = Desk::with("in.jsonl", records(&documents));
+    let kept = |keep: &str| ids(desk.run(&format!("dedup in.jsonl -o - -q {keep}")).exit(0).text());
+    assert_eq!(kept(""), ["same"]);
+    assert_eq!(kept("--keep first"), ["same"]);
+    assert_eq!(kept("--keep longest"), ["long"]);
+    assert_eq!(kept("--keep shortest"), ["short"]);
+    // Components keep by the same ranking.
+    assert_eq!(kept("--keep longest --cluster components"), ["long"]);
+}
+
+/// Length is counted in characters, not in bytes.
+#[test]
+fn the_longest_has_the_most_characters() {
+    let text = prose(1, 30);
+    let bytes = format!("{text} ééé");
+    let characters = format!("{text} eeee");
+    let desk = Desk::with("in.jsonl", records(&[("bytes", &bytes), ("characters", &characters)]));
+    assert!(bytes.len() > characters.len());
+    let run = desk.run("dedup in.jsonl -o - -q --keep longest").exit(0);
+    assert_eq!(ids(run.text()), ["characters"]);
+}
+
+#[test]
+fn a_duplicate_is_of_the_most_similar_kept_document() {
+    let base = prose(1, 100);
+    let first = (0..6).fold(base.clone(), |text, i| with_word(&text, i, &format!("f{i}")));
+    let second = (0..6).fold(base.clone(), |text, i| with_word(&text, 99 - i, &format!("s{i}")));
+    let near_second = with_word(&second, 50, "n");
+    let desk = Desk::with("in.jsonl", records(&[("first", &first), ("second", &second), ("near", &near_second)]));
+    let spec = "--shingle words:1 --threshold 0.85 --recall 0.9999 --registers 256";
+    let all = |keep: &str| {
+        let run = desk.run(&format!("dedup in.jsonl -o - -q --annotate {spec} {keep}")).exit(0);
+        let last: Value = serde_json::from_str(run.lines()[2]).unwrap();
+        last["minwise"]["duplicate_of"].as_str().unwrap().to_owned()
+    };
+    // `first` and `second` are not near-duplicates of one another (88/112); the third is near both
+    // (87/113 and 99/101), and nearer to the second.
+    assert_eq!(all("--threshold 0.769"), "second");
+    assert_eq!(all(""), "second");
+}
+
+/// Fewer tokens than a shingle has: one shingle of all of them. No tokens: equal only to the same text.
+#[test]
+fn short_and_empty_documents_follow_the_stated_rule() {
+    let documents = [
+        ("two", "Two words"),
+        ("two again", "two, WORDS!"),
+        ("three", "two words more"),
+        ("nothing", ""),
+        ("nothing again", ""),
+        ("spaces", "  \u{a0} "),
+        ("dots", "..."),
+        ("dots again", "..."),
+        ("dashes", "---"),
+        ("one", "two"),
+    ];
+    let desk = Desk::with("in.jsonl", records(&documents));
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["two", "three", "nothing", "dots", "dashes", "one"]);
+    assert_eq!(
+        desk.text("report/pairs.tsv"),
+        "two again\ttwo\t1.000000\nnothing again\tnothing\t1.000000\nspaces\tnothing\t1.000000\n\
+         dots again\tdots\t1.000000\n"
+    );
+    assert!(run.summary("read").ends_with("; 6 without shingles"), "{run}");
+}
+
+#[test]
+fn short_documents_can_be_rejected() {
+    let desk = Desk::with("in.jsonl", records(&[("a", "one two three four"), ("b", "one two three four five"), ("c", "")]));
+    desk.run("dedup in.jsonl -o out.jsonl --short reject --report report").exit(2);
+    assert_eq!(desk.ids("out.jsonl"), ["b"]);
+    let rejects = desk.text("report/rejects.jsonl");
+    let reasons: Vec<Value> = rejects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        reasons.iter().map(|line| (&line["id"], &line["reason"], &line["line"])).collect::<Vec<_>>(),
+        [
+            (&json!("a"), &json!("too_short"), &json!(1)),
+            (&json!("c"), &json!("too_short"), &json!(3))
+        ]
+    );
+}
+
+#[test]
+fn rejected_records_make_the_exit_code_2_and_the_output_is_written_all_the_same() {
+    let good = record("good", &prose(1, 9));
+    let desk = Desk::with("in.jsonl", format!("not json\n{good}[1]\n{{}}\n{{\"id\":\"n\",\"text\":7}}\n"));
+    let run = desk.run("dedup in.jsonl -o out.jsonl").exit(2);
+    assert_eq!(desk.text("out.jsonl"), good);
+    assert!(run.summary("read").starts_with("5 documents"), "{run}");
+    assert_eq!((run.summary("kept"), run.summary("removed"), run.summary("rejected")), ("1", "0", "4"));
+}
+
+#[test]
+fn too_many_rejects_stop_the_run() {
+    let desk = Desk::with("in.jsonl", format!("{}bad\nbad\nbad\n", record("a", &prose(1, 9))));
+    let run = desk.run("dedup in.jsonl -o out.jsonl --max-rejects 2").exit(2);
+    assert!(run.err.contains("more than 2 records were rejected"), "{run}");
+    assert!(run.err.contains("in.jsonl:4"), "{run}");
+    assert_eq!(desk.names(), ["in.jsonl"]);
+    desk.run("dedup in.jsonl -o out.jsonl --max-rejects 3").exit(2);
+    assert_eq!(desk.ids("out.jsonl"), ["a"]);
+}
+
+#[test]
+fn a_record_over_the_limit_is_rejected_and_the_next_one_read() {
+    let small = record("small", &prose(1, 9));
+    let large = record("large", &prose(2, 4000));
+    let desk = Desk::with("in.jsonl", format!("{large}{small}{large}"));
+    let limit = large.len() - 2;
+    desk.run(&format!("dedup in.jsonl -o out.jsonl --report report --max-record {limit}")).exit(2);
+    assert_eq!(desk.ids("out.jsonl"), ["small"]);
+    assert_eq!(desk.text("report/rejects.jsonl").matches("\"reason\":\"too_large\"").count(), 2);
+    desk.run("dedup in.jsonl -o all.jsonl --max-record 1MiB").exit(0);
+    assert_eq!(desk.ids("all.jsonl"), ["large", "small"]);
+}
+
+/// Han and kana have no spaces between words: each character is a token. So are Thai ones.
+#[test]
+fn scripts_without_spaces_work_by_default() {
+    let chinese = "国家统计局昨天公布了今年第三季度的经济数据显示消费继续回升但是房地产投资仍然下降";
+    let near_chinese = chinese.replace('昨', "今");
+    let thai = "สวัสดีครับวันนี้อากาศดีมากเราไปเดินเล่นที่สวนสาธารณะกันเถอะหลังจากนั้นไปกินข้าว";
+    let near_thai = thai.replacen('ด', "ต", 1);
+    let desk = Desk::with(
+        "in.jsonl",
+        records(&[
+            ("zh", chinese),
+            ("zh near", &near_chinese),
+            ("th", thai),
+            ("th near", &near_thai),
+            ("ja", "これはまったく別の文章であり似たものはどこにもない"),
+        ]),
+    );
+    desk.run("dedup in.jsonl -o out.jsonl --threshold 0.7 --recall 0.9999").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["zh", "th", "ja"]);
+}
+
+#[test]
+fn the_default_normalisation_folds_case_and_compatibility_forms() {
+    let plain = "the office affirmed that strasse and uber are fine words to use here";
+    let fancy = "THE oﬃce aﬃrmed that straße and uber are ﬁne words to use here";
+    let desk = Desk::with("in.jsonl", records(&[("plain", plain), ("fancy", fancy)]));
+    let kept = |options: &str| ids(desk.run(&format!("dedup in.jsonl -o - -q {options}")).exit(0).text()).len();
+    assert_eq!(kept(""), 1);
+    assert_eq!(kept("--normalize casefold"), 1, "full case folding takes ligatures and sharp s apart too");
+    assert_eq!(kept("--normalize none"), 2);
+}
+
+#[test]
+fn markup_and_white_space_are_treated_as_asked() {
+    let desk = Desk::with(
+        "in.jsonl",
+        records(&[
+            ("plain", "one two three four five six seven"),
+            ("markup", "<p>one two <b>three</b> four five six seven</p>"),
+            ("spaced", "one  two three\n\nfour five six  seven"),
+            ("joined", "onetwothreefourfivesixseven"),
+        ]),
+    );
+    let kept = |options: &str| ids(desk.run(&format!("dedup in.jsonl -o - -q {options}")).exit(0).text());
+    assert_eq!(kept(""), ["plain", "markup", "joined"]);
+    assert_eq!(kept("--strip-markup"), ["plain", "joined"]);
+    assert_eq!(kept("--shingle chars:5"), ["plain", "markup", "joined"]);
+    assert_eq!(kept("--shingle chars:5 --whitespace keep"), ["plain", "markup", "spaced", "joined"]);
+    assert_eq!(kept("--shingle chars:5 --whitespace remove"), ["plain", "markup"]);
+}
+
+#[test]
+fn a_quiet_run_says_nothing() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9))]));
+    let run = desk.run("dedup in.jsonl -o out.jsonl --quiet").exit(0);
+    assert_eq!((run.text(), &*run.err), ("", ""));
+}
+
+/// A log for programs: every line of standard error is a JSON object, the last of them the summary.
+#[test]
+fn a_json_log_is_json_throughout() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("a", &prose(1, 9))]) + "bad\n");
+    let run = desk.run("dedup in.jsonl -o out.jsonl --log json").exit(2);
+    let events: Vec<Value> = run.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    for name in ["stage", "warning", "summary", "rejects"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    let summary = events.iter().find(|event| event["event"] == "summary").unwrap();
+    assert_eq!((&summary["read"], &summary["kept"], &summary["removed"], &summary["rejected"]), (&json!(3), &json!(1), &json!(1), &json!(1)));
+    let error = desk.run("dedup missing.jsonl -o x.jsonl --log json").exit(2);
+    let event: Value = serde_json::from_str(&error.err).unwrap();
+    assert_eq!(event["event"], "error");
+    assert_eq!(event["messages"], json!(["no such file or folder: `missing.jsonl`"]));
+}

@@ -1,0 +1,251 @@
+//! Everything that can be read.
+
+use serde_json::Value;
+
+use crate::support::{Desk, gzip, ids, prose, record, records, zstd};
+
+#[test]
+fn compression_is_told_by_content_not_by_name() {
+    let desk = Desk::new();
+    desk.write("plain.jsonl.gz", record("a", &prose(1, 9)));
+    desk.write("gzip.jsonl", gzip(record("b", &prose(2, 9)).as_bytes()));
+    desk.write("zstd.jsonl.gz", zstd(record("c", &prose(3, 9)).as_bytes()));
+    desk.write("right.jsonl.zst", zstd(record("d", &prose(4, 9)).as_bytes()));
+    desk.write("nameless", gzip(record("e", &prose(5, 9)).as_bytes()));
+    let run = desk.run("dedup plain.jsonl.gz gzip.jsonl zstd.jsonl.gz right.jsonl.zst nameless -o -").exit(0);
+    assert_eq!(ids(run.text()), ["a", "b", "c", "d", "e"]);
+}
+
+/// `cat a.gz b.gz > both.gz` is a valid gzip file, and so it is for zstd.
+#[test]
+fn files_that_were_joined_while_compressed_are_read_to_the_end() {
+    let (a, b) = (record("a", &prose(1, 9)), record("b", &prose(2, 9)));
+    let desk = Desk::with("g.jsonl.gz", [gzip(a.as_bytes()), gzip(b.as_bytes())].concat());
+    desk.write("z.jsonl.zst", [zstd(a.as_bytes()), zstd(b.as_bytes())].concat());
+    assert_eq!(desk.run("dedup g.jsonl.gz -o -").exit(0).text(), format!("{a}{b}"));
+    assert_eq!(desk.run("dedup z.jsonl.zst -o -").exit(0).text(), format!("{a}{b}"));
+}
+
+#[test]
+fn standard_input_is_read_plain_or_compressed() {
+    let desk = Desk::new();
+    let documents = records(&[("a", &prose(1, 9)), ("b", &prose(1, 9)), ("c", &prose(2, 9))]);
+    for bytes in [documents.clone().into_bytes(), gzip(documents.as_bytes()), zstd(documents.as_bytes())] {
+        let run = desk.run_with(&["dedup", "-", "-o", "-"], &bytes).exit(0);
+        assert_eq!(ids(run.text()), ["a", "c"]);
+    }
+    let without_id = desk.run_with(&["pairs", "-", "--id-field", "none"], documents.as_bytes()).exit(0);
+    assert_eq!(without_id.text(), "-:1\t-:2\t1.000000\n");
+    assert_eq!(desk.names(), [""; 0]);
+}
+
+#[test]
+fn a_folder_of_jsonl_is_read_in_the_order_of_names() {
+    let desk = Desk::new();
+    for (seed, name) in ["b.jsonl", "a/z.jsonl", "a-b.jsonl.gz", "B.jsonl", "a/b/c.jsonl"].into_iter().enumerate() {
+        let line = record(name, &prose(seed as u64, 9));
+        desk.write(&format!("data/{name}"), if name.ends_with(".gz") { gzip(line.as_bytes()) } else { line.into() });
+    }
+    let run = desk.run("dedup data -o -").exit(0);
+    assert_eq!(ids(run.text()), ["B.jsonl", "a-b.jsonl.gz", "a/b/c.jsonl", "a/z.jsonl", "b.jsonl"]);
+}
+
+#[test]
+fn a_pattern_names_files() {
+    let desk = Desk::new();
+    for (seed, name) in ["x1.jsonl", "x2.jsonl", "y1.jsonl", "deep/x3.jsonl"].into_iter().enumerate() {
+        desk.write(&format!("data/{name}"), record(name, &prose(seed as u64, 9)));
+    }
+    let kept = |pattern: &str| ids(desk.run(&format!("dedup {pattern} -o -")).exit(0).text());
+    assert_eq!(kept("data/x*.jsonl"), ["x1.jsonl", "x2.jsonl"]);
+    assert_eq!(kept("data/[xy]1.jsonl"), ["x1.jsonl", "y1.jsonl"]);
+    assert_eq!(kept("data/**/x*.jsonl"), ["deep/x3.jsonl", "x1.jsonl", "x2.jsonl"]);
+    assert_eq!(kept("data/{y1,x2}.jsonl"), ["x2.jsonl", "y1.jsonl"]);
+}
+
+/// A file whose name looks like a pattern is that file.
+#[test]
+fn a_name_with_brackets_is_a_name_first() {
+    let desk = Desk::with("a[1].jsonl", record("brackets", &prose(1, 9)));
+    desk.write("a1.jsonl", record("match", &prose(2, 9)));
+    assert_eq!(ids(desk.run("dedup a[1].jsonl -o -").exit(0).text()), ["brackets"]);
+}
+
+#[test]
+fn a_folder_of_texts_becomes_a_folder_of_the_kept_ones() {
+    let desk = Desk::new();
+    desk.write("letters/a.txt", format!("{}\r\n", prose(1, 20)));
+    desk.write("letters/deep/copy", prose(1, 20).to_uppercase());
+    desk.write("letters/deep/other.md", prose(2, 20));
+    desk.write("letters/.hidden", "");
+    desk.run("dedup letters -o kept --removed gone --report report").exit(0);
+    assert_eq!(
+        desk.names().into_iter().filter(|name| name.starts_with("kept") || name.starts_with("gone")).collect::<Vec<_>>(),
+        ["gone", "gone/deep", "gone/deep/copy", "kept", "kept/.hidden", "kept/a.txt", "kept/deep", "kept/deep/other.md"]
+    );
+    assert_eq!(desk.bytes("kept/a.txt"), desk.bytes("letters/a.txt"));
+    assert_eq!(desk.bytes("gone/deep/copy"), desk.bytes("letters/deep/copy"));
+    assert_eq!(desk.text("report/pairs.tsv"), "deep/copy\ta.txt\t1.000000\n");
+}
+
+#[test]
+fn encodings_of_text_files() {
+    let desk = Desk::new();
+    let text = "Sehr geehrte Damen und Herren, hiermit kündige ich fristgemäß die Wohnung in der Mühlgasse";
+    let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    desk.write("letters/latin", &latin);
+    desk.write("letters/utf8", text);
+    let run = desk.run("dedup letters -o strict").exit(2);
+    assert!(run.err.contains("letters/latin:1") && run.err.contains("not UTF-8: byte 40 is invalid"), "{run}");
+    assert_eq!(fs_err::read_dir(desk.path("strict")).unwrap().count(), 1);
+    // Read as Latin-1, each ü of the UTF-8 file is two other characters.
+    let run = desk.run("dedup letters --dry-run --encoding latin-1").exit(0);
+    assert_eq!(run.summary("kept"), "2");
+    let run = desk.run("dedup letters -o auto --encoding auto").exit(0);
+    assert_eq!(run.summary("kept"), "1");
+    assert_eq!(desk.bytes("auto/latin"), latin, "the file is written as it was stored");
+}
+
+#[test]
+fn compressed_text_files_are_compared_by_what_is_in_them() {
+    let desk = Desk::with("letters/a.txt", prose(1, 20));
+    desk.write("letters/b.txt.gz", gzip(prose(1, 20).as_bytes()));
+    desk.write("letters/c.txt.zst", zstd(prose(2, 20).as_bytes()));
+    desk.run("dedup letters -o kept").exit(0);
+    assert_eq!(desk.bytes("kept/c.txt.zst"), desk.bytes("letters/c.txt.zst"));
+    assert!(desk.path("kept/a.txt").exists() && !desk.path("kept/b.txt.gz").exists());
+}
+
+#[test]
+fn fields_are_found_by_name_and_by_path() {
+    let desk = Desk::new();
+    let line = |id: u32, text: &str| format!("{{\"meta\":{{\"key\":{id}}},\"body\":{{\"main\":\"{text}\"}}}}\n");
+    desk.write("in.jsonl", [line(7, &prose(1, 9)), line(8, &prose(1, 9))].concat());
+    let run = desk.run("pairs in.jsonl --text-field body.main --id-field meta.key").exit(0);
+    assert_eq!(run.text(), "7\t8\t1.000000\n");
+}
+
+#[test]
+fn a_document_without_an_id_is_called_by_file_and_line() {
+    let text = prose(1, 9);
+    let desk = Desk::with("data/in.jsonl", format!("\n{{\"text\":\"{text}\"}}\n\n{{\"id\":null,\"text\":\"{text}\"}}\n{{\"id\":\"\",\"text\":\"{text}\"}}\n"));
+    let run = desk.run("pairs data/in.jsonl").exit(0);
+    assert_eq!(
+        run.lines(),
+        [
+            "data/in.jsonl:2\tdata/in.jsonl:4\t1.000000",
+            "data/in.jsonl:2\tdata/in.jsonl:5\t1.000000",
+            "data/in.jsonl:4\tdata/in.jsonl:5\t1.000000"
+        ]
+    );
+}
+
+/// Lines are counted through all the chunks that threads read apart from one another.
+#[test]
+fn line_numbers_are_right_far_into_a_file() {
+    let padding = "x ".repeat(600);
+    let mut lines: Vec<String> = (0..6000).map(|i| format!("{{\"text\":\"n{i} {padding}\"}}\n")).collect();
+    lines[5990] = "{\"text\":\"the very same words here\"}\n".to_owned();
+    lines[12] = lines[5990].clone();
+    lines[3000] = "\n".to_owned();
+    let desk = Desk::with("in.jsonl", lines.concat());
+    let run = desk.run("pairs in.jsonl --threshold 1 -q --threads 3").exit(0);
+    assert!(run.lines().contains(&"in.jsonl:13\tin.jsonl:5991\t1.000000"), "{:?}", run.lines().first());
+}
+
+#[test]
+fn a_repeated_id_is_a_warning_and_both_documents_stay() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(3, 9)), ("a", &prose(2, 9))]));
+    desk.write("more.jsonl", records(&[("c", &prose(1, 9)), ("a", &prose(2, 9))]));
+    let run = desk.run("dedup in.jsonl more.jsonl -o out.jsonl --report report").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["a", "b", "a"]);
+    assert_eq!(desk.text("report/pairs.tsv"), "c\tin.jsonl:1\t1.000000\nmore.jsonl:2\tin.jsonl:3\t1.000000\n");
+    insta::assert_snapshot!(run.err.lines().next().unwrap(), @"");
+    assert_eq!(desk.json("report/summary.json")["repeated_ids"], 3);
+}
+
+/// Numbers and booleans are ids too, as they are written.
+#[test]
+fn an_id_that_is_not_a_string_is_kept_as_written() {
+    let text = prose(1, 9);
+    let desk = Desk::with("in.jsonl", format!("{{\"id\":1.50,\"text\":\"{text}\"}}\n{{\"id\":true,\"text\":\"{text}\"}}\n"));
+    assert_eq!(desk.run("pairs in.jsonl").exit(0).text(), "1.50\ttrue\t1.000000\n");
+}
+
+#[test]
+fn what_is_not_told_by_content_can_be_said() {
+    // One JSON object a file, one file a document: `auto` takes it for JSONL.
+    let desk = Desk::with("notes/a", record("a", &prose(1, 9)));
+    desk.write("notes/b", record("a", &prose(1, 9)));
+    assert_eq!(desk.run("pairs notes --input-format text -q").exit(0).text(), "a\tb\t1.000000\n");
+    assert_eq!(desk.run("pairs notes --input-format jsonl -q").exit(0).text(), "notes/a:1\tnotes/b:1\t1.000000\n");
+}
+
+/// Text from crawls has lone surrogates. They are read as U+FFFD, counted, and written as they were.
+#[test]
+fn a_lone_surrogate_is_read_and_passed_through() {
+    let line = "{\"id\":\"a\",\"text\":\"one \\ud83d two three four five\"}\n";
+    let desk = Desk::with("in.jsonl", line);
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(0);
+    assert_eq!(desk.text("out.jsonl"), line);
+    assert!(run.err.contains("warning: lone surrogates were read as U+FFFD"), "{run}");
+    assert_eq!(desk.json("report/summary.json")["repaired"], 1);
+}
+
+/// A parser that goes down a level for each bracket would overflow its stack here.
+#[test]
+fn deep_nesting_is_read_past() {
+    let (open, close) = ("[".repeat(300_000), "]".repeat(300_000));
+    let line = |inner: &str| format!("{{\"id\":\"deep\",\"x\":{open}{inner},\"text\":\"one two three four five\"}}\n");
+    let desk = Desk::with("in.jsonl", line(&close) + &line(""));
+    desk.run("dedup in.jsonl -o out.jsonl --annotate").exit(2);
+    let out: String = desk.text("out.jsonl");
+    assert_eq!(out.lines().count(), 1);
+    assert!(out.ends_with("\"minwise\":{\"cluster\":\"deep\",\"duplicate_of\":null,\"similarity\":null}}\n"));
+}
+
+#[test]
+fn the_same_file_twice_is_refused() {
+    let desk = Desk::with("data/in.jsonl", record("a", "text"));
+    for inputs in ["data/in.jsonl data/in.jsonl", "data/in.jsonl data/../data/in.jsonl"] {
+        let run = desk.run(&format!("dedup {inputs} -o out.jsonl")).exit(2);
+        assert!(run.err.contains("is given twice") || run.err.contains("are the same file"), "{run}");
+    }
+    // A folder and one of its files is no mistake: each file is read once.
+    let run = desk.run("dedup data data/in.jsonl -o out.jsonl").exit(0);
+    assert!(run.summary("read").starts_with("1 documents"), "{run}");
+}
+
+#[test]
+fn an_empty_jsonl_file_is_an_empty_corpus() {
+    let desk = Desk::with("in.jsonl", "");
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(0);
+    assert_eq!(desk.text("out.jsonl"), "");
+    assert_eq!((run.summary("kept"), run.summary("removed")), ("0", "0"));
+    let summary: Value = desk.json("report/summary.json");
+    assert_eq!(summary["expected_recall"], 1.0);
+}
+
+/// `grep … | minwise dedup - -o -` must not fail when nothing matched.
+#[test]
+#[ignore = "defect: empty standard input is taken for one text file"]
+fn an_empty_standard_input_is_an_empty_corpus() {
+    let desk = Desk::new();
+    let run = desk.run_with(&["dedup", "-", "-o", "-"], b"").exit(0);
+    assert_eq!(run.text(), "");
+    desk.run_with(&["dedup", "-", "-o", "out.jsonl"], b"").exit(0);
+    assert!(desk.path("out.jsonl").is_file(), "{:?}", desk.names());
+}
+
+/// Ids of texts are relative paths, so two folders may have the same one: file and line tell them apart.
+#[test]
+#[ignore = "defect: documents of two text folders with one relative path have one id, and cannot be written"]
+fn two_folders_of_texts_with_the_same_names() {
+    let desk = Desk::with("a/x.txt", prose(1, 20));
+    desk.write("b/x.txt", prose(1, 20));
+    desk.write("b/y.txt", prose(2, 20));
+    let run = desk.run("pairs a b").exit(0);
+    assert_eq!(run.text(), "a/x.txt\tb/x.txt\t1.000000\n");
+    desk.write("b/x.txt", prose(3, 20));
+    desk.run("dedup a b -o out").exit(0);
+}

@@ -1,0 +1,19 @@
+//! The command as a person meets it: what it prints, what it writes, and how it ends.
+//!
+//! Every test works in a folder of its own, and names files relative to it, so that no path of this machine is part of
+//! an expectation.
+
+mod compare;
+mod dedup;
+mod determinism;
+mod errors;
+mod help;
+mod inputs;
+mod interrupt;
+mod memory;
+mod outputs;
+mod pairs;
+mod plan;
+mod report;
+mod support;
+mod terminal;

@@ -1,0 +1,96 @@
+//! `--report`: four files that add up.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, prose, record, records, with_word};
+
+fn desk() -> Desk {
+    let text = prose(1, 60);
+    let near = with_word(&text, 30, "other");
+    let documents = [("a", &*text), ("b", &prose(2, 60)), ("near", &near), ("same", &text), ("b again", &prose(2, 60)), ("...", "...")];
+    Desk::with("in.jsonl", records(&documents) + "bad\n" + &record("alone", "alone"))
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_files_say_what_was_removed_and_why() {
+    let desk = desk();
+    desk.run("dedup in.jsonl -o out.jsonl --report made/for/this").exit(2);
+    let folder = "made/for/this";
+    assert_eq!(
+        desk.text(&format!("{folder}/pairs.tsv")),
+        "near\ta\t0.836066\nsame\ta\t1.000000\nb again\tb\t1.000000\n"
+    );
+    assert_eq!(
+        lines(&desk.text(&format!("{folder}/clusters.jsonl"))),
+        [
+            json!({"cluster": "a", "size": 3, "members": [
+                {"id": "near", "similarity": 51.0 / 61.0}, {"id": "same", "similarity": 1.0}]}),
+            json!({"cluster": "b", "size": 2, "members": [{"id": "b again", "similarity": 1.0}]}),
+        ]
+    );
+    assert_eq!(
+        lines(&desk.text(&format!("{folder}/rejects.jsonl"))),
+        [json!({"file": "in.jsonl", "line": 7, "id": null, "reason": "invalid_json",
+            "message": "not JSON: expected value at column 1"})]
+    );
+}
+
+#[test]
+fn the_summary_adds_up_and_names_every_setting() {
+    let desk = desk();
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report --seed 9").exit(2);
+    let summary = desk.json("report/summary.json");
+    let count = |name: &str| summary[name].as_u64().unwrap_or_else(|| panic!("{name} in {summary}"));
+    assert_eq!(count("read"), 8);
+    assert_eq!(count("read"), count("kept") + count("removed") + count("rejected"));
+    assert_eq!(count("removed"), desk.text("report/pairs.tsv").lines().count() as u64);
+    assert_eq!(count("clusters"), desk.text("report/clusters.jsonl").lines().count() as u64);
+    assert_eq!(count("rejected"), desk.text("report/rejects.jsonl").lines().count() as u64);
+    assert_eq!(count("kept"), desk.text("out.jsonl").lines().count() as u64);
+    assert_eq!((count("removed_equal"), count("without_shingles"), count("clusters")), (2, 1, 2));
+    assert_eq!(count("bytes"), desk.bytes("in.jsonl").len() as u64);
+    assert!(count("verified") >= 1 && count("verified") <= count("candidates"));
+    assert_eq!(summary["spec"], "nfkc+casefold / words:5 / minhash:128 / seed:9");
+    assert_eq!((&summary["keep"], &summary["cluster"]), (&json!("first"), &json!("star")));
+    assert_eq!((&summary["bands"], &summary["rows"], &summary["threshold"]), (&json!(16), &json!(6), &json!(0.8)));
+    let recall = summary["expected_recall"].as_f64().unwrap();
+    assert!(recall > 0.99 && recall < 1.0, "{recall}");
+    assert_eq!(run.summary("kept"), count("kept").to_string());
+}
+
+/// A report is never mixed with an older one.
+#[test]
+fn a_report_that_is_there_is_refused_without_force() {
+    let desk = desk();
+    desk.write("report/pairs.tsv", "old");
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(2);
+    assert!(run.err.contains("`report/pairs.tsv` exists already"), "{run}");
+    assert_eq!(desk.names(), ["in.jsonl", "report", "report/pairs.tsv"]);
+    desk.run("dedup in.jsonl -o out.jsonl --report report --force").exit(2);
+    assert!(desk.text("report/pairs.tsv").starts_with("near\t"));
+}
+
+#[test]
+fn a_report_cannot_go_into_an_input_folder() {
+    let desk = Desk::with("data/in.jsonl", record("a", "text"));
+    let run = desk.run("dedup data -o out.jsonl --report data/report").exit(2);
+    assert!(run.err.contains("lies in the input folder `data`"), "{run}");
+    assert_eq!(desk.names(), ["data", "data/in.jsonl"]);
+}
+
+/// A family at similarities below 1 is found with a probability below 1, and the report says so.
+#[test]
+fn a_weak_banding_is_admitted() {
+    let desk = desk();
+    desk.run("dedup in.jsonl --dry-run --report report --bands 1 --rows 2").exit(2);
+    let summary = desk.json("report/summary.json");
+    // Two pairs are found for certain; the third, if it is found, stands for 1/s² pairs.
+    let third = (51.0f64 / 61.0).powi(2);
+    let expected = if summary["verified"] == 0 { 1.0 } else { 3.0 / (2.0 + 1.0 / third) };
+    let recall = summary["expected_recall"].as_f64().unwrap();
+    assert!((recall - expected).abs() < 1e-9, "{recall} against {expected}");
+}

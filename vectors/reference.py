@@ -3,12 +3,13 @@
 usage: reference.py            says whether the files beside it hold what is computed here
        reference.py --write    writes them
 
-This is Minwise a second time, slowly, in plain integers: what a text becomes, from normalisation to band keys. It shares
-no code with the library, so that where both agree, the definition is right; Rust, Python and Spark tests then read
-the files. A value that changes is a breaking change, for it stands in files and indexes.
+This is Minwise a second time, slowly, in plain integers: what a text becomes, from normalisation to band keys. It
+shares no code with the library, so that where both agree, the definition is right; Rust, Python and Spark tests then
+read the files. A value that changes is a breaking change, for it stands in files and indexes.
 """
 import math
 import sys
+import textwrap
 import unicodedata
 from itertools import islice
 from pathlib import Path
@@ -232,7 +233,7 @@ TEXTS = [  # name, source, and how it is normalised where that is not the defaul
     ("white space of many kinds", "  a\tb\n\nc\u00a0d\u2003e\u3000f\u2028g\u001ch\u0085i "),
     ("longer than a block", "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"),
     ("a token across a block boundary", "." * 60 + "boundaries" + "." * 50 + "straße" + "中"),
-    ("a token of 70 bytes", "Donaudampfschiffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"),
+    ("a token of 80 bytes", "Donaudampfschiffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"),
     ("accents", "Ça coûte 25 €, Müller-Straße; El Niño à São Paulo. ÅNGSTRÖM Øre łódź"),
     ("decomposed accents compose", "Cafe\u0301 A\u030angstro\u0308m n\u0303"),
     ("marks in another order", "a\u0323\u0301 a\u0301\u0323 q\u0307\u0323"),
@@ -314,7 +315,7 @@ SPECS = [  # as given, and the text form if that differs
     ("none+strip-markup+keep-space / chars:9,short=reject / minhash:7 / seed:18446744073709551615",),
     ("nfkc+casefold+strip-markup+remove-space / words:1024,short=reject / minhash:65536 / seed:18446744073709551615",),
     ("nfkc+casefold/words:5/minhash:128/seed:1", "nfkc+casefold / words:5 / minhash:128 / seed:1"),
-    (" none+remove-space /chars:5,short=one/ minhash:8  / seed:07 ", "none+remove-space / chars:5 / minhash:8 / seed:7"),
+    (" none+remove-space /chars:5,short=one/minhash:8  / seed:07", "none+remove-space / chars:5 / minhash:8 / seed:7"),
 ]
 REFUSED = [
     "",
@@ -560,8 +561,8 @@ def tune_file():
         )
         for column, (bands, rows) in enumerate(DIGEST_BANDINGS, 1)
     ]
-    example = published("0.604580", curve(0.94, 20, 50))
-    entries.append(dict(origin="digest 02 §2.2 (E-41)", bands=20, rows=50, similarities=[0.94], probabilities=[example]))
+    example = [published("0.604580", curve(0.94, 20, 50))]
+    entries.append(dict(origin="digest 02 §2.2 (E-41)", bands=20, rows=50, similarities=[0.94], probabilities=example))
     for bands, rows in [(16, 6), (9, 13), (1, 1), (128, 1), (1, 128)]:
         at = [0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0]
         found = [round(curve(s, bands, rows), 6) for s in at]
@@ -591,15 +592,17 @@ def tune_file():
 
 
 HEADERS = {
-    "hash": "Mixing functions. Numbers are hexadecimal, for they do not fit the signed integers of TOML; seeds are decimal.",
+    "hash": "Mixing functions. Numbers are hexadecimal, for they do not fit the signed integers of TOML; seeds are "
+    "decimal.",
     "text": "Normalised texts, their white space treated as `how` says, and the tokens of the normalised text.",
-    "shingle": "Hashes of tokens, of characters and of windows of them, and the shingles of whole texts under nfkc+casefold,\n"
-    "# in order and with repeats. Hexadecimal.",
-    "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a shingle is\n"
-    "# folded with, `key` what it is folded to.",
-    "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a\n"
-    "# comparison of two specs names.",
-    "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the point.",
+    "shingle": "Hashes of tokens, of characters and of windows of them, and the shingles of whole texts under "
+    "nfkc+casefold, in order and with repeats. Hexadecimal.",
+    "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a "
+    "shingle is folded with, `key` what it is folded to.",
+    "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a "
+    "comparison of two specs names.",
+    "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the "
+    "point.",
 }
 
 
@@ -633,7 +636,8 @@ def value(item):
 
 
 def render(stem, tables):
-    out = [f"# {HEADERS[stem]}\n#\n# Made and checked by reference.py. A value that changes is a breaking change.\n"]
+    header = "\n".join(textwrap.wrap(HEADERS[stem], 110, initial_indent="# ", subsequent_indent="# "))
+    out = [f"{header}\n#\n# Made and checked by reference.py. A value that changes is a breaking change.\n"]
     for table, entries in tables:
         for entry in entries:
             nested = {k: v for k, v in entry.items() if isinstance(v, dict)}

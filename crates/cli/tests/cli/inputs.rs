@@ -42,9 +42,14 @@ fn standard_input_is_read_plain_or_compressed() {
 #[test]
 fn a_folder_of_jsonl_is_read_in_the_order_of_names() {
     let desk = Desk::new();
-    for (seed, name) in ["b.jsonl", "a/z.jsonl", "a-b.jsonl.gz", "B.jsonl", "a/b/c.jsonl"].into_iter().enumerate() {
+    for (seed, name) in
+        ["b.jsonl", "a/z.jsonl", "a-b.jsonl.gz", "B.jsonl", "a/b/c.jsonl"].into_iter().enumerate()
+    {
         let line = record(name, &prose(seed as u64, 9));
-        desk.write(&format!("data/{name}"), if name.ends_with(".gz") { gzip(line.as_bytes()) } else { line.into() });
+        desk.write(
+            &format!("data/{name}"),
+            if name.ends_with(".gz") { gzip(line.as_bytes()) } else { line.into() },
+        );
     }
     let run = desk.run("dedup data -o -").exit(0);
     assert_eq!(ids(run.text()), ["B.jsonl", "a-b.jsonl.gz", "a/b/c.jsonl", "a/z.jsonl", "b.jsonl"]);
@@ -80,8 +85,20 @@ fn a_folder_of_texts_becomes_a_folder_of_the_kept_ones() {
     desk.write("letters/.hidden", "");
     desk.run("dedup letters -o kept --removed gone --report report").exit(0);
     assert_eq!(
-        desk.names().into_iter().filter(|name| name.starts_with("kept") || name.starts_with("gone")).collect::<Vec<_>>(),
-        ["gone", "gone/deep", "gone/deep/copy", "kept", "kept/.hidden", "kept/a.txt", "kept/deep", "kept/deep/other.md"]
+        desk.names()
+            .into_iter()
+            .filter(|name| name.starts_with("kept") || name.starts_with("gone"))
+            .collect::<Vec<_>>(),
+        [
+            "gone",
+            "gone/deep",
+            "gone/deep/copy",
+            "kept",
+            "kept/.hidden",
+            "kept/a.txt",
+            "kept/deep",
+            "kept/deep/other.md"
+        ]
     );
     assert_eq!(desk.bytes("kept/a.txt"), desk.bytes("letters/a.txt"));
     assert_eq!(desk.bytes("gone/deep/copy"), desk.bytes("letters/deep/copy"));
@@ -96,7 +113,7 @@ fn encodings_of_text_files() {
     desk.write("letters/latin", &latin);
     desk.write("letters/utf8", text);
     let run = desk.run("dedup letters -o strict").exit(2);
-    assert!(run.err.contains("letters/latin:1") && run.err.contains("not UTF-8: byte 40 is invalid"), "{run}");
+    assert!(run.err.contains("    letters/latin: not UTF-8: byte 40 is invalid\n"), "{run}");
     assert_eq!(fs_err::read_dir(desk.path("strict")).unwrap().count(), 1);
     // Read as Latin-1, each ü of the UTF-8 file is two other characters.
     let run = desk.run("dedup letters --dry-run --encoding latin-1").exit(0);
@@ -119,7 +136,8 @@ fn compressed_text_files_are_compared_by_what_is_in_them() {
 #[test]
 fn fields_are_found_by_name_and_by_path() {
     let desk = Desk::new();
-    let line = |id: u32, text: &str| format!("{{\"meta\":{{\"key\":{id}}},\"body\":{{\"main\":\"{text}\"}}}}\n");
+    let line =
+        |id: u32, text: &str| format!("{{\"meta\":{{\"key\":{id}}},\"body\":{{\"main\":\"{text}\"}}}}\n");
     desk.write("in.jsonl", [line(7, &prose(1, 9)), line(8, &prose(1, 9))].concat());
     let run = desk.run("pairs in.jsonl --text-field body.main --id-field meta.key").exit(0);
     assert_eq!(run.text(), "7\t8\t1.000000\n");
@@ -128,7 +146,12 @@ fn fields_are_found_by_name_and_by_path() {
 #[test]
 fn a_document_without_an_id_is_called_by_file_and_line() {
     let text = prose(1, 9);
-    let desk = Desk::with("data/in.jsonl", format!("\n{{\"text\":\"{text}\"}}\n\n{{\"id\":null,\"text\":\"{text}\"}}\n{{\"id\":\"\",\"text\":\"{text}\"}}\n"));
+    let desk = Desk::with(
+        "data/in.jsonl",
+        format!(
+            "\n{{\"text\":\"{text}\"}}\n\n{{\"id\":null,\"text\":\"{text}\"}}\n{{\"id\":\"\",\"text\":\"{text}\"}}\n"
+        ),
+    );
     let run = desk.run("pairs data/in.jsonl").exit(0);
     assert_eq!(
         run.lines(),
@@ -155,12 +178,16 @@ fn line_numbers_are_right_far_into_a_file() {
 
 #[test]
 fn a_repeated_id_is_a_warning_and_both_documents_stay() {
-    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(3, 9)), ("a", &prose(2, 9))]));
+    let desk =
+        Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(3, 9)), ("a", &prose(2, 9))]));
     desk.write("more.jsonl", records(&[("c", &prose(1, 9)), ("a", &prose(2, 9))]));
     let run = desk.run("dedup in.jsonl more.jsonl -o out.jsonl --report report").exit(0);
     assert_eq!(desk.ids("out.jsonl"), ["a", "b", "a"]);
-    assert_eq!(desk.text("report/pairs.tsv"), "c\tin.jsonl:1\t1.000000\nmore.jsonl:2\tin.jsonl:3\t1.000000\n");
-    insta::assert_snapshot!(run.err.lines().next().unwrap(), @"");
+    assert_eq!(
+        desk.text("report/pairs.tsv"),
+        "c\tin.jsonl:1\t1.000000\nmore.jsonl:2\tin.jsonl:3\t1.000000\n"
+    );
+    insta::assert_snapshot!(run.err.lines().next().unwrap(), @"minwise: warning: 3 documents share their id with another (`a` is at `in.jsonl:1` and at `in.jsonl:3`); they are told apart by file and line");
     assert_eq!(desk.json("report/summary.json")["repeated_ids"], 3);
 }
 
@@ -168,7 +195,10 @@ fn a_repeated_id_is_a_warning_and_both_documents_stay() {
 #[test]
 fn an_id_that_is_not_a_string_is_kept_as_written() {
     let text = prose(1, 9);
-    let desk = Desk::with("in.jsonl", format!("{{\"id\":1.50,\"text\":\"{text}\"}}\n{{\"id\":true,\"text\":\"{text}\"}}\n"));
+    let desk = Desk::with(
+        "in.jsonl",
+        format!("{{\"id\":1.50,\"text\":\"{text}\"}}\n{{\"id\":true,\"text\":\"{text}\"}}\n"),
+    );
     assert_eq!(desk.run("pairs in.jsonl").exit(0).text(), "1.50\ttrue\t1.000000\n");
 }
 
@@ -178,7 +208,10 @@ fn what_is_not_told_by_content_can_be_said() {
     let desk = Desk::with("notes/a", record("a", &prose(1, 9)));
     desk.write("notes/b", record("a", &prose(1, 9)));
     assert_eq!(desk.run("pairs notes --input-format text -q").exit(0).text(), "a\tb\t1.000000\n");
-    assert_eq!(desk.run("pairs notes --input-format jsonl -q").exit(0).text(), "notes/a:1\tnotes/b:1\t1.000000\n");
+    assert_eq!(
+        desk.run("pairs notes --input-format jsonl -q").exit(0).text(),
+        "notes/a:1\tnotes/b:1\t1.000000\n"
+    );
 }
 
 /// Text from crawls has lone surrogates. They are read as U+FFFD, counted, and written as they were.
@@ -196,7 +229,9 @@ fn a_lone_surrogate_is_read_and_passed_through() {
 #[test]
 fn deep_nesting_is_read_past() {
     let (open, close) = ("[".repeat(300_000), "]".repeat(300_000));
-    let line = |inner: &str| format!("{{\"id\":\"deep\",\"x\":{open}{inner},\"text\":\"one two three four five\"}}\n");
+    let line = |inner: &str| {
+        format!("{{\"id\":\"deep\",\"x\":{open}{inner},\"text\":\"one two three four five\"}}\n")
+    };
     let desk = Desk::with("in.jsonl", line(&close) + &line(""));
     desk.run("dedup in.jsonl -o out.jsonl --annotate").exit(2);
     let out: String = desk.text("out.jsonl");

@@ -113,7 +113,10 @@ fn an_output_inside_an_input_folder_is_refused() {
 fn an_output_needs_a_folder_to_lie_in() {
     let desk = desk();
     let run = desk.run("dedup in.jsonl -o no/such/out.jsonl").exit(2);
-    assert_eq!(run.err, "minwise: cannot write `no/such/out.jsonl`: there is no folder `no/such`\n\nhint: `mkdir -p no/such`\n");
+    assert_eq!(
+        run.err,
+        "minwise: cannot write `no/such/out.jsonl`: there is no folder `no/such`\n\nhint: `mkdir -p no/such`\n"
+    );
     fs_err::create_dir_all(desk.path("folder")).unwrap();
     let run = desk.run("dedup in.jsonl -o folder --force").exit(2);
     assert!(run.err.contains("cannot write `folder`: it is a folder"), "{run}");
@@ -164,8 +167,20 @@ fn a_report_inside_the_folder_of_kept_texts_is_refused() {
 #[test]
 fn texts_cannot_go_to_standard_output_and_are_not_annotated() {
     let desk = Desk::with("letters/a", prose(1, 9));
-    insta::assert_snapshot!(desk.run("dedup letters -o -"), @"");
-    insta::assert_snapshot!(desk.run("dedup letters -o out --annotate"), @"");
+    insta::assert_snapshot!(desk.run("dedup letters -o -"), @"
+    exit 2
+    --- stderr
+    minwise: a folder of texts cannot be written to standard output
+
+    hint: `--output DIR` names a folder for the kept files
+    ");
+    insta::assert_snapshot!(desk.run("dedup letters -o out --annotate"), @"
+    exit 2
+    --- stderr
+    minwise: `--annotate` adds a member to JSON records, but the input is a folder of texts
+
+    hint: `--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`
+    ");
     assert_eq!(desk.names(), ["letters", "letters/a"]);
 }
 
@@ -175,7 +190,10 @@ fn a_failed_run_leaves_what_was_there() {
     let desk = desk();
     desk.write("out.jsonl", "precious");
     desk.write("bad.jsonl", "bad\n");
-    desk.run("dedup in.jsonl bad.jsonl -o out.jsonl --force --removed gone.jsonl --report report --max-rejects 0").exit(2);
+    desk.run(
+        "dedup in.jsonl bad.jsonl -o out.jsonl --force --removed gone.jsonl --report report --max-rejects 0",
+    )
+    .exit(2);
     assert_eq!(desk.names(), ["bad.jsonl", "in.jsonl", "out.jsonl"]);
     assert_eq!(desk.text("out.jsonl"), "precious");
 }

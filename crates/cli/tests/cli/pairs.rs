@@ -14,7 +14,23 @@ fn desk() -> Desk {
 #[test]
 fn pairs_come_in_input_order_with_exact_similarities() {
     let run = desk().run("pairs in.jsonl").exit(0);
-    insta::assert_snapshot!(run, @"");
+    insta::assert_snapshot!(run, @"
+    exit 0
+    --- stdout
+    b	a	0.900990
+    b	c	1.000000
+    b	a2	0.900990
+    a	c	0.900990
+    a	a2	1.000000
+    c	a2	0.900990
+    --- stderr
+    read        5 documents, 3.0 kB; 0 rejected
+    pairs       6 at or above 0.8
+    candidates  1 compared exactly
+    recall      1.0000 expected, from 16 bands of 6 rows
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    time        [time]
+    ");
 }
 
 #[test]
@@ -39,7 +55,10 @@ fn pairs_of_some_documents_only() {
 #[test]
 fn pairs_of_a_document_without_an_id_or_with_a_repeated_one() {
     let text = prose(1, 20);
-    let desk = Desk::with("in.jsonl", record("x", &text) + &format!("{{\"text\":\"{text}\"}}\n") + &record("x", &text));
+    let desk = Desk::with(
+        "in.jsonl",
+        record("x", &text) + &format!("{{\"text\":\"{text}\"}}\n") + &record("x", &text),
+    );
     let run = desk.run("pairs in.jsonl -q --of in.jsonl:2").exit(0);
     assert_eq!(run.text(), "in.jsonl:1\tin.jsonl:2\t1.000000\nin.jsonl:2\tin.jsonl:3\t1.000000\n");
     assert_eq!(desk.run("pairs in.jsonl -q --of in.jsonl:1").exit(0).lines().len(), 2);
@@ -48,7 +67,13 @@ fn pairs_of_a_document_without_an_id_or_with_a_repeated_one() {
 
 #[test]
 fn an_id_that_no_document_has_is_an_error() {
-    insta::assert_snapshot!(desk().run("pairs in.jsonl -q --of nobody"), @"");
+    insta::assert_snapshot!(desk().run("pairs in.jsonl -q --of nobody"), @"
+    exit 2
+    --- stderr
+    minwise: no document has the id `nobody`
+
+    hint: ids are read from `--id-field`; without one, a document's id is `file:line`
+    ");
 }
 
 #[test]
@@ -60,7 +85,8 @@ fn documents_without_shingles_are_pairs_only_of_equal_texts() {
 
 #[test]
 fn a_rejected_record_is_told_of_and_the_pairs_written() {
-    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9))]) + "{\"text\":1}\n");
+    let desk =
+        Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9))]) + "{\"text\":1}\n");
     let run = desk.run("pairs in.jsonl -q").exit(2);
     assert_eq!(run.text(), "a\tb\t1.000000\n");
     assert!(run.err.contains("in.jsonl:3: the field `text` holds a number"), "{run}");
@@ -69,9 +95,16 @@ fn a_rejected_record_is_told_of_and_the_pairs_written() {
 /// 1 500 equal documents give 1 124 250 lines; that is said before they are written.
 #[test]
 fn a_family_with_a_million_pairs_is_announced() {
-    let desk = Desk::with("in.jsonl", (0..1500).map(|i| record(&format!("d{i}"), "a b c d e f")).collect::<String>());
+    let desk = Desk::with(
+        "in.jsonl",
+        (0..1500).map(|i| record(&format!("d{i}"), "a b c d e f")).collect::<String>(),
+    );
     let run = desk.run("pairs in.jsonl -q -o pairs.tsv").exit(0);
-    insta::assert_snapshot!(run, @"");
+    insta::assert_snapshot!(run, @"
+    exit 0
+    --- stderr
+    minwise: warning: the 1500 near-duplicates around `d0` give up to 1124250 pairs
+    ");
     assert_eq!(desk.text("pairs.tsv").lines().count(), 1_124_250);
     // Not announced when only a few of them are asked for.
     let run = desk.run("pairs in.jsonl -q --of d0").exit(0);

@@ -126,7 +126,8 @@ impl Run {
     /// The value of a line of the summary.
     #[track_caller]
     pub fn summary(&self, name: &str) -> &str {
-        let line = self.err.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
+        let line =
+            self.err.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
         line.unwrap_or_else(|| panic!("no line `{name}` in\n{}", self.err)).trim_start()
     }
 }
@@ -147,7 +148,7 @@ impl fmt::Display for Run {
             for line in text.lines() {
                 match line.strip_prefix("time        ") {
                     Some(_) => writeln!(f, "time        [time]")?,
-                    None => writeln!(f, "{line}")?,
+                    None => writeln!(f, "{}", line.trim_end())?,
                 }
             }
         }

@@ -1,0 +1,345 @@
+//! What goes wrong, and how it is said: the place, the reason, and what to do about it.
+
+use crate::support::{Desk, gzip, prose, record, records, zstd};
+
+fn desk() -> Desk {
+    Desk::with("in.jsonl", record("a", &prose(1, 9)))
+}
+
+/// The README's first command, on the example that comes with the sources.
+#[test]
+fn the_example_runs_as_the_readme_says() {
+    let desk = Desk::new();
+    let articles = include_bytes!("../../../../examples/articles.jsonl");
+    desk.write("articles.jsonl", articles);
+    let run = desk.run("dedup articles.jsonl -o kept.jsonl --removed removed.jsonl");
+    insta::assert_snapshot!(run, @"
+    exit 0
+    --- stderr
+    read        48 documents, 48.4 kB; 4 without shingles
+    kept        30
+    removed     18 in 14 clusters, 6 of them with equal shingles
+    rejected    0
+    candidates  14 compared exactly, 12 of them at or above 0.8
+    recall      0.9999 expected, from 16 bands of 6 rows
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    time        [time]
+    ");
+    let lines = |name: &str| desk.text(name).lines().count();
+    assert_eq!((lines("kept.jsonl"), lines("removed.jsonl")), (30, 18));
+}
+
+#[test]
+fn every_wrong_option_is_reported_at_once() {
+    let run = desk().run(
+        "dedup in.jsonl -o out.jsonl --encoding utf-7 --max-record 5apples --text-field a..b --id-field . \
+         --input-format csv --threshold 1.5 --shingle word:5 --normalize lower --whitespace tabs --short drop \
+         --registers many --seed first --keep best --cluster big --threads none --max-rejects some",
+    );
+    insta::assert_snapshot!(run, @"
+    exit 2
+    --- stderr
+    minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
+    minwise: `--max-record`: `5apples` is not a size such as `64MiB`
+    minwise: `--text-field`: `a..b` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    minwise: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    minwise: `--input-format`: `csv` is not an input format: expected `auto`, `jsonl` or `text`
+    minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
+    minwise: `--shingle`: `word:5` is not a shingling: expected `words:N` or `chars:N`, such as `words:5`
+    minwise: `--normalize`: `lower` is not a normalisation: expected `nfkc+casefold`, `casefold` or `none`
+    minwise: `--whitespace`: `tabs` is not a way to treat white space: expected `fold`, `keep` or `remove`
+    minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
+    minwise: `--registers`: `many` is not a whole number
+    minwise: `--seed`: `first` is not a whole number
+    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
+    minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
+    minwise: `--threads`: `none` is not a whole number
+    minwise: `--max-rejects`: `some` is not a whole number
+    ");
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let run = desk().run(
+        "dedup in.jsonl -o out.jsonl --max-record 5GiB --threshold nan --shingle chars:1025 --registers 65537 --threads 0",
+    );
+    insta::assert_snapshot!(run, @"
+    exit 2
+    --- stderr
+    minwise: `--max-record`: it must be from 1 byte to 4 GiB
+    minwise: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
+    minwise: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 1024
+    minwise: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
+    minwise: `--threads`: it must be at least 1
+    ");
+}
+
+/// The recall's range does not depend on anything else, so it is reported with the rest.
+#[test]
+#[ignore = "defect: a recall that is out of range is not reported beside other wrong options"]
+fn a_wrong_recall_is_reported_beside_other_wrong_options() {
+    let run = desk().run("dedup in.jsonl -o out.jsonl --recall 2 --keep best").exit(2);
+    assert!(run.err.contains("`--recall`") && run.err.contains("`--keep`"), "{run}");
+}
+
+#[test]
+#[ignore = "defect: the range of `--registers` is reported after `--seed`"]
+fn wrong_options_are_reported_in_flag_order() {
+    let run = desk().run("dedup in.jsonl -o out.jsonl --registers 65537 --seed first").exit(2);
+    let at = |option: &str| run.err.find(option).unwrap_or_else(|| panic!("{option} in {run}"));
+    assert!(at("`--registers`") < at("`--seed`"), "{run}");
+}
+
+#[test]
+fn bands_and_rows_that_do_not_fit() {
+    insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --bands 20 --rows 7"), @"
+    exit 2
+    --- stderr
+    minwise: `--bands`: 20 bands of 7 rows need 140 registers, but a sketch has 128
+
+    hint: `--registers 140` would be enough
+    ");
+}
+
+#[test]
+#[ignore = "defect: bands times rows overflows in the message (a panic where overflow is checked)"]
+fn bands_and_rows_of_any_size_do_not_fit() {
+    let run = desk().run("dedup in.jsonl -o out.jsonl --bands 18446744073709551615 --rows 2").exit(2);
+    assert!(run.err.starts_with("minwise: `--bands`: "), "{run}");
+    assert!(!run.err.contains("18446744073709551614 registers"), "{run}");
+}
+
+#[test]
+fn a_recall_that_cannot_be_reached() {
+    insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --threshold 0.03 --registers 100"), @"");
+}
+
+/// 0.9986 is the best, and 0.999 is more than that.
+#[test]
+#[ignore = "defect: the recall in the hint is rounded up, so that it cannot be reached either"]
+fn the_recall_that_is_proposed_can_be_reached() {
+    for options in ["--threshold 0.05 --recall 0.9999", "--threshold 0.02", "--threshold 0.01 --recall 0.9"] {
+        let run = desk().run(&format!("plan {options}")).exit(2);
+        let hint = run.err.split_once("so would `").unwrap().1.split_once('`').unwrap().0.to_owned();
+        let threshold = options.split(" --recall").next().unwrap();
+        desk().run(&format!("plan {threshold} {hint}")).exit(0);
+    }
+}
+
+#[test]
+fn options_that_exclude_one_another() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.run("dedup in.jsonl"), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --output <OUT>
+
+    Usage: minwise dedup --output <OUT> <INPUT>...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --removed b.jsonl --annotate"), @"
+    exit 2
+    --- stderr
+    error: the argument '--removed <FILE>' cannot be used with '--annotate'
+
+    Usage: minwise dedup --output <OUT> --removed <FILE> <INPUT>...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4"), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --rows <R>
+
+    Usage: minwise dedup --bands <B> --rows <R> --output <OUT> <INPUT>...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4 --rows 4 --recall 0.9"), @"
+    exit 2
+    --- stderr
+    error: the argument '--bands <B>' cannot be used with '--recall <P>'
+
+    Usage: minwise dedup --output <OUT> --bands <B> --rows <R> <INPUT>...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --format xml"), @"
+    exit 2
+    --- stderr
+    error: invalid value 'xml' for '--format <FORMAT>'
+      [possible values: tsv, jsonl]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn inputs_that_are_not_there() {
+    let desk = desk();
+    fs_err::create_dir_all(desk.path("empty/er")).unwrap();
+    insta::assert_snapshot!(desk.run("dedup missing.jsonl -o out.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: no such file or folder: `missing.jsonl`
+
+    hint: check the spelling; a relative path starts at the current folder
+    ");
+    insta::assert_snapshot!(desk.run("dedup no*.jsonl -o out.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: no file matches the pattern `no*.jsonl`
+
+    hint: check the spelling, and quote the pattern: `'no*.jsonl'`; `**` reaches into folders
+    ");
+    insta::assert_snapshot!(desk.run("dedup in[.jsonl -o out.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: `in[.jsonl` is not a pattern: unclosed character class; missing ']'
+
+    hint: `*` stands for any name, `**` for any folders, `[ab]` for a or b
+    ");
+    insta::assert_snapshot!(desk.run("dedup empty -o out.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: there are no files in the folder `empty`
+
+    hint: folders are searched in full, hidden files included
+    ");
+    assert_eq!(desk.names(), ["empty", "empty/er", "in.jsonl"]);
+}
+
+/// The owner of everything may read everything, so this says nothing when tests run as root.
+#[cfg(unix)]
+#[test]
+fn an_input_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = desk();
+    fs_err::set_permissions(desk.path("in.jsonl"), std::fs::Permissions::from_mode(0)).unwrap();
+    if fs_err::read(desk.path("in.jsonl")).is_ok() {
+        return;
+    }
+    let run = desk.run("dedup in.jsonl -o out.jsonl").exit(2);
+    assert!(run.err.starts_with("minwise: cannot open `in.jsonl`: "), "{run}");
+    assert!(run.err.contains("ermission denied"), "{run}");
+}
+
+/// The path is said once, and the operating system's reason after it.
+#[cfg(unix)]
+#[test]
+#[ignore = "defect: `os_error` in source.rs finds no number in what `fs_err` returns, so its words are repeated"]
+fn what_the_operating_system_says_is_said_once() {
+    let run = desk().run("dedup in.jsonl/x -o out.jsonl").exit(2);
+    assert_eq!(run.err, "minwise: cannot open `in.jsonl/x`: Not a directory (os error 20)\n");
+}
+
+#[test]
+fn a_folder_of_two_kinds() {
+    let desk = Desk::with("data/a.jsonl", record("a", "a"));
+    desk.write("data/readme.txt", "text");
+    insta::assert_snapshot!(desk.run("dedup data -o out"), @"
+    exit 2
+    --- stderr
+    minwise: the inputs are of two kinds: `data/a.jsonl` is JSONL and `data/readme.txt` is text
+
+    hint: give a pattern that matches one kind, or say what they are with `--input-format`
+    ");
+}
+
+/// Every way in which a line can fail to be a document.
+#[test]
+fn lines_that_are_not_documents() {
+    let desk = Desk::new();
+    let lines: [&[u8]; 9] = [
+        b"{\"id\":\"cut\",\"text\":\"one",
+        b"{\"id\":\"more\",\"text\":\"one\"} two",
+        b"[\"a\", \"list\"]",
+        b"{\"id\":\"none\",\"body\":\"one\"}",
+        b"{\"id\":\"null\",\"text\":null}",
+        b"{\"id\":[1],\"text\":\"one\"}",
+        b"{\"id\":\"twice\",\"text\":\"one\",\"text\":\"two\"}",
+        b"{\"id\":\"bytes\",\"text\":\"\xff\"}",
+        b"\"a string\"",
+    ];
+    desk.write("in.jsonl", lines.join(&b'\n'));
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --report report -q"), @"");
+    insta::assert_snapshot!(desk.text("report/rejects.jsonl"), @"");
+    assert_eq!(desk.text("out.jsonl"), "");
+}
+
+#[test]
+fn too_many_rejects() {
+    let desk = Desk::with("in.jsonl", "bad\n".repeat(3));
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --max-rejects 1"), @"
+    exit 2
+    --- stderr
+    minwise: more than 1 records were rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
+
+    hint: `--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`
+    ");
+}
+
+/// A compressed file that ends early is never taken for a short one.
+#[test]
+fn compressed_files_that_are_cut_short() {
+    let documents: Vec<String> = (0..200).map(|i| record(&format!("d{i}"), &prose(i, 30))).collect();
+    let documents = documents.concat();
+    let (gz, zst) = (gzip(documents.as_bytes()), zstd(documents.as_bytes()));
+    let desk = Desk::with("cut.jsonl.gz", &gz[..gz.len() - 9]);
+    desk.write("cut.jsonl.zst", &zst[..zst.len() / 2]);
+    for name in ["cut.jsonl.gz", "cut.jsonl.zst"] {
+        let run = desk.run(&format!("dedup {name} -o out.jsonl")).exit(2);
+        assert!(run.err.starts_with(&format!("minwise: `{name}` is damaged: its ")), "{run}");
+        assert!(run.err.contains("hint: the file may have been cut short"), "{run}");
+    }
+    let mut flipped = gz.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0x10;
+    desk.write("flipped.jsonl.gz", flipped);
+    let run = desk.run("dedup flipped.jsonl.gz -o out.jsonl").exit(2);
+    assert!(run.err.contains("`flipped.jsonl.gz` is damaged"), "{run}");
+    assert_eq!(desk.names(), ["cut.jsonl.gz", "cut.jsonl.zst", "flipped.jsonl.gz"]);
+}
+
+/// A damaged text among sound ones is one rejected record.
+#[test]
+fn a_damaged_text_is_rejected_by_itself() {
+    let desk = Desk::with("letters/a.txt", prose(1, 9));
+    let whole = gzip(prose(2, 400).as_bytes());
+    desk.write("letters/b.gz", &whole[..whole.len() - 9]);
+    let run = desk.run("dedup letters -o kept --report report").exit(2);
+    assert!(run.err.contains("    letters/b.gz: damaged after "), "{run}");
+    assert_eq!(desk.text("report/rejects.jsonl").matches("\"reason\":\"damaged\"").count(), 1);
+    assert!(desk.path("kept/a.txt").exists());
+}
+
+#[test]
+fn many_rejects_are_shown_in_part() {
+    let desk = Desk::with("in.jsonl", records(&[("a", "a")]) + &"bad\n".repeat(1203));
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl -q"), @"
+    exit 2
+    --- stderr
+    minwise: 1 203 records were rejected
+        in.jsonl:2: not JSON: expected value at column 1
+        in.jsonl:3: not JSON: expected value at column 1
+        in.jsonl:4: not JSON: expected value at column 1
+        in.jsonl:5: not JSON: expected value at column 1
+        in.jsonl:6: not JSON: expected value at column 1
+        and 1 198 more
+
+    hint: `--report DIR` lists all of them in `DIR/rejects.jsonl`
+    ");
+}
+
+#[test]
+fn a_temporary_folder_that_is_not_there() {
+    let desk = Desk::with("in.jsonl.gz", gzip(record("a", "a").as_bytes()));
+    let run = desk.run("dedup in.jsonl.gz -o out.jsonl --temp-dir nowhere").exit(2);
+    assert!(run.err.starts_with("minwise: cannot make a temporary file in `nowhere`: "), "{run}");
+    fs_err::create_dir_all(desk.path("here")).unwrap();
+    desk.run("dedup in.jsonl.gz -o out.jsonl --temp-dir here").exit(0);
+    assert_eq!(fs_err::read_dir(desk.path("here")).unwrap().count(), 0);
+}

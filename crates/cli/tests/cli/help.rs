@@ -1,0 +1,526 @@
+//! What the command says about itself.
+
+use crate::support::Desk;
+
+#[test]
+fn the_command() {
+    insta::assert_snapshot!(Desk::new().run("--help"), @"
+    exit 0
+    --- stdout
+    Finds near-duplicate documents, verifies them exactly, and explains what it found
+
+    Usage: minwise <COMMAND>
+
+    Commands:
+      dedup     Write a corpus without its near-duplicates
+      pairs     List the near-duplicate pairs of a corpus
+      compare   Compare two documents: similarity, containment, shared passages
+      plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
+      generate  Write shell completions or the manual page to standard output
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+    ");
+}
+
+#[test]
+fn dedup() {
+    insta::assert_snapshot!(Desk::new().run("dedup --help"), @"
+    exit 0
+    --- stdout
+    Write a corpus without its near-duplicates
+
+    Usage: minwise dedup [OPTIONS] <INPUT>...
+
+    Arguments:
+      <INPUT>...
+              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
+              files, or `-`
+
+    Options:
+      -o, --output <OUT>
+              Where the kept documents go: a file for JSONL (compressed if it ends in `.gz` or `.zst`,
+              `-` for standard output), a folder for text files
+
+          --removed <FILE>
+              Where the removed documents go, byte for byte
+
+          --annotate
+              Keep every document and add to it, as its member `minwise`, the cluster it belongs to
+
+          --report <DIR>
+              Where `summary.json`, `pairs.tsv`, `clusters.jsonl` and `rejects.jsonl` go
+
+          --dry-run
+              Decide, but write no documents
+
+          --force
+              Replace outputs that exist
+
+          --keep <POLICY>
+              Which document of a cluster stays: `first`, `longest` or `shortest`; ties go by input
+              order
+
+              [default: first]
+
+          --cluster <CLUSTERING>
+              What a cluster is: `star` (similar to the kept document) or `components` (connected by
+              similar pairs)
+
+              [default: star]
+
+          --threshold <T>
+              The exact similarity from which on two documents are near-duplicates
+
+              [default: 0.8]
+
+          --threads <N>
+              Threads to work with; all cores without it
+
+          --max-rejects <N>
+              Stop when more records than this are rejected
+
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --encoding <ENCODING>
+              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --max-record <SIZE>
+              The largest record that is read; a larger one is rejected
+
+              [default: 1GiB]
+
+          --temp-dir <DIR>
+              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              without it
+
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
+          --input-format <FORMAT>
+              What inputs are: `auto` (told by content), `jsonl` or `text`
+
+              [default: auto]
+
+    Spec:
+          --shingle <SHINGLING>
+              How text is cut into shingles: `words:N` or `chars:N`
+
+              [default: words:5]
+
+          --normalize <FORM>
+              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Take markup out of the text first
+
+          --whitespace <RULE>
+              What becomes of white space: `fold`, `keep` or `remove`
+
+              [default: fold]
+
+          --short <RULE>
+              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
+              `reject`
+
+              [default: one]
+
+          --registers <K>
+              Registers of a sketch
+
+              [default: 128]
+
+          --seed <N>
+              The seed of the hash functions
+
+              [default: 1]
+
+    Candidates:
+          --recall <P>
+              The probability with which a pair exactly at the threshold is found; bands and rows follow
+              from it
+
+              [default: 0.99]
+
+          --bands <B>
+              Bands, instead of a recall
+
+          --rows <R>
+              Rows of a band, instead of a recall
+    ");
+}
+
+#[test]
+fn pairs() {
+    insta::assert_snapshot!(Desk::new().run("pairs --help"), @"
+    exit 0
+    --- stdout
+    List the near-duplicate pairs of a corpus
+
+    Usage: minwise pairs [OPTIONS] <INPUT>...
+
+    Arguments:
+      <INPUT>...
+              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
+              files, or `-`
+
+    Options:
+      -o, --output <FILE>
+              Where the pairs go; standard output without it
+
+          --of <ID>...
+              Only the near-duplicates of these documents
+
+          --format <FORMAT>
+              How pairs are written
+
+              Possible values:
+              - tsv:   `id`, `id` and similarity, separated by tabs
+              - jsonl: One JSON object a line
+
+              [default: tsv]
+
+          --force
+              Replace an output that exists
+
+          --threshold <T>
+              The exact similarity from which on two documents are near-duplicates
+
+              [default: 0.8]
+
+          --threads <N>
+              Threads to work with; all cores without it
+
+          --max-rejects <N>
+              Stop when more records than this are rejected
+
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --encoding <ENCODING>
+              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --max-record <SIZE>
+              The largest record that is read; a larger one is rejected
+
+              [default: 1GiB]
+
+          --temp-dir <DIR>
+              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              without it
+
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
+          --input-format <FORMAT>
+              What inputs are: `auto` (told by content), `jsonl` or `text`
+
+              [default: auto]
+
+    Spec:
+          --shingle <SHINGLING>
+              How text is cut into shingles: `words:N` or `chars:N`
+
+              [default: words:5]
+
+          --normalize <FORM>
+              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Take markup out of the text first
+
+          --whitespace <RULE>
+              What becomes of white space: `fold`, `keep` or `remove`
+
+              [default: fold]
+
+          --short <RULE>
+              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
+              `reject`
+
+              [default: one]
+
+          --registers <K>
+              Registers of a sketch
+
+              [default: 128]
+
+          --seed <N>
+              The seed of the hash functions
+
+              [default: 1]
+
+    Candidates:
+          --recall <P>
+              The probability with which a pair exactly at the threshold is found; bands and rows follow
+              from it
+
+              [default: 0.99]
+
+          --bands <B>
+              Bands, instead of a recall
+
+          --rows <R>
+              Rows of a band, instead of a recall
+    ");
+}
+
+#[test]
+fn compare() {
+    insta::assert_snapshot!(Desk::new().run("compare --help"), @"
+    exit 0
+    --- stdout
+    Compare two documents: similarity, containment, shared passages
+
+    Usage: minwise compare [OPTIONS] <A> <B>
+
+    Arguments:
+      <A>
+              The first document: a text file, or `FILE#ID` for a record of a JSONL file
+
+      <B>
+              The second document
+
+    Options:
+          --format <FORMAT>
+              How the comparison is written
+
+              Possible values:
+              - text:  For people
+              - jsonl: One JSON object a line
+
+              [default: text]
+
+          --passages <N>
+              How many shared passages to show, the longest first
+
+              [default: 10]
+
+          --threshold <T>
+              The similarity below which the exit code is 1
+
+              [default: 0.8]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --encoding <ENCODING>
+              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --max-record <SIZE>
+              The largest record that is read; a larger one is rejected
+
+              [default: 1GiB]
+
+          --temp-dir <DIR>
+              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              without it
+
+    Spec:
+          --shingle <SHINGLING>
+              How text is cut into shingles: `words:N` or `chars:N`
+
+              [default: words:5]
+
+          --normalize <FORM>
+              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Take markup out of the text first
+
+          --whitespace <RULE>
+              What becomes of white space: `fold`, `keep` or `remove`
+
+              [default: fold]
+
+          --short <RULE>
+              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
+              `reject`
+
+              [default: one]
+
+          --registers <K>
+              Registers of a sketch
+
+              [default: 128]
+
+          --seed <N>
+              The seed of the hash functions
+
+              [default: 1]
+    ");
+}
+
+#[test]
+fn plan() {
+    insta::assert_snapshot!(Desk::new().run("plan --help"), @"
+    exit 0
+    --- stdout
+    Choose bands and rows for a threshold and a recall, and show what to expect of them
+
+    Usage: minwise plan [OPTIONS]
+
+    Options:
+          --threshold <T>
+              The similarity from which on two documents are near-duplicates
+
+              [default: 0.8]
+
+          --registers <K>
+              Registers of a sketch
+
+              [default: 128]
+
+          --format <FORMAT>
+              How the plan is written
+
+              Possible values:
+              - text: For people
+              - json: One JSON object
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Candidates:
+          --recall <P>
+              The probability with which a pair exactly at the threshold is found; bands and rows follow
+              from it
+
+              [default: 0.99]
+
+          --bands <B>
+              Bands, instead of a recall
+
+          --rows <R>
+              Rows of a band, instead of a recall
+    ");
+}
+
+#[test]
+fn generate() {
+    insta::assert_snapshot!(Desk::new().run("generate --help"), @"
+    exit 0
+    --- stdout
+    Write shell completions or the manual page to standard output
+
+    Usage: minwise generate <COMMAND>
+
+    Commands:
+      completions  Completions for a shell
+      man          The manual page of the command, or of one of its subcommands
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+    ");
+}
+
+/// The kernel is the processor's; that it is named, and is one of those there are, is the command's.
+#[test]
+fn the_version_names_the_kernel() {
+    let run = Desk::new().run("--version").exit(0);
+    let kernel = run.text().split_once("kernel ").unwrap().1.split_once(',').unwrap().0.to_owned();
+    assert!(["avx512", "avx2", "neon", "portable"].contains(&&*kernel), "{kernel}");
+    insta::assert_snapshot!(run.text().replace(&kernel, "[kernel]"), @"minwise 0.1.0 (kernel [kernel], spec version 1, Unicode 17.0)");
+    for subcommand in ["dedup", "pairs", "compare", "plan"] {
+        let run = Desk::new().run(&format!("{subcommand} --version")).exit(0);
+        assert!(run.text().contains(&format!("(kernel {kernel}, ")), "{run}");
+    }
+}
+
+#[test]
+fn completions_are_generated_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = Desk::new().run(&format!("generate completions {shell}")).exit(0);
+        for word in ["minwise", "dedup", "threshold", "annotate"] {
+            assert!(run.text().contains(word), "{word} for {shell}");
+        }
+    }
+}
+
+#[test]
+fn manual_pages_are_generated() {
+    let desk = Desk::new();
+    let run = desk.run("generate man").exit(0);
+    assert!(run.text().contains(".TH minwise 1") && run.text().contains("dedup"), "{run}");
+    let run = desk.run("generate man dedup").exit(0);
+    assert!(run.text().contains(".TH minwise-dedup 1") && run.text().contains("annotate"), "{run}");
+    insta::assert_snapshot!(desk.run("generate man nothing"), @"
+    exit 2
+    --- stderr
+    minwise: there is no subcommand `nothing`
+
+    hint: `minwise --help` lists them
+    ");
+}

@@ -1,0 +1,136 @@
+//! Runs that are stopped: by Ctrl-C, and by a reader that has seen enough.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{Desk, MINWISE, prose, record};
+
+fn start(desk: &Desk, arguments: &str) -> Child {
+    Command::new(MINWISE)
+        .current_dir(desk.root())
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// What a signal does is told apart by the code: 130 is an orderly end, none at all is a kill.
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn ended(child: &mut Child, within: Duration) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < within {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("still running after {within:?}");
+}
+
+/// A corpus that takes seconds: many documents that share bands and are compared with one another.
+fn slow_corpus() -> Desk {
+    let desk = Desk::new();
+    let path = desk.path("in.jsonl");
+    let mut file = std::io::BufWriter::new(fs_err::File::create(path).unwrap());
+    let padding = prose(1, 3000);
+    for i in 0..4000 {
+        file.write_all(record(&format!("d{i}"), &format!("n{i} m{i} {padding}")).as_bytes()).unwrap();
+    }
+    desk
+}
+
+/// Waits until the log says that a stage has begun.
+fn wait_for(child: &mut Child, stage: &str) {
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert_ne!(log.read_line(&mut line).unwrap(), 0, "the run ended before `{stage}`");
+        if line.contains("\"stage\"") && line.contains(stage) {
+            break;
+        }
+    }
+    // What is written from here on must not stop the child.
+    std::thread::spawn(move || drop(log.read_to_end(&mut vec![])));
+}
+
+#[test]
+fn ctrl_c_removes_what_is_temporary_and_exits_130() {
+    let desk = slow_corpus();
+    for name in ["-INT", "-TERM"] {
+        let mut child = start(
+            &desk,
+            "dedup in.jsonl -o out.jsonl --removed gone.jsonl --report report --log json --threads 1",
+        );
+        wait_for(&mut child, "read");
+        let there = desk.names();
+        assert!(there.iter().any(|name| name.starts_with(".minwise-")), "outputs are open by now: {there:?}");
+        signal(&child, name);
+        assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
+        assert_eq!(desk.names(), ["in.jsonl"], "after {name}");
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_an_older_output_as_it_was() {
+    let desk = slow_corpus();
+    desk.write("out.jsonl", "precious");
+    let mut child = start(&desk, "dedup in.jsonl -o out.jsonl --force --log json --threads 1");
+    wait_for(&mut child, "read");
+    signal(&child, "-INT");
+    assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
+    assert_eq!(desk.names(), ["in.jsonl", "out.jsonl"]);
+    assert_eq!(desk.text("out.jsonl"), "precious");
+}
+
+/// Waiting for standard input can last for ever; there is nothing to clean up yet.
+#[test]
+fn ctrl_c_while_waiting_for_standard_input() {
+    let desk = Desk::new();
+    let mut child = start(&desk, "dedup - -o out.jsonl");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(record("a", "a").as_bytes()).unwrap();
+    // The handler is set up before anything is read; that the pipe has been read from shows that it is.
+    sleep(Duration::from_millis(300));
+    signal(&child, "-INT");
+    assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
+    assert_eq!(desk.names(), [""; 0]);
+}
+
+/// As in `minwise pairs … | head`.
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let lines: String = (0..900).map(|i| record(&format!("document-{i}"), "a b c d e f g")).collect();
+    let desk = Desk::with("in.jsonl", lines);
+    let broad: String = (0..30_000).map(|i| record(&format!("document-{i}"), &prose(i, 6))).collect();
+    desk.write("broad.jsonl", broad);
+    for arguments in [
+        "pairs in.jsonl -q",
+        "dedup broad.jsonl -o - -q",
+        "dedup broad.jsonl -o - -q --annotate",
+        "generate completions bash",
+        "compare in.jsonl broad.jsonl",
+        "plan",
+    ] {
+        let mut child = start(&desk, arguments);
+        drop(child.stdin.take());
+        drop(child.stdout.take());
+        let code = ended(&mut child, Duration::from_secs(30));
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        let expected = if arguments.starts_with("compare") { vec![Some(0), Some(1)] } else { vec![Some(0)] };
+        assert!(expected.contains(&code), "{arguments}: {code:?} {message}");
+        assert_eq!(message, "", "{arguments}");
+    }
+}

@@ -1,0 +1,76 @@
+//! A run's memory: sketches, band keys, and 64 MiB a thread.
+
+#![cfg(target_os = "linux")]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::support::{Desk, MINWISE, prose, record};
+
+const MIB: u64 = 1 << 20;
+
+/// The most memory the command had, in bytes.
+fn peak(desk: &Desk, arguments: &str) -> u64 {
+    let mut child = Command::new(MINWISE)
+        .current_dir(desk.root())
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    // The high-water mark only rises, so that the last look before the end is the one that counts.
+    while child.try_wait().unwrap().is_none() {
+        let text = fs_err::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        if let Some(kib) = line.and_then(|line| line.trim().strip_suffix(" kB")) {
+            peak = peak.max(kib.parse::<u64>().unwrap() * 1024);
+        }
+        sleep(Duration::from_millis(2));
+    }
+    assert!(child.wait().unwrap().success());
+    peak
+}
+
+fn corpus(documents: u64, text: impl Fn(u64) -> String) -> Desk {
+    let desk = Desk::new();
+    let mut file = std::io::BufWriter::new(fs_err::File::create(desk.path("in.jsonl")).unwrap());
+    for i in 0..documents {
+        file.write_all(record(&i.to_string(), &text(i)).as_bytes()).unwrap();
+    }
+    desk
+}
+
+#[test]
+fn many_documents_take_their_sketches_and_a_little_more() {
+    let documents = 60_000;
+    let desk = corpus(documents, |i| prose(i % 40_000, 8));
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2");
+    // A sketch of 128 registers, a band key and a number for it, and the table of documents; all of it twice while a
+    // vector grows.
+    let allowed = 2 * documents * (512 + 12 + 96) + 2 * 64 * MIB;
+    assert!(peak > documents * 512, "{peak}");
+    assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
+}
+
+#[test]
+fn one_family_of_large_documents_does_not_fill_the_memory() {
+    // 70 MB of text in one neighbourhood, whose shingle sets are 90 MB.
+    let base = prose(1, 20_000);
+    let desk = corpus(300, |i| format!("x{i} {base} y{i}"));
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 1");
+    assert!(peak < 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
+}
+
+/// With several threads the documents of a large neighbourhood are read ahead of their comparison.
+#[test]
+#[ignore = "defect: 256 documents are read ahead whatever their size (`AHEAD` in verify.rs)"]
+fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
+    let base = prose(1, 150_000);
+    let desk = corpus(300, |i| format!("x{i} {base} y{i}"));
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2");
+    assert!(peak < 2 * 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
+}

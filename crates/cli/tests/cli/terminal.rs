@@ -1,0 +1,157 @@
+//! Ids, names and messages are data. They are shown, and never drive the terminal that shows them.
+
+use crate::support::{Desk, Run, prose, record};
+
+/// Characters that move the cursor, ring, turn the reading direction round or begin a sequence that does.
+const BAD: [char; 9] =
+    ['\u{1b}', '\u{7}', '\u{7f}', '\u{9b}', '\u{85}', '\u{202e}', '\u{2066}', '\u{2028}', '\0'];
+
+#[track_caller]
+fn assert_harmless(run: &Run) {
+    for (name, text) in [("stdout", &*String::from_utf8_lossy(&run.out)), ("stderr", &*run.err)] {
+        let bad = text.chars().find(|&c| c != '\n' && c != '\t' && (c.is_control() || BAD.contains(&c)));
+        assert_eq!(bad, None, "on {name}: {}", text.escape_debug());
+    }
+}
+
+fn bad_text() -> String {
+    BAD.iter().filter(|&&c| c != '\0').collect()
+}
+
+#[test]
+fn ids_on_standard_output_are_escaped() {
+    let text = prose(1, 9);
+    let bad = BAD.iter().collect::<String>();
+    let desk = Desk::with("in.jsonl", record("plain", &text) + &record(&format!("a\tb\nc\\{bad}"), &text));
+    let run = desk.run("pairs in.jsonl").exit(0);
+    assert_harmless(&run);
+    let shown = r"a\tb\nc\\\u{1b}\u{7}\u{7f}\u{9b}\u{85}\u{202e}\u{2066}\u{2028}\u{0}";
+    assert_eq!(run.text(), format!("plain\t{shown}\t1.000000\n"));
+    desk.run("dedup in.jsonl --dry-run --report report").exit(0);
+    assert_eq!(desk.text("report/pairs.tsv"), format!("{shown}\tplain\t1.000000\n"));
+}
+
+#[test]
+fn ids_in_warnings_and_rejects_are_escaped() {
+    let id = bad_text();
+    let text = prose(1, 9);
+    let lines =
+        record(&id, &text) + &record(&id, &text) + &format!("{{\"id\":\"{}\",\"text\":1}}\n", "\\u001b[31m");
+    let desk = Desk::with("in.jsonl", lines);
+    let run = desk.run("dedup in.jsonl -o out.jsonl").exit(2);
+    assert!(run.err.contains("warning") && run.err.contains("rejected"), "{run}");
+    assert_harmless(&run);
+    let field = "te\u{1b}xt";
+    let run = desk
+        .run_with(&["dedup", "in.jsonl", "--dry-run", "--max-rejects", "0", "--text-field", field], b"")
+        .exit(2);
+    assert!(run.err.contains("u{1b}"), "{run}");
+    assert_harmless(&run);
+    let run = desk.run_with(&["pairs", "in.jsonl", "--of", &id, "nobody\u{1b}"], b"").exit(2);
+    assert_harmless(&run);
+}
+
+#[cfg(unix)]
+#[test]
+fn file_names_are_escaped() {
+    let name = format!("data/{}.jsonl", bad_text());
+    let desk = Desk::with(&name, format!("{{\"text\":\"{0}\"}}\n{{\"text\":\"{0}\"}}\nbad\n", prose(1, 9)));
+    let run = desk.run_with(&["pairs", &name], b"").exit(2);
+    assert!(run.text().contains(r"\u{1b}"), "{run}");
+    assert_harmless(&run);
+    assert_harmless(&desk.run_with(&["pairs", "data"], b"").exit(2));
+    assert_harmless(&desk.run_with(&["dedup", "data", "-o", &format!("{name}.out")], b"").exit(2));
+    assert_harmless(&desk.run_with(&["dedup", &name, "-o", &name], b"").exit(2));
+}
+
+#[test]
+fn options_are_escaped() {
+    let bad = bad_text();
+    let desk = Desk::with("in.jsonl", record("a", "a"));
+    for option in [
+        "--threshold",
+        "--recall",
+        "--keep",
+        "--cluster",
+        "--shingle",
+        "--normalize",
+        "--whitespace",
+        "--short",
+        "--registers",
+        "--seed",
+        "--threads",
+        "--max-rejects",
+        "--max-record",
+        "--encoding",
+        "--input-format",
+        "--text-field",
+        "--id-field",
+        "--output",
+        "--removed",
+        "--report",
+    ] {
+        let value = if option.starts_with("--text") || option.starts_with("--id") {
+            format!("{bad}..")
+        } else {
+            format!("no/such/{bad}")
+        };
+        let mut arguments = vec!["dedup", "in.jsonl", option, &value];
+        if option != "--output" {
+            arguments.extend(["-o", "-"]);
+        }
+        let run = desk.run_with(&arguments, b"");
+        assert_harmless(&run);
+        if option != "--report" {
+            assert_eq!(run.code, Some(2), "{option}: {run}");
+        }
+    }
+    for missing in [format!("{bad}.jsonl"), format!("{bad}*"), format!("{bad}[")] {
+        assert_harmless(&desk.run_with(&["dedup", &missing, "-o", "-"], b"").exit(2));
+    }
+    assert_harmless(&desk.run_with(&["compare", &format!("in.jsonl#{bad}"), "in.jsonl"], b"").exit(2));
+    assert_harmless(&desk.run_with(&["compare", &bad, "in.jsonl"], b"").exit(2));
+    assert_harmless(&desk.run_with(&["generate", "man", &bad], b"").exit(2));
+}
+
+/// A passage is shown on one line, whatever it holds.
+#[test]
+fn shared_passages_are_escaped() {
+    let desk = Desk::with("a.txt", format!("one two{}three\r\nfour\tfive six seven", bad_text()));
+    let run = desk.run("compare a.txt a.txt").exit(0);
+    assert!(run.text().contains("u{1b}") && run.text().contains("four five six seven"), "{run}");
+    assert_harmless(&run);
+}
+
+#[test]
+#[ignore = "defect: the hint about rejected records shows the report's folder as it is typed"]
+fn the_folder_of_the_report_is_escaped() {
+    let desk = Desk::with("in.jsonl", "bad\n");
+    assert_harmless(
+        &desk.run_with(&["dedup", "in.jsonl", "--dry-run", "--report", "r\u{1b}[31m"], b"").exit(2),
+    );
+}
+
+/// JSON escapes what lies below U+0020 and leaves U+009B, which begins sequences too, and U+202E.
+#[test]
+#[ignore = "defect: JSON on standard output and in the log has U+007F to U+009F and U+202A to U+2069 raw"]
+fn json_is_escaped() {
+    let text = prose(1, 9);
+    let desk = Desk::with("in.jsonl", record("plain", &text) + &record(&bad_text(), &text));
+    assert_harmless(&desk.run("pairs in.jsonl --format jsonl").exit(0));
+    let run = desk.run_with(&["dedup", &bad_text(), "-o", "-", "--log", "json"], b"").exit(2);
+    assert_harmless(&run);
+}
+
+/// What is escaped is escaped once: `\u{1b}`, not `\\u{1b}`.
+#[test]
+#[ignore = "defect: messages are escaped where they are made and again where they are printed"]
+fn names_are_escaped_once() {
+    let desk = Desk::new();
+    let run = desk.run_with(&["dedup", "a\u{1b}", "-o", "-"], b"").exit(2);
+    assert!(run.err.starts_with("minwise: no such file or folder: `a\\u{1b}`\n"), "{run}");
+    let run = desk.run_with(&["dedup", "a\\b", "-o", "-"], b"").exit(2);
+    assert!(run.err.starts_with("minwise: no such file or folder: `a\\\\b`\n"), "{run}");
+    desk.write("in.jsonl", "{\"text\":\"a\tb\"}\n");
+    let run = desk.run("dedup in.jsonl -o - -q").exit(2);
+    assert!(run.err.contains(r"control character (\u0000-\u001F) found"), "{run}");
+}

@@ -313,7 +313,7 @@ SPECS = [  # as given, and the text form if that differs
     ("none / words:1 / minhash:1 / seed:0",),
     ("nfkc+casefold / words:5,short=reject / minhash:128 / seed:1",),
     ("none+strip-markup+keep-space / chars:9,short=reject / minhash:7 / seed:18446744073709551615",),
-    ("nfkc+casefold+strip-markup+remove-space / words:1024,short=reject / minhash:65536 / seed:18446744073709551615",),
+    ("nfkc+casefold+strip-markup+remove-space / words:256,short=reject / minhash:65536 / seed:18446744073709551615",),
     ("nfkc+casefold/words:5/minhash:128/seed:1", "nfkc+casefold / words:5 / minhash:128 / seed:1"),
     (" none+remove-space /chars:5,short=one/minhash:8  / seed:07", "none+remove-space / chars:5 / minhash:8 / seed:7"),
 ]

@@ -78,7 +78,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match &self.kind {
             ErrorKind::TooFewRegisters { bands, rows, .. } => {
-                Some(format!("`--registers {}` would be enough", bands * rows))
+                bands.checked_mul(*rows).map(|needed| format!("`--registers {needed}` would be enough"))
             }
             ErrorKind::Unreachable { best, needed, .. } => Some(match needed {
                 Some(needed) => {
@@ -117,7 +117,7 @@ impl fmt::Display for Error {
             ErrorKind::TooFewRegisters { bands, rows, registers } => write!(
                 f,
                 "{bands} bands of {rows} rows need {} registers, but a sketch has {registers}",
-                bands * rows
+                *bands as u128 * *rows as u128
             ),
             ErrorKind::Unreachable { threshold, recall, best, registers, .. } => write!(
                 f,

@@ -84,6 +84,9 @@ fn source(classes: &[u8]) -> String {
         })
         .collect();
     assert!(blocks.len() <= 256, "one byte numbers a block");
+    // Filled up, so that every byte is the number of a block and no look-up needs a check.
+    let unused = [0; BLOCK as usize];
+    blocks.resize(256, &unused);
 
     let mut out = String::from(
         "//! One byte a character: what it does to tokens (bits 0 and 1) and to normal forms (bits 2 and 3).\n//!\n\

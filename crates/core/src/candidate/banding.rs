@@ -4,6 +4,8 @@
 //! Idea       The registers are cut into b bands of r rows. Two documents at similarity s agree in all rows of one band
 //!            with probability sʳ, so they meet in at least one of the bands with probability 1 − (1 − sʳ)ᵇ.
 //! Symbols    b → `bands`, r → `rows`.
+//! Formula    key ← fmix64(band + 1); for each pair of rows l, u: key ← fold((key ⊕ (l + 2³²·u)) · K), a last odd row with
+//!            u = 0; the key is fmix64 of that. K = 0xc4ceb9fe1a85ec53, and fold is that of [`crate::hash`].
 //! Cost       one 64-bit key a band and document, sorted band by band.
 //! Differs    The fifth source takes a number below N for the identity of a band, which makes about b false candidates
 //!            a query (E-40); the second one's vector hash collides on small values (E-38). A key here is 64 mixed bits
@@ -116,7 +118,9 @@ mod tests {
         assert_eq!(message.hint().unwrap(), "`--registers 160` would be enough");
         assert!(Banding::new(0, 8, 128).is_err());
         assert!(Banding::new(8, 0, 128).is_err());
-        assert!(Banding::new(usize::MAX, 2, 128).is_err());
+        let error = Banding::new(usize::MAX, 2, 128).unwrap_err();
+        assert!(error.to_string().contains("need 36893488147419103230 registers"), "{error}");
+        assert!(error.hint().is_none());
     }
 
     #[test]

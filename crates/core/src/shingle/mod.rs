@@ -51,15 +51,15 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// The most units a shingle can have.
-    pub const MOST: usize = 1024;
+    /// The most units a shingle can have; the hash of longer windows would be too weak (see [`rolling`]).
+    pub const MOST: usize = 256;
 
     /// Shingles of `size` units.
     pub fn new(unit: Unit, size: usize, short: Short) -> Result<Self, Error> {
         if (1..=Self::MOST).contains(&size) {
             Ok(Self { unit, size, short })
         } else {
-            Err(Error::out_of_range("the size of a shingle", size, "from 1 to 1024"))
+            Err(Error::out_of_range("the size of a shingle", size, "from 1 to 256"))
         }
     }
 
@@ -185,6 +185,7 @@ impl Shingles {
         if self.hashes.is_empty() {
             xxh3_128_with_seed(self.text.as_str().as_bytes(), 1)
         } else {
+            // The bytes differ between machines of different byte order, so the key must not leave the machine.
             xxh3_128_with_seed(bytemuck::cast_slice(&self.hashes), 0)
         }
     }
@@ -292,7 +293,7 @@ mod tests {
             assert_eq!(form.parse::<Shingling>().unwrap().to_string(), form);
         }
         for wrong in
-            ["", "words", "words:", "words:0", "words:x", "lines:5", "words:5,short=two", "words:2000"]
+            ["", "words", "words:", "words:0", "words:x", "lines:5", "words:5,short=two", "words:257"]
         {
             assert!(wrong.parse::<Shingling>().is_err(), "{wrong}");
         }

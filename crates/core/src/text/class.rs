@@ -5,8 +5,8 @@
 
 use super::tables::{BLOCKS, INDEX};
 
-/// Characters a block of the table describes.
-pub(super) const BLOCK_BITS: u32 = 7;
+/// A block of the table describes 2⁷ characters.
+const BLOCK_BITS: u32 = 7;
 
 /// How a character takes part in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,19 @@ pub(super) enum FormClass {
     Combining,
 }
 
+/// The code point of the non-ASCII character that begins valid UTF-8 text, and its length in bytes.
+#[inline(always)]
+pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
+    let [a, b, c, d] = bytes.map(u32::from);
+    if a < 0xe0 {
+        ((a & 0x1f) << 6 | b & 0x3f, 2)
+    } else if a < 0xf0 {
+        ((a & 0x0f) << 12 | (b & 0x3f) << 6 | c & 0x3f, 3)
+    } else {
+        ((a & 0x07) << 18 | (b & 0x3f) << 12 | (c & 0x3f) << 6 | d & 0x3f, 4)
+    }
+}
+
 /// The class of one character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CharClass(pub(super) u8);
@@ -46,8 +59,14 @@ impl CharClass {
     /// Looks a code point up; one beyond Unicode separates.
     #[inline(always)]
     pub(super) fn of_code(code: u32) -> Self {
-        let block = INDEX.get((code >> BLOCK_BITS) as usize).map_or(0, |&block| block as usize);
-        Self(BLOCKS[block % BLOCKS.len()][(code & ((1 << BLOCK_BITS) - 1)) as usize])
+        let block = INDEX.get((code >> BLOCK_BITS) as usize).copied().unwrap_or_default();
+        Self(BLOCKS[block as usize][(code & ((1 << BLOCK_BITS) - 1)) as usize])
+    }
+
+    /// Whether normalisation leaves it and its neighbours alone.
+    #[inline(always)]
+    pub(super) fn is_inert(self) -> bool {
+        self.0 >> 2 == 0
     }
 
     /// Its part in tokens.

@@ -11,7 +11,7 @@ use icu_casemap::{CaseMapper, CaseMapperBorrowed};
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
 use super::Form;
-use super::class::{CharClass, FormClass};
+use super::class::{CharClass, FormClass, decode};
 use super::origin::Track;
 
 const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
@@ -53,7 +53,7 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
     let mut at = 0;
     track.mark(out.len(), 0);
     loop {
-        at = skip_ascii(bytes, at);
+        at = skip_inert(bytes, at);
         let Some(c) = source[at..].chars().next() else { break };
         let end = at + c.len_utf8();
         match CharClass::of(c).form() {
@@ -85,6 +85,28 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
         }
     }
     push_lowered(&source[copied..], out);
+}
+
+/// The first character at or after `at` that is neither ASCII nor known to be inert, or the end.
+#[inline]
+fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = skip_ascii(bytes, at);
+        while let Some(&next) = bytes.get(at..).and_then(<[u8]>::first_chunk::<4>) {
+            if next[0].is_ascii() {
+                break;
+            }
+            let (code, len) = decode(next);
+            if !CharClass::of_code(code).is_inert() {
+                return at;
+            }
+            at += len as usize;
+        }
+        // The last bytes are left to the caller, who looks at whole characters.
+        if bytes.len() - at < 4 || !bytes[at].is_ascii() {
+            return at;
+        }
+    }
 }
 
 /// The first byte at or after `at` that is not ASCII, or the end.

@@ -7,7 +7,7 @@
 //! The kernel marks the ASCII word characters of 64 bytes at a time as bits, other characters are looked up and their
 //! bits added, and then a token begins and ends where neighbouring bits differ.
 
-use super::class::{CharClass, TokenClass};
+use super::class::{CharClass, TokenClass, decode};
 use crate::kernel::{BLOCK, ByteMasks};
 
 /// Calls `emit(start, end)` for every token of the padded text, in order.
@@ -64,7 +64,9 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill)
     *spill = Spill { bytes: 0, run: 0 };
     while high != 0 {
         let bit = high.trailing_zeros();
-        let (code, len) = decode(padded, base + bit as usize);
+        // The padding is longer than any character, so there are always four bytes to look at.
+        let at = base + bit as usize;
+        let (code, len) = decode(padded.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default());
         let bits = (1u64 << len) - 1;
         high &= !(bits << bit);
         let end = bit + len;
@@ -82,20 +84,6 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill)
         }
     }
     (run, alone)
-}
-
-/// The code point of the non-ASCII character at `at`, and its length in bytes.
-#[inline(always)]
-fn decode(padded: &[u8], at: usize) -> (u32, u32) {
-    let bytes = padded.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; 4]);
-    let [a, b, c, d] = bytes.map(u32::from);
-    if a < 0xe0 {
-        ((a & 0x1f) << 6 | b & 0x3f, 2)
-    } else if a < 0xf0 {
-        ((a & 0x0f) << 12 | (b & 0x3f) << 6 | c & 0x3f, 3)
-    } else {
-        ((a & 0x07) << 18 | (b & 0x3f) << 12 | (c & 0x3f) << 6 | d & 0x3f, 4)
-    }
 }
 
 #[cfg(test)]

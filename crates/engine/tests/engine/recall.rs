@@ -1,0 +1,62 @@
+//! Promise 2: a run says what it may have missed, and is right about it.
+
+use minwise::candidate::Curve;
+
+use crate::support::{Documents, Random, listed, settings};
+
+/// Pairs of documents that share no word with any other pair, at similarities spread over 0.5 to 1, and these.
+fn planted(pairs: usize) -> (Vec<String>, Vec<f64>) {
+    let mut random = Random(11);
+    let (mut texts, mut similarities) = (vec![], vec![]);
+    for pair in 0..pairs {
+        let words: Vec<String> = (0..60).map(|i| format!("p{pair}w{i}")).collect();
+        // Of 60 words, k differ: (60 − k) / (60 + k).
+        let differ = 1 + random.below(19);
+        let mut other = words.clone();
+        for (i, word) in other.iter_mut().take(differ).enumerate() {
+            *word = format!("p{pair}x{i}");
+        }
+        texts.push(words.join(" "));
+        texts.push(other.join(" "));
+        similarities.push((60 - differ) as f64 / (60 + differ) as f64);
+    }
+    (texts, similarities)
+}
+
+#[test]
+fn the_expected_recall_is_the_measured_one_at_weak_bandings() {
+    let (texts, similarities) = planted(4000);
+    let documents = Documents::new(&texts);
+    for (bands, rows) in [(4, 4), (2, 6), (8, 8)] {
+        let settings = settings("words:1", 0.5, bands, rows);
+        let found = documents.pairs(&settings);
+        let count = listed(&found).len() as f64;
+        let there = similarities.len() as f64;
+        let (measured, expected) = (count / there, found.verification.expected_recall.value());
+
+        // Each pair is found with its own probability. The number found and the number that they are taken to stand
+        // for both spread, and their spreads are known.
+        let curve = Curve::from(settings.banding);
+        let sum =
+            |term: fn(f64) -> f64| similarities.iter().map(|&s| term(curve.probability(s))).sum::<f64>();
+        let mean = sum(|p| p) / there;
+        let spread_of_found = sum(|p| p * (1.0 - p)).sqrt() / there;
+        let spread_of_estimate = mean * sum(|p| (1.0 - p) / p).sqrt() / there;
+        assert!(measured < 0.97, "{measured}: this banding is not weak");
+        assert!((measured - mean).abs() < 4.0 * spread_of_found, "{measured} found, {mean} predicted");
+        let spread = spread_of_found + spread_of_estimate;
+        assert!(
+            (expected - measured).abs() < 4.0 * spread,
+            "{expected} expected, {measured} measured, ± {spread}"
+        );
+    }
+}
+
+#[test]
+fn equal_documents_are_never_missed() {
+    let texts: Vec<String> = (0..300).map(|i| format!("one{} two three", i % 100)).collect();
+    let found = Documents::new(&texts).pairs(&settings("words:2", 0.9, 1, 16));
+    assert_eq!(listed(&found).len(), 300);
+    assert_eq!(found.verification.expected_recall.value(), 1.0);
+    assert_eq!(found.verification.candidates, 0);
+}

@@ -1,0 +1,117 @@
+//! Corpora made to be slow: one family, one bucket, one text. What is counted is work, not time.
+
+use minwise::cluster::Cluster;
+
+use crate::support::{Documents, listed, settings, with_registers};
+
+/// A text of `length` words with one of them changed: no two documents are equal, all are near-duplicates.
+fn near_copy(i: usize, length: usize) -> String {
+    let mut words: Vec<String> = (0..length).map(|at| format!("w{at}")).collect();
+    words[i % length] = format!("changed{i}");
+    words.join(" ")
+}
+
+/// A hundred thousand near-copies make five thousand million pairs; a document is compared with kept ones only.
+#[test]
+fn one_family_is_linear_work() {
+    let count = 100_000;
+    let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
+    let decisions = documents.dedup(&settings("words:5", 0.8, 16, 6));
+    let kept = count - decisions.removed.len();
+    assert!(kept <= 10, "{kept} of one family are kept");
+    let candidates = decisions.verification.candidates as usize;
+    assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");
+    assert!(candidates >= count - 10, "each is compared once at least");
+}
+
+#[test]
+fn one_family_is_linear_work_for_components_too() {
+    let count = 5000;
+    let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
+    let mut settings = settings("words:5", 0.8, 16, 6);
+    settings.cluster = Cluster::Components;
+    let decisions = documents.dedup(&settings);
+    let candidates = decisions.verification.candidates as usize;
+    assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");
+    assert!(decisions.removed.len() >= count - 3);
+}
+
+#[test]
+fn equal_documents_are_no_work() {
+    let count = 200_000;
+    let documents =
+        Documents::new((0..count).map(|i| {
+            if i % 2 == 0 { "One two THREE four five six." } else { "one two three four five six" }
+        }));
+    let mut settings = settings("words:5", 0.8, 16, 6);
+    for cluster in [Cluster::Star, Cluster::Components] {
+        settings.cluster = cluster;
+        let decisions = documents.dedup(&settings);
+        assert_eq!(decisions.removed.len(), count - 1);
+        assert_eq!((decisions.equal, decisions.clusters), (count as u64 - 1, 1));
+        assert!(decisions.removed.iter().all(|removed| removed.of == 0 && removed.similarity == 1.0));
+        assert_eq!(
+            (decisions.verification.candidates, decisions.verification.expected_recall.value()),
+            (0, 1.0)
+        );
+    }
+}
+
+/// Half of every document is boilerplate, so that with bands of one row nearly all share a band with nearly all, and
+/// none is a near-duplicate but those planted: every tenth repeats the one before it with one word changed.
+fn boilerplate(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|i| {
+        let own = if i % 10 == 9 { i - 1 } else { i };
+        let mut words: Vec<String> = (0..20).map(|at| format!("all{at}")).collect();
+        words.extend((0..20).map(|at| format!("d{own}w{at}")));
+        if own != i {
+            words[20] = format!("d{i}new");
+        }
+        words.join(" ")
+    })
+}
+
+/// The bucket is split by further registers, the work stays linear, and what it costs is counted: the recall that is
+/// expected is below the one of the banding, which is 1 to fifteen digits, and near the one that is measured.
+#[test]
+fn one_bucket_with_every_document_is_split_and_the_cost_is_counted() {
+    let counts = [5_000, 10_000];
+    let (bands, registers) = (24, 64);
+    let settings = with_registers("words:1", 0.8, bands, 1, registers);
+    let runs = counts.map(|count| {
+        let decisions = Documents::new(boilerplate(count)).dedup(&settings);
+        let candidates = decisions.verification.candidates as usize;
+        assert!(candidates <= 64 * bands * count, "{candidates} comparisons for {count} documents");
+        (candidates, decisions)
+    });
+    let growth = runs[1].0 as f64 / runs[0].0 as f64;
+    assert!(growth < 2.6, "twice the documents, {growth} times the work");
+
+    let planted = counts[1] / 10;
+    let measured = runs[1].1.removed.len() as f64 / planted as f64;
+    let expected = runs[1].1.verification.expected_recall.value();
+    assert!(measured < 0.999 && expected < 0.999, "{measured} measured, {expected} expected");
+    // The planted pairs are at 39/41. Those that the split parts are few and stand for few.
+    assert!((measured - expected).abs() < 0.03, "{measured} measured, {expected} expected");
+}
+
+#[test]
+fn a_split_bucket_loses_no_pair_that_is_not_lost_to_the_count() {
+    // All pairs instead of decisions: the limit is higher, so here nothing is split and nothing lost.
+    let documents = Documents::new(boilerplate(2000));
+    let found = documents.pairs(&with_registers("words:1", 0.8, 24, 1, 64));
+    assert_eq!(listed(&found).len(), 200);
+    assert!(found.verification.expected_recall.value() > 0.999_999);
+}
+
+/// Templates: documents that share all but a word and are no near-duplicates because the threshold is higher still.
+/// Their sketches agree in nearly all registers, so that no split parts them.
+#[test]
+#[ignore = "defect: a shelf whose documents agree in all registers grows without limit, and the work with its square"]
+fn documents_just_below_the_threshold_are_linear_work() {
+    let candidates = [2000, 4000].map(|count| {
+        let documents = Documents::new((0..count).map(|i| near_copy(i, 400)));
+        documents.dedup(&settings("words:5", 0.99, 3, 42)).verification.candidates as f64
+    });
+    assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
+}

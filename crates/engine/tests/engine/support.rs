@@ -1,0 +1,105 @@
+//! Corpora on disk, made from a seed, and runs over them.
+
+use std::io::Write;
+
+use minwise::candidate::Banding;
+use minwise::cluster::Cluster;
+use minwise::keep::Keep;
+use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_engine::dedup::{Decisions, dedup};
+use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
+use minwise_engine::{Error, Reading, Settings, Unobserved, read};
+use tempfile::TempDir;
+
+/// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}
+
+/// Documents in a file that goes when the test ends.
+pub struct Documents {
+    _folder: TempDir,
+    pub corpus: Corpus,
+}
+
+impl Documents {
+    /// Writes the texts as JSONL, one after the other, so that a large corpus is never in memory.
+    pub fn new(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.jsonl");
+        let mut file = std::io::BufWriter::new(fs_err::File::create(&path).unwrap());
+        for (i, text) in texts.into_iter().enumerate() {
+            let line = serde_json::json!({ "id": format!("d{i}"), "text": text.as_ref() });
+            writeln!(file, "{line}").unwrap();
+        }
+        file.flush().unwrap();
+        let inputs = [path.to_string_lossy().into_owned()];
+        let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
+        Self { _folder: folder, corpus }
+    }
+
+    pub fn read(&self, settings: &Settings) -> Reading {
+        let reading = read(&self.corpus, settings, &Unobserved).unwrap();
+        assert_eq!(reading.rejected, []);
+        reading
+    }
+
+    pub fn dedup(&self, settings: &Settings) -> Decisions {
+        dedup(&self.corpus, &self.read(settings), settings, &Unobserved, |_| {}).unwrap()
+    }
+
+    pub fn pairs(&self, settings: &Settings) -> SimilarPairs {
+        pairs(&self.corpus, &self.read(settings), None, settings, &Unobserved).unwrap()
+    }
+}
+
+/// All pairs, in the order in which they are given.
+pub fn listed(pairs: &SimilarPairs) -> Vec<SimilarPair> {
+    let mut list = vec![];
+    let collect = |pair| {
+        list.push(pair);
+        Ok::<(), Error>(())
+    };
+    pairs.for_each(collect).unwrap();
+    list
+}
+
+/// Settings with a banding of their own; the registers follow from it.
+pub fn settings(shingling: &str, threshold: f64, bands: usize, rows: usize) -> Settings {
+    with_registers(shingling, threshold, bands, rows, bands * rows)
+}
+
+/// Settings whose sketches have registers that the bands leave over.
+pub fn with_registers(
+    shingling: &str,
+    threshold: f64,
+    bands: usize,
+    rows: usize,
+    registers: usize,
+) -> Settings {
+    Settings {
+        spec: format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap(),
+        threshold,
+        banding: Banding::new(bands, rows, registers).unwrap(),
+        keep: Keep::First,
+        cluster: Cluster::Star,
+        threads: 2,
+        max_rejects: None,
+    }
+}

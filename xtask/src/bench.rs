@@ -58,6 +58,32 @@ pub fn speed(data: &str) -> Result<()> {
     Ok(())
 }
 
+/// Instructions that `minwise dedup` takes for a byte, counted by valgrind: the same on every run, whatever else the
+/// machine does. Valgrind knows no AVX-512, so this is the AVX2 kernel.
+pub fn instructions(data: &str) -> Result<()> {
+    /// A corpus that valgrind goes through in a minute.
+    const COUNTED: usize = 4_000;
+    let minwise = build()?;
+    for name in ["english", "throughput"] {
+        let corpus = first_lines(&unpack(data, name)?, COUNTED)?;
+        let size = fs_err::metadata(&corpus)?.len() as f64;
+        let counts = path(&work().join("callgrind.out"));
+        let output = Command::new("valgrind")
+            .args(["--tool=callgrind", &format!("--callgrind-out-file={counts}")])
+            .arg(&minwise)
+            .args(["dedup", &path(&corpus), "--dry-run", "--quiet", "--threads", "1"])
+            .output()
+            .context("valgrind is needed to count instructions")?;
+        let printed = String::from_utf8_lossy(&output.stderr);
+        let refs = printed.lines().find_map(|line| line.split_once("Collected :"));
+        let instructions: f64 = refs
+            .and_then(|(_, count)| count.trim().parse().ok())
+            .with_context(|| format!("no count in what valgrind printed:\n{printed}"))?;
+        println!("{name}: {:.2} instructions a byte over {:.1} MB", instructions / size, size / 1e6);
+    }
+    Ok(())
+}
+
 /// `minwise pairs` beside other engines on one corpus, with recall and precision against the exact oracle.
 pub fn peers(shared: &str) -> Result<()> {
     let minwise = build()?;
@@ -66,12 +92,9 @@ pub fn peers(shared: &str) -> Result<()> {
     let script = |name: &str| path(&scripts.join(name));
 
     let english = unpack(&format!("{shared}/data"), "english")?;
-    let corpus = work().join("first.jsonl");
-    let text = fs_err::read(&english)?;
-    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').take(COMPARED).collect();
-    fs_err::write(&corpus, lines.concat())?;
+    let corpus = first_lines(&english, COMPARED)?;
     let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
-    println!("{} documents, {size:.1} MB", lines.len());
+    println!("{COMPARED} documents, {size:.1} MB");
 
     let oracle = work().join("oracle.tsv");
     if !oracle.exists() {
@@ -140,6 +163,15 @@ fn unpack(data: &str, name: &str) -> Result<PathBuf> {
     // Once through, so that it is in the page cache.
     fs_err::read(&unpacked)?;
     Ok(unpacked)
+}
+
+/// The first lines of a corpus, as a corpus of its own.
+fn first_lines(corpus: &Path, count: usize) -> Result<PathBuf> {
+    let first = corpus.with_extension(format!("first-{count}.jsonl"));
+    let text = fs_err::read(corpus)?;
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').take(count).collect();
+    fs_err::write(&first, lines.concat())?;
+    Ok(first)
 }
 
 fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {

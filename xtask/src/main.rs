@@ -21,6 +21,7 @@ cargo x tables             write the Unicode table of `core` anew
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
 cargo x bench              micro-benchmarks
 cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
+cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
 
 fn main() -> ExitCode {
@@ -47,6 +48,9 @@ fn task(args: &[&str]) -> Result<()> {
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "instructions", data @ ..] => {
+            bench::instructions(data.first().copied().unwrap_or("../shared/data"))
+        }
         ["bench", "peers", shared @ ..] => bench::peers(shared.first().copied().unwrap_or("../shared")),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");

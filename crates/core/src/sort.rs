@@ -4,8 +4,10 @@
 //! pass distributes them into runs of about one, and each run is put in order by itself. `benches/verify.rs` measures it
 //! beside a comparison sort. On keys that are not spread evenly it is still correct and O(n log n).
 
-/// Counters for more runs than this would not stay in the first cache.
-const MOST_BITS: u32 = 12;
+/// Counters for this many runs lie on the stack and in the first cache.
+const NEAR_BITS: u32 = 12;
+/// Counters for more runs than this would not stay in the second cache.
+const MOST_BITS: u32 = 16;
 /// Below this, distribution costs more than it saves.
 const FEW: usize = 32;
 /// Runs up to this length are put in order by insertion.
@@ -39,10 +41,16 @@ pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     }
     // About one item a run, as long as there are enough counters.
     let bits = items.len().ilog2().min(MOST_BITS);
-    let run_of = |item: &T| (item.mixed() >> (64 - bits)) as usize;
+    if bits <= NEAR_BITS {
+        distribute(items, scratch, bits, &mut [0; 1 << NEAR_BITS][..1 << bits]);
+    } else {
+        distribute(items, scratch, bits, &mut vec![0; 1 << bits]);
+    }
+}
 
-    let mut counters = [0u32; 1 << MOST_BITS];
-    let ends = &mut counters[..1 << bits];
+/// Sorts by the first `bits` bits with a counter for each of their values, then every run by itself.
+fn distribute<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, bits: u32, ends: &mut [u32]) {
+    let run_of = |item: &T| (item.mixed() >> (64 - bits)) as usize;
     for item in items.iter() {
         ends[run_of(item)] += 1;
     }

@@ -68,7 +68,7 @@ fn numbers_out_of_range() {
     --- stderr
     minwise: `--max-record`: it must be from 1 byte to 4 GiB
     minwise: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
-    minwise: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 1024
+    minwise: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 256
     minwise: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
     minwise: `--threads`: it must be at least 1
     ");
@@ -111,7 +111,13 @@ fn bands_and_rows_of_any_size_do_not_fit() {
 
 #[test]
 fn a_recall_that_cannot_be_reached() {
-    insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --threshold 0.03 --registers 100"), @"");
+    insta::assert_snapshot!(desk().run("dedup in.jsonl -o out.jsonl --threshold 0.03 --registers 100"), @"
+    exit 2
+    --- stderr
+    minwise: `--recall`: no banding of 100 registers finds a pair at similarity 0.03 with probability 0.99: the best is 0.9524
+
+    hint: `--registers 152` would be enough; so would `--recall 0.952`
+    ");
 }
 
 /// 0.9986 is the best, and 0.999 is more than that.
@@ -218,7 +224,7 @@ fn inputs_that_are_not_there() {
 fn an_input_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;
     let desk = desk();
-    fs_err::set_permissions(desk.path("in.jsonl"), std::fs::Permissions::from_mode(0)).unwrap();
+    fs_err::set_permissions(desk.path("in.jsonl"), std::fs::Permissions::from_mode(0o000)).unwrap();
     if fs_err::read(desk.path("in.jsonl")).is_ok() {
         return;
     }
@@ -265,8 +271,30 @@ fn lines_that_are_not_documents() {
         b"\"a string\"",
     ];
     desk.write("in.jsonl", lines.join(&b'\n'));
-    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --report report -q"), @"");
-    insta::assert_snapshot!(desk.text("report/rejects.jsonl"), @"");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --report report -q"), @"
+    exit 2
+    --- stderr
+    minwise: 9 records were rejected
+        in.jsonl:1: not JSON: EOF while parsing a string at column 23
+        in.jsonl:2: not JSON: trailing characters at column 28
+        in.jsonl:3: not a JSON object
+        in.jsonl:4: there is no field `text`
+        in.jsonl:5: the field `text` holds null
+        and 4 more
+
+    hint: all of them are in `report/rejects.jsonl`
+    ");
+    insta::assert_snapshot!(desk.text("report/rejects.jsonl"), @r#"
+    {"file":"in.jsonl","line":1,"id":null,"reason":"invalid_json","message":"not JSON: EOF while parsing a string at column 23"}
+    {"file":"in.jsonl","line":2,"id":null,"reason":"invalid_json","message":"not JSON: trailing characters at column 28"}
+    {"file":"in.jsonl","line":3,"id":null,"reason":"not_an_object","message":"not a JSON object"}
+    {"file":"in.jsonl","line":4,"id":"none","reason":"missing_field","message":"there is no field `text`"}
+    {"file":"in.jsonl","line":5,"id":"null","reason":"wrong_type","message":"the field `text` holds null"}
+    {"file":"in.jsonl","line":6,"id":null,"reason":"wrong_type","message":"the field `id` holds a list"}
+    {"file":"in.jsonl","line":7,"id":"twice","reason":"duplicate_field","message":"the field `text` is there twice"}
+    {"file":"in.jsonl","line":8,"id":null,"reason":"invalid_utf8","message":"not UTF-8: byte 22 is invalid"}
+    {"file":"in.jsonl","line":9,"id":null,"reason":"not_an_object","message":"not a JSON object"}
+    "#);
     assert_eq!(desk.text("out.jsonl"), "");
 }
 

@@ -26,6 +26,7 @@ fn the_command() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
 fn dedup() {
     insta::assert_snapshot!(Desk::new().run("dedup --help"), @"
     exit 0

@@ -3,6 +3,8 @@
 //! Every test works in a folder of its own, and names files relative to it, so that no path of this machine is part of
 //! an expectation.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod compare;
 mod dedup;
 mod determinism;

@@ -110,7 +110,12 @@ fn one_row_has_no_steepest_point() {
 #[test]
 fn what_cannot_be_planned_is_refused() {
     let desk = Desk::new();
-    insta::assert_snapshot!(desk.run("plan --threshold 1.5 --registers 70000"), @"");
+    insta::assert_snapshot!(desk.run("plan --threshold 1.5 --registers 70000"), @"
+    exit 2
+    --- stderr
+    minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
+    minwise: `--registers`: the number of registers cannot be 70000: it must be from 1 to 65536
+    ");
     insta::assert_snapshot!(desk.run("plan --threshold 0.1 --recall 0.999 --registers 16"), @"
     exit 2
     --- stderr

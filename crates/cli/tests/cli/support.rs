@@ -88,7 +88,7 @@ impl Desk {
             .env_remove("COLUMNS")
             .args(arguments)
             .write_stdin(stdin)
-            .timeout(Duration::from_secs(60))
+            .timeout(Duration::from_mins(1))
             .output()
             .unwrap();
         Run {

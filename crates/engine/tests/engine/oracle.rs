@@ -185,8 +185,8 @@ pub fn corpus(seed: u64) -> Vec<String> {
             for _ in 0..random.below(1 + length / 4) * usize::from(member > 1) {
                 let at = random.below(words_of_it.len());
                 match random.below(3) {
-                    0 => words_of_it[at] = random.pick(words),
-                    1 => words_of_it.insert(at, random.pick(words)),
+                    0 => words_of_it[at] = random.pick(words).as_str(),
+                    1 => words_of_it.insert(at, random.pick(words).as_str()),
                     _ => drop(words_of_it.remove(at)),
                 }
             }

@@ -1,6 +1,7 @@
 //! Corpora made to be slow: one family, one bucket, one text. What is counted is work, not time.
 
 use minwise::cluster::Cluster;
+use minwise_engine::Settings;
 
 use crate::support::{Documents, listed, settings, with_registers};
 
@@ -18,10 +19,11 @@ fn one_family_is_linear_work() {
     let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
     let decisions = documents.dedup(&settings("words:5", 0.8, 16, 6));
     let kept = count - decisions.removed.len();
-    assert!(kept <= 10, "{kept} of one family are kept");
+    // At 51/61 one in 600 shares no band with the first; few share one with none of those that are kept.
+    assert!(kept <= 60, "{kept} of one family are kept");
     let candidates = decisions.verification.candidates as usize;
     assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");
-    assert!(candidates >= count - 10, "each is compared once at least");
+    assert!(candidates >= count - kept, "each is compared once at least");
 }
 
 #[test]
@@ -57,49 +59,65 @@ fn equal_documents_are_no_work() {
     }
 }
 
-/// Half of every document is boilerplate, so that with bands of one row nearly all share a band with nearly all, and
-/// none is a near-duplicate but those planted: every tenth repeats the one before it with one word changed.
+/// Half of every document is boilerplate, so that with bands of one row nearly all share a band with nearly all (a pair
+/// is at 20/60), and none is a near-duplicate but those planted: every tenth repeats the one before it with a fifth of
+/// its words changed, which is at 32/48.
 fn boilerplate(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|i| {
         let own = if i % 10 == 9 { i - 1 } else { i };
         let mut words: Vec<String> = (0..20).map(|at| format!("all{at}")).collect();
         words.extend((0..20).map(|at| format!("d{own}w{at}")));
         if own != i {
-            words[20] = format!("d{i}new");
+            for (at, word) in words.iter_mut().skip(20).take(8).enumerate() {
+                *word = format!("d{i}n{at}");
+            }
         }
         words.join(" ")
     })
 }
 
-/// The bucket is split by further registers, the work stays linear, and what it costs is counted: the recall that is
-/// expected is below the one of the banding, which is 1 to fifteen digits, and near the one that is measured.
+/// Bands of one row, 64 registers. Unsplit, the planted pairs are found with probability 0.99985.
+fn one_row() -> Settings {
+    with_registers("words:1", 0.6, 8, 1, 64)
+}
+
 #[test]
 fn one_bucket_with_every_document_is_split_and_the_cost_is_counted() {
-    let counts = [5_000, 10_000];
-    let (bands, registers) = (24, 64);
-    let settings = with_registers("words:1", 0.8, bands, 1, registers);
-    let runs = counts.map(|count| {
+    let settings = one_row();
+    let runs = [5_000, 10_000].map(|count| {
         let decisions = Documents::new(boilerplate(count)).dedup(&settings);
         let candidates = decisions.verification.candidates as usize;
-        assert!(candidates <= 64 * bands * count, "{candidates} comparisons for {count} documents");
+        assert!(candidates <= 64 * count, "{candidates} comparisons for {count} documents");
         (candidates, decisions)
     });
     let growth = runs[1].0 as f64 / runs[0].0 as f64;
     assert!(growth < 2.6, "twice the documents, {growth} times the work");
-
-    let planted = counts[1] / 10;
-    let measured = runs[1].1.removed.len() as f64 / planted as f64;
+    let measured = runs[1].1.removed.len() as f64 / 1000.0;
     let expected = runs[1].1.verification.expected_recall.value();
-    assert!(measured < 0.999 && expected < 0.999, "{measured} measured, {expected} expected");
-    // The planted pairs are at 39/41. Those that the split parts are few and stand for few.
-    assert!((measured - expected).abs() < 0.03, "{measured} measured, {expected} expected");
+    let unsplit = settings.curve().probability(32.0 / 48.0);
+    assert!(measured > 0.5 && measured < 0.999, "{measured}");
+    assert!(unsplit > 0.9998 && expected < 0.999, "{expected} expected: what the split costs is not counted");
+}
+
+/// The registers that split one band are the rows of the next, so that bands that are split succeed and fail together.
+#[test]
+#[ignore = "defect: split bands are taken to be independent; 0.2 % are said to be missed where it is 6 %"]
+fn the_recall_of_a_split_bucket_is_the_measured_one() {
+    let decisions = Documents::new(boilerplate(10_000)).dedup(&one_row());
+    let measured = decisions.removed.len() as f64 / 1000.0;
+    let expected = decisions.verification.expected_recall.value();
+    let spread = (measured * (1.0 - measured) / 1000.0).sqrt();
+    assert!(
+        (measured - expected).abs() < 4.0 * spread,
+        "{measured} measured, {expected} expected, ± {spread}"
+    );
 }
 
 #[test]
-fn a_split_bucket_loses_no_pair_that_is_not_lost_to_the_count() {
-    // All pairs instead of decisions: the limit is higher, so here nothing is split and nothing lost.
+fn a_bucket_that_is_not_split_loses_nothing() {
+    // For pairs the limit is higher, so that nothing is split here and nothing lost.
     let documents = Documents::new(boilerplate(2000));
-    let found = documents.pairs(&with_registers("words:1", 0.8, 24, 1, 64));
+    let found = documents.pairs(&with_registers("words:1", 0.6, 24, 1, 64));
     assert_eq!(listed(&found).len(), 200);
     assert!(found.verification.expected_recall.value() > 0.999_999);
 }

@@ -1,6 +1,7 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
 use minwise::Spec;
+use minwise::keep::Keep;
 use minwise::shingle::{Shingler, Shingles, Shingling, Unit};
 use minwise::sketch::{MinHash, Sketches};
 use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
@@ -53,7 +54,7 @@ pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Re
     // Lines are numbered within a source; chunks come in the order of sources and lines.
     let mut lines = (0, 0);
     let sketcher = settings.spec.sketcher()?;
-    let prepare = || Worker::new(&settings.spec, sketcher.clone());
+    let prepare = || Worker::new(settings, sketcher.clone());
     let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
@@ -152,6 +153,7 @@ impl Rejected {
 /// One thread's room to work in.
 struct Worker {
     spec: Spec,
+    keep: Keep,
     shingler: Shingler,
     sketcher: MinHash,
     shingles: Shingles,
@@ -161,10 +163,11 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(spec: &Spec, sketcher: MinHash) -> Self {
+    fn new(settings: &Settings, sketcher: MinHash) -> Self {
         Self {
-            spec: *spec,
-            shingler: spec.shingler(),
+            spec: settings.spec,
+            keep: settings.keep,
+            shingler: settings.spec.shingler(),
             sketcher,
             shingles: Shingles::new(),
             scratch: Scratch::new(),
@@ -176,14 +179,14 @@ impl Worker {
     fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
         let mut part = Reading::new(&self.spec);
         part.reserve(self.before + self.before / 8);
-        let Self { spec, shingler, sketcher, shingles, scratch, .. } = self;
+        let Self { spec, keep, shingler, sketcher, shingles, scratch, .. } = self;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
                 shingler.shingle_into(&document.text, shingles);
                 if shingler.refuses(shingles) {
                     part.reject_short(&place, &document, shingles.units(), &spec.shingling);
                 } else {
-                    part.add(place, &document, shingles, sketcher);
+                    part.add(place, &document, shingles, sketcher, *keep);
                 }
             }
             Err(reject) => part.reject(&place, reject),
@@ -194,12 +197,20 @@ impl Worker {
 }
 
 impl Reading {
-    fn add(&mut self, place: Place, document: &Document<'_>, shingles: &Shingles, sketcher: &MinHash) {
+    fn add(
+        &mut self,
+        place: Place,
+        document: &Document<'_>,
+        shingles: &Shingles,
+        sketcher: &MinHash,
+        keep: Keep,
+    ) {
         let hashes = shingles.hashes();
         self.documents.add(&New {
             place,
             id: document.id.as_deref(),
-            characters: document.text.chars().count() as u64,
+            // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
+            characters: if keep.needs_lengths() { document.text.chars().count() as u64 } else { 0 },
             has_shingles: !hashes.is_empty(),
         });
         self.equality_keys.push(shingles.equality_key());

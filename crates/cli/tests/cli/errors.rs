@@ -78,8 +78,8 @@ fn numbers_out_of_range() {
 #[test]
 #[ignore = "defect: a recall that is out of range is not reported beside other wrong options"]
 fn a_wrong_recall_is_reported_beside_other_wrong_options() {
-    let run = desk().run("dedup in.jsonl -o out.jsonl --recall 2 --keep best").exit(2);
-    assert!(run.err.contains("`--recall`") && run.err.contains("`--keep`"), "{run}");
+    let run = desk().run("dedup in.jsonl -o out.jsonl --threshold 2 --recall 2").exit(2);
+    assert!(run.err.contains("`--threshold`") && run.err.contains("`--recall`"), "{run}");
 }
 
 #[test]
@@ -101,12 +101,11 @@ fn bands_and_rows_that_do_not_fit() {
     ");
 }
 
+/// Their product may be more than a machine word holds.
 #[test]
-#[ignore = "defect: bands times rows overflows in the message (a panic where overflow is checked)"]
 fn bands_and_rows_of_any_size_do_not_fit() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --bands 18446744073709551615 --rows 2").exit(2);
-    assert!(run.err.starts_with("minwise: `--bands`: "), "{run}");
-    assert!(!run.err.contains("18446744073709551614 registers"), "{run}");
+    assert!(run.err.contains("bands of 2 rows need 36893488147419103230 registers"), "{run}");
 }
 
 #[test]

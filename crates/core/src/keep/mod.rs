@@ -46,6 +46,17 @@ impl Keep {
     }
 }
 
+impl Keep {
+    /// Whether the policy looks at how long a document is.
+    #[must_use]
+    pub fn needs_lengths(self) -> bool {
+        match self {
+            Self::First => false,
+            Self::Longest | Self::Shortest => true,
+        }
+    }
+}
+
 impl fmt::Display for Keep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

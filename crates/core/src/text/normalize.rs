@@ -47,6 +47,11 @@ fn casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
 }
 
 fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
+    if source.is_ascii() {
+        track.mark(out.len(), 0);
+        push_lowered(source, out);
+        return;
+    }
     let bytes = source.as_bytes();
     // `copied..at` is a stretch of inert characters that waits to be copied.
     let mut copied = 0;

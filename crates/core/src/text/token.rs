@@ -15,6 +15,7 @@ use crate::kernel::{BLOCK, ByteMasks};
 /// `masks` describes `padded` block by block, and the text is followed by at least one zero.
 #[inline(always)]
 pub(crate) fn for_each(padded: &[u8], masks: &[ByteMasks], mut emit: impl FnMut(usize, usize)) {
+    // Where the run that is open began.
     let mut start = 0;
     // Whether the byte before this block belongs to a run; what a character at the end of the block before it says
     // of the bytes that lie in this one.
@@ -22,31 +23,49 @@ pub(crate) fn for_each(padded: &[u8], masks: &[ByteMasks], mut emit: impl FnMut(
     let mut spill = Spill { bytes: 0, run: 0 };
     for (block, masks) in masks.iter().enumerate() {
         let base = block * BLOCK;
-        let mut run = masks.word;
-        let mut alone = 0;
-        if masks.high != 0 {
-            (run, alone) = look_closer(padded, base, masks, &mut spill);
+        let (run, mut alone) =
+            if masks.high == 0 { (masks.word, 0) } else { look_closer(padded, base, masks, &mut spill) };
+        let shifted = run << 1 | before;
+        let mut begins = Positions(run & !shifted);
+        let mut ends = Positions(shifted & !run);
+        if before == 0 {
+            start = base + begins.next();
         }
-        let edges = run ^ (run << 1 | before);
         before = run >> 63;
-        let mut events = edges | alone;
-        while events != 0 {
-            let bit = events.trailing_zeros();
-            events &= events - 1;
-            let at = base + bit as usize;
-            if edges >> bit & 1 != 0 {
-                if run >> bit & 1 != 0 {
-                    start = at;
-                } else {
-                    emit(start, at);
-                }
+        while ends.0 != 0 {
+            let end = base + ends.next();
+            while alone != 0 && base + (alone.trailing_zeros() as usize) < end {
+                emit_alone(padded, base, &mut alone, &mut emit);
             }
-            if alone >> bit & 1 != 0 {
-                // All scripts whose characters stand alone lie beyond the two-byte characters.
-                emit(at, at + if padded[at] >= 0xf0 { 4 } else { 3 });
-            }
+            emit(start, end);
+            start = base + begins.next();
+        }
+        while alone != 0 {
+            emit_alone(padded, base, &mut alone, &mut emit);
         }
     }
+}
+
+/// The positions of the bits that are set, lowest first.
+struct Positions(u64);
+
+impl Positions {
+    /// The next position; a meaningless one when there is none.
+    #[inline(always)]
+    fn next(&mut self) -> usize {
+        let next = self.0.trailing_zeros() as usize;
+        self.0 &= self.0.wrapping_sub(1);
+        next
+    }
+}
+
+/// Emits the first of the characters that stand alone.
+#[inline(always)]
+fn emit_alone(padded: &[u8], base: usize, alone: &mut u64, emit: &mut impl FnMut(usize, usize)) {
+    let at = base + alone.trailing_zeros() as usize;
+    *alone &= *alone - 1;
+    // All scripts whose characters stand alone lie beyond the two-byte characters.
+    emit(at, at + if padded[at] >= 0xf0 { 4 } else { 3 });
 }
 
 /// The part of a character that lies in the block after the one it begins in.

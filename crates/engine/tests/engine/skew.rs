@@ -127,9 +127,9 @@ fn a_bucket_that_is_not_split_loses_nothing() {
 #[test]
 #[ignore = "defect: a shelf whose documents agree in all registers grows without limit, and the work with its square"]
 fn documents_just_below_the_threshold_are_linear_work() {
-    let candidates = [2000, 4000].map(|count| {
-        let documents = Documents::new((0..count).map(|i| near_copy(i, 400)));
-        documents.dedup(&settings("words:5", 0.99, 3, 42)).verification.candidates as f64
+    let candidates = [1000, 2000].map(|count| {
+        let documents = Documents::new((0..count).map(|i| near_copy(i, 1000)));
+        documents.dedup(&settings("words:5", 1.0, 1, 128)).verification.candidates as f64
     });
     assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
 }

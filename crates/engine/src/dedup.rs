@@ -69,7 +69,7 @@ pub fn dedup(
     let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
     let places = inverse(&order);
 
-    let undecided = undecided_before(&candidates, order.len());
+    let undecided = undecided_before(&candidates, &equals, order.len());
     let mut removed = removed_outside(&candidates, &equals, order.len());
     decided(Decided { before: undecided[0], removed: documents_of(&removed) });
     let mut hoods = 0;
@@ -137,11 +137,14 @@ fn documents_of(removed: &[Removed]) -> Vec<u32> {
 }
 
 /// For each number of neighbourhoods that are done: the first document that is still in one of the others.
-fn undecided_before(candidates: &Candidates, documents: usize) -> Vec<u32> {
+fn undecided_before(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<u32> {
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
-        let first = candidates.hood(number).documents.iter().min();
-        before[number] = before[number + 1].min(first.copied().unwrap_or(u32::MAX));
+        // An equal of a document may come before it in the input, if another policy than input order decides.
+        let here = candidates.hood(number).documents.iter();
+        let first =
+            here.flat_map(|&document| equals.members(document).iter().copied().chain([document])).min();
+        before[number] = before[number + 1].min(first.unwrap_or(u32::MAX));
     }
     before
 }

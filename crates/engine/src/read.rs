@@ -68,10 +68,10 @@ pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Re
         if chunk.source() != lines.0 {
             lines = (chunk.source(), 0);
         }
-        if reading.documents.is_empty() {
+        if reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
             // Growing step by step would copy everything several times and need twice the memory while it does. Memory
-            // that is reserved and never used costs nothing.
-            let share = corpus.size_bytes() as f64 / chunk.size_bytes().max(1) as f64;
+            // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
+            let share = corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
             reading.reserve((part.documents.len() as f64 * share * 1.1) as usize);
         }
         reading.append(&mut part, lines.1)?;
@@ -107,7 +107,7 @@ impl Reading {
     fn reserve(&mut self, documents: usize) {
         self.documents.reserve(documents);
         self.sketches.reserve(documents);
-        self.equality_keys.reserve(documents);
+        let _ = self.equality_keys.try_reserve(documents);
     }
 
     fn append(&mut self, part: &mut Self, first_line: u64) -> Result<(), Error> {

@@ -52,8 +52,8 @@ pub(crate) struct Budget {
     pub bytes: usize,
     /// Threads that load sets.
     pub threads: usize,
-    /// Documents that are loaded together, because the next ones will be asked for next.
-    pub ahead: usize,
+    /// Text that is loaded together, because the next documents will be asked for next.
+    pub ahead_bytes: u64,
 }
 
 impl<'a> Sets<'a> {
@@ -94,7 +94,7 @@ impl<'a> Sets<'a> {
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {
-        if self.budget.ahead <= 1 {
+        if self.budget.ahead_bytes == 0 {
             let set = self.loader.load(self.documents[document as usize], self.room)?;
             self.put(document, set);
         } else {
@@ -106,9 +106,15 @@ impl<'a> Sets<'a> {
 
     /// Loads a document and those behind it, with several threads.
     fn load_ahead(&mut self, document: u32) -> Result<(), Error> {
-        let end = (document as usize + self.budget.ahead).min(self.documents.len());
-        let missing: Vec<u32> =
-            (document..end as u32).filter(|&next| self.held[next as usize].is_none()).collect();
+        let mut text_bytes = 0;
+        let missing: Vec<u32> = (document..self.documents.len() as u32)
+            .filter(|&next| self.held[next as usize].is_none())
+            .take_while(|&next| {
+                let first = next == document;
+                text_bytes += u64::from(self.loader.documents.place(self.documents[next as usize]).len);
+                first || text_bytes <= self.budget.ahead_bytes
+            })
+            .collect();
         let mut loaded = Vec::with_capacity(missing.len());
         let (loader, documents) = (self.loader, self.documents);
         let work = |room: &mut Room, item: usize| loader.load(documents[missing[item] as usize], room);

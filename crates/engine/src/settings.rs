@@ -3,7 +3,7 @@
 use std::thread::available_parallelism;
 
 use minwise::candidate::shelf::Limits;
-use minwise::candidate::{Banding, Curve, tune};
+use minwise::candidate::{Banding, Curve, Splits, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
 use minwise::{Error, Spec};
@@ -55,17 +55,21 @@ impl Settings {
     ///
     /// 64 kept documents with one band key that are not near-duplicates of one another are a sign of boilerplate.
     pub(crate) fn limits_of_kept(&self) -> Limits {
-        self.limits(64)
+        self.limits(64, 256)
     }
 
     /// When shelves are split, for runs that compare all with all.
     pub(crate) fn limits_of_all(&self) -> Limits {
-        self.limits(4096)
+        self.limits(4096, 16_384)
     }
 
-    fn limits(&self, most: usize) -> Limits {
-        let registers = 2;
-        let splits = self.banding.most_splits(registers, self.spec.method.registers());
-        Limits { most, splits, registers }
+    /// The further registers by which shelves are split, two at a time.
+    pub(crate) fn splits(&self) -> Splits {
+        self.banding.splits(self.spec.method.registers(), 2)
+    }
+
+    fn limits(&self, most: usize, full: usize) -> Limits {
+        let splits = self.splits();
+        Limits { most, splits: splits.most(), registers: splits.registers(), full }
     }
 }

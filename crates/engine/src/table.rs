@@ -104,10 +104,11 @@ impl Documents {
 
     /// Makes room for this many more documents.
     pub(crate) fn reserve(&mut self, documents: usize) {
-        self.places.reserve(documents);
-        self.characters.reserve(documents);
-        self.has_shingles.reserve(documents);
-        self.id_ends.reserve(documents);
+        // Without room they grow as they need to.
+        let _ = self.places.try_reserve(documents);
+        let _ = self.characters.try_reserve(documents);
+        let _ = self.has_shingles.try_reserve(documents);
+        let _ = self.id_ends.try_reserve(documents);
     }
 
     /// Adds the documents of a part behind these; its lines are numbered from `first_line`.

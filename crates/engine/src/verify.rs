@@ -1,6 +1,6 @@
 //! The third stage: neighbourhoods verified one by one, exactly.
 
-use minwise::candidate::{Banding, ExpectedRecall};
+use minwise::candidate::{ExpectedRecall, Splits};
 use minwise::cluster::{Found, Judge, Neighbourhood};
 use minwise::sketch::Sketches;
 use minwise::verify::Overlap;
@@ -18,8 +18,8 @@ use crate::settings::Settings;
 const SETS_BYTES: usize = 32 << 20;
 /// A neighbourhood with more text than this is worked on by all threads together.
 const LARGE_BYTES: u64 = 8 << 20;
-/// Documents of a large neighbourhood that are read together.
-const AHEAD: usize = 256;
+/// Text of a large neighbourhood that is read together, for each thread.
+const AHEAD_BYTES: u64 = 4 << 20;
 /// Shelves with at most this many documents that occur in several bands are looked at once.
 const SMALL_SHELF: usize = 64;
 
@@ -58,9 +58,9 @@ pub(crate) struct ExactJudge<'a> {
     sets: Sets<'a>,
     documents: &'a [u32],
     sketches: &'a Sketches,
-    banding: Banding,
-    split_registers: usize,
+    splits: &'a Splits,
     threshold: f64,
+    observer: &'a dyn Observer,
     pub compared: u64,
 }
 
@@ -76,6 +76,10 @@ impl Judge for ExactJudge<'_> {
     type Error = Error;
 
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
+        // A neighbourhood can be large, and whoever asks to stop should not have to wait for its end.
+        if self.compared.is_multiple_of(64) && self.observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
         self.compared += 1;
         let threshold = self.threshold;
         let (a, b) = self.sets.both(a, b)?;
@@ -84,7 +88,7 @@ impl Judge for ExactJudge<'_> {
 
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
         let sketch = self.sketches.row(self.documents[document as usize] as usize);
-        self.banding.split_key(band as usize, split, self.split_registers, sketch)
+        self.splits.key(band as usize, split, sketch)
     }
 }
 
@@ -100,6 +104,7 @@ pub(crate) fn each_hood<T: Send>(
 ) -> Result<Verification, Error> {
     observer.begin(Stage::Verify, candidates.documents() as u64);
     let shingler = settings.spec.shingler();
+    let splits = settings.splits();
     let loader = Loader { corpus, documents: &reading.documents, shingler: &shingler };
     let run = |number: usize, room: &mut Room, budget: Budget| -> Result<(T, Verification), Error> {
         if observer.cancelled() {
@@ -111,9 +116,9 @@ pub(crate) fn each_hood<T: Send>(
             sets: Sets::new(&loader, hood.documents, room, budget),
             documents: hood.documents,
             sketches: &reading.sketches,
-            banding: settings.banding,
-            split_registers: settings.limits_of_all().registers,
+            splits: &splits,
             threshold: settings.threshold,
+            observer,
             compared: 0,
         };
         let mut verification = Verification::new(settings);
@@ -139,12 +144,16 @@ pub(crate) fn each_hood<T: Send>(
     let mut deliver = |number: usize, result| {
         delivery.put(number, result, |number, result| receive(candidates.hood(number), result));
     };
-    let all = Budget { bytes: SETS_BYTES * settings.threads, threads: settings.threads, ahead: AHEAD };
+    let all = Budget {
+        bytes: SETS_BYTES * settings.threads,
+        threads: settings.threads,
+        ahead_bytes: AHEAD_BYTES * settings.threads as u64,
+    };
     let mut room = Room::default();
     for number in large {
         deliver(number, run(number, &mut room, all)?);
     }
-    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead: 1 };
+    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
     let work = |room: &mut Room, item: usize| Ok((small[item], run(small[item], room, one)?));
     parallel::in_order(small.len(), settings.threads, Room::default, work, |(number, result)| {
         deliver(number, result);

@@ -13,6 +13,6 @@ pub mod recall;
 pub mod shelf;
 pub mod tune;
 
-pub use banding::Banding;
+pub use banding::{Banding, Splits};
 pub use recall::ExpectedRecall;
 pub use tune::Curve;

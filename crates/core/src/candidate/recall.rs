@@ -6,6 +6,7 @@
 //! Differs    Averaging P over the found pairs instead would be too high: pairs that are hard to find are rare among
 //!            them because they are hard to find.
 
+use super::shelf::Narrowing;
 use super::tune::Curve;
 
 /// Adds up found pairs and tells the share of all pairs that they are.
@@ -25,9 +26,8 @@ impl ExpectedRecall {
 
     /// A found pair whose registers agree with probability `p`.
     ///
-    /// `narrowed` lists, for each of its bands that held too many documents and was split, how many further registers
-    /// had to agree there.
-    pub fn add(&mut self, p: f64, narrowed: &[u32]) {
+    /// `narrowed` says, for each of its bands that were crowded, what was asked for there besides the band's rows.
+    pub fn add(&mut self, p: f64, narrowed: &[Narrowing]) {
         self.found += 1.0;
         self.there += 1.0 / self.curve.probability_narrowed(p, narrowed);
     }
@@ -52,16 +52,21 @@ impl ExpectedRecall {
 }
 
 impl Curve {
-    /// The probability that a pair shares a band, when some of its bands ask for further registers.
+    /// The probability that a pair shares a band, when some of its bands are crowded and ask for more.
+    ///
+    /// A band is crowded because its rows fell on what many documents share, and there the pair agrees more often than
+    /// elsewhere; so it is taken to agree wherever it is crowded, as far as its similarity allows. That is the
+    /// cautious side: crowded bands lose the more, the more of the agreement lies in them.
     #[must_use]
-    pub fn probability_narrowed(&self, p: f64, narrowed: &[u32]) -> f64 {
+    pub fn probability_narrowed(&self, p: f64, narrowed: &[Narrowing]) -> f64 {
         if narrowed.is_empty() {
             return self.probability(p);
         }
-        let open = self.with_bands_less(narrowed.len());
-        let miss_open = 1.0 - open.probability(p);
-        let miss_narrowed: f64 = narrowed.iter().map(|&more| 1.0 - self.band_probability(p, more)).product();
-        1.0 - miss_open * miss_narrowed
+        let passes = |narrowed: &Narrowing| p.powf(f64::from(narrowed.registers)) * narrowed.share;
+        let passed = narrowed.iter().map(passes).sum::<f64>() / narrowed.len() as f64;
+        let agrees = self.band_probability(p);
+        let crowded = agrees.min(narrowed.len() as f64 / self.bands());
+        self.probability_of_bands(agrees - crowded * (1.0 - passed))
     }
 }
 
@@ -87,16 +92,23 @@ mod tests {
         assert!((recall.value() - 100.0 / (99.0 + 1.0 / p)).abs() < 1e-12);
     }
 
+    fn narrowing(registers: u32, share: f64) -> Narrowing {
+        Narrowing { registers, share }
+    }
+
     #[test]
-    fn narrowed_bands_are_counted() {
+    fn crowded_bands_are_counted() {
         let curve = curve();
         let all = curve.probability(0.8);
-        let one = curve.probability_narrowed(0.8, &[2]);
-        let expected = 1.0 - (1.0 - 0.8f64.powi(6)).powi(15) * (1.0 - 0.8f64.powi(8));
+        let one = curve.probability_narrowed(0.8, &[narrowing(2, 1.0)]);
+        let expected = 1.0 - (1.0 - (0.8f64.powi(6) - 0.36 / 16.0)).powi(16);
         assert!((one - expected).abs() < 1e-12);
         assert!(one < all);
-        let every = curve.probability_narrowed(0.8, &[2; 16]);
+        // When every band is crowded, all of them ask for two more rows.
+        let every = curve.probability_narrowed(0.8, &[narrowing(2, 1.0); 16]);
         assert!((every - (1.0 - (1.0 - 0.8f64.powi(8)).powi(16))).abs() < 1e-12);
+        let half = curve.probability_narrowed(0.8, &[narrowing(0, 0.5); 16]);
+        assert!((half - (1.0 - (1.0 - 0.5 * 0.8f64.powi(6)).powi(16))).abs() < 1e-12);
     }
 
     #[test]

@@ -28,17 +28,22 @@ impl Curve {
     /// The probability that a pair whose registers agree with probability `p` shares at least one band.
     #[must_use]
     pub fn probability(&self, p: f64) -> f64 {
-        -(self.bands * (-p.powf(self.rows)).ln_1p()).exp_m1()
+        self.probability_of_bands(self.band_probability(p))
     }
 
-    /// The probability that such a pair agrees in one band and in `more` further registers.
-    pub(super) fn band_probability(&self, p: f64, more: u32) -> f64 {
-        p.powf(self.rows + f64::from(more))
+    /// The probability that such a pair agrees in one band.
+    pub(super) fn band_probability(&self, p: f64) -> f64 {
+        p.powf(self.rows)
     }
 
-    /// The same curve with some bands left out.
-    pub(super) fn with_bands_less(&self, less: usize) -> Self {
-        Self { bands: (self.bands - less as f64).max(0.0), rows: self.rows }
+    /// The probability that a pair shares at least one band, if it agrees in each with probability `band`.
+    pub(super) fn probability_of_bands(&self, band: f64) -> f64 {
+        -(self.bands * (-band).ln_1p()).exp_m1()
+    }
+
+    /// b.
+    pub(super) fn bands(&self) -> f64 {
+        self.bands
     }
 
     /// The p at which half of the pairs are found: (1 − 2^(−1/b))^(1/r).

@@ -20,16 +20,36 @@ pub fn components<J: Judge>(
 ) -> Result<Vec<u32>, J::Error> {
     let mut shelves = Shelves::new(neighbourhood, limits);
     let mut forest = Forest::new(neighbourhood.len());
+    // For each shelf, whether all its documents hang together, and one of them. A document that hangs together with
+    // them too need not look at any other, which keeps one large family linear.
+    let mut together: Vec<Option<u32>> = vec![None; neighbourhood.shelves()];
+    let mut apart = vec![false; neighbourhood.shelves()];
     for document in 0..neighbourhood.len() as u32 {
-        shelves.look(document, 0, judge);
-        for i in 0..shelves.met.len() {
-            let earlier = shelves.met[i];
-            if forest.first(document) == forest.first(earlier) {
-                continue;
+        shelves.begin_look();
+        for &shelf in neighbourhood.shelves_of(document) {
+            let shelf = shelf as usize;
+            let hangs_together = |forest: &mut Forest| {
+                together[shelf]
+                    .is_some_and(|one| !apart[shelf] && forest.first(one) == forest.first(document))
+            };
+            let mut at = 0;
+            while !hangs_together(&mut forest) {
+                let Some(earlier) = shelves.look_at(document, shelf, at, judge) else { break };
+                at += 1;
+                if forest.first(document) == forest.first(earlier) || !shelves.is_new(document, earlier) {
+                    continue;
+                }
+                if let Some(similarity) = judge.similarity(document, earlier)? {
+                    found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
+                    forest.join(document, earlier);
+                }
             }
-            if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
-                forest.join(document, earlier);
+        }
+        for &shelf in neighbourhood.shelves_of(document) {
+            let shelf = shelf as usize;
+            match together[shelf] {
+                None => together[shelf] = Some(document),
+                Some(one) => apart[shelf] |= forest.first(one) != forest.first(document),
             }
         }
         shelves.put(document, judge);

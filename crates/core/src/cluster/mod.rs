@@ -20,6 +20,7 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::candidate::shelf::Narrowing;
 use crate::error::Error;
 
 pub use components::{Forest, components};
@@ -79,6 +80,6 @@ pub struct Found<'a> {
     pub earlier: u32,
     /// Their exact similarity.
     pub similarity: f64,
-    /// For each band of the later one that was split: how many further registers had to agree.
-    pub narrowed: &'a [u32],
+    /// For each band of the later one that is crowded: what was asked for besides its rows.
+    pub narrowed: &'a [Narrowing],
 }

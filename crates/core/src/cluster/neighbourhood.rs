@@ -1,6 +1,6 @@
 //! Documents that may be near-duplicates of one another.
 
-use crate::candidate::shelf::{Limits, Shelf};
+use crate::candidate::shelf::{Limits, Narrowing, Shelf};
 
 use super::Judge;
 
@@ -56,6 +56,11 @@ impl Neighbourhood {
         self.len() == 0
     }
 
+    /// How many shelves there are.
+    pub(super) fn shelves(&self) -> usize {
+        self.bands.len()
+    }
+
     pub(super) fn shelves_of(&self, document: u32) -> &[u32] {
         let document = document as usize;
         &self.shelves[self.begins[document] as usize..self.begins[document + 1] as usize]
@@ -69,8 +74,8 @@ pub(super) struct Shelves<'a> {
     filled: Vec<Shelf>,
     /// The document that last looked at each document, so that none is looked at twice.
     looked: Vec<u32>,
-    /// For each split shelf of the document that looked last: how many further registers had to agree.
-    pub(super) narrowed: Vec<u32>,
+    /// For each crowded shelf of the document that looked last: what was asked for.
+    pub(super) narrowed: Vec<Narrowing>,
     /// The documents that it met.
     pub(super) met: Vec<u32>,
 }
@@ -95,9 +100,7 @@ impl<'a> Shelves<'a> {
             let band = self.neighbourhood.bands[shelf as usize];
             let key = |split| judge.split_key(document, band, split);
             let (there, narrowed) = self.filled[shelf as usize].visit(&self.limits, key);
-            if narrowed > 0 {
-                self.narrowed.push(narrowed);
-            }
+            self.narrowed.extend(narrowed);
             // A shelf is in ascending order, and those wanted stand at its end.
             for &other in there.iter().rev().take_while(|&&other| other >= from) {
                 let looked = &mut self.looked[other as usize];
@@ -111,6 +114,34 @@ impl<'a> Shelves<'a> {
             self.looked[other as usize] = u32::MAX;
         }
         self.met.sort_unstable();
+    }
+
+    /// Begins to look at shelves one document at a time.
+    pub(super) fn begin_look(&mut self) {
+        self.narrowed.clear();
+    }
+
+    /// The document at place `at` of what `document` meets on one of its shelves.
+    pub(super) fn look_at(
+        &mut self,
+        document: u32,
+        shelf: usize,
+        at: usize,
+        judge: &impl Judge,
+    ) -> Option<u32> {
+        let band = self.neighbourhood.bands[shelf];
+        let key = |split| judge.split_key(document, band, split);
+        let (there, narrowed) = self.filled[shelf].visit(&self.limits, key);
+        if at == 0 {
+            self.narrowed.extend(narrowed);
+        }
+        there.get(at).copied()
+    }
+
+    /// Whether `document` has not looked at `other` before; now it has.
+    pub(super) fn is_new(&mut self, document: u32, other: u32) -> bool {
+        let looked = &mut self.looked[other as usize];
+        std::mem::replace(looked, document) != document
     }
 
     /// Puts `document` on all its shelves.

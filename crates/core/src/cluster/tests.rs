@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use proptest::prelude::*;
 
 use super::*;
-use crate::candidate::shelf::Limits;
+use crate::candidate::shelf::{Limits, Narrowing};
 
-const LIMITS: Limits = Limits { most: 1000, splits: 0, registers: 2 };
+const LIMITS: Limits = Limits { most: 1000, splits: 0, registers: 2, full: usize::MAX };
 
 /// Similarities written down in a table; counts how often it is asked.
 #[derive(Debug)]
@@ -155,15 +155,25 @@ fn a_full_shelf_of_strangers_is_split_and_the_split_is_told() {
     table.similarities[6 * size + 69] = 0.9;
     table.similarities[5 * size + 69] = 0.95;
     let visits: Vec<u32> = (0..size as u32).collect();
-    let limits = Limits { most: 20, splits: 1, registers: 2 };
+    let limits = Limits { most: 20, splits: 1, registers: 2, full: usize::MAX };
     let mut seen = vec![];
     let verdicts = star(&everyone(size), &visits, limits, &mut table, |pair| {
         seen.push((pair.earlier, pair.narrowed.to_vec()));
     })
     .unwrap();
     assert_eq!(verdicts[69], Verdict::Duplicate { of: 6, similarity: 0.9 });
-    assert_eq!(seen, [(6, vec![2])]);
+    assert_eq!(seen, [(6, vec![Narrowing { registers: 2, share: 1.0 }])]);
     assert!(table.asked < 70 * 20, "{}", table.asked);
+}
+
+#[test]
+fn strangers_that_cannot_be_told_apart_are_linear_work() {
+    let size = 600;
+    let mut table = Table { size, similarities: vec![0.7; size * size], threshold: 0.8, asked: 0 };
+    let visits: Vec<u32> = (0..size as u32).collect();
+    let limits = Limits { most: 8, splits: 0, registers: 2, full: 32 };
+    star(&everyone(size), &visits, limits, &mut table, |_| {}).unwrap();
+    assert!(table.asked <= 32 * size, "{}", table.asked);
 }
 
 #[test]

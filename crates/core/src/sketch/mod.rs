@@ -146,9 +146,10 @@ impl Sketches {
         self.values.append(&mut other.values);
     }
 
-    /// Makes room for this many more rows.
+    /// Makes room for this many more rows, if there is that much.
     pub fn reserve(&mut self, rows: usize) {
-        self.values.reserve(rows * self.registers);
+        // Without it the matrix grows as it needs to.
+        let _ = self.values.try_reserve(rows.saturating_mul(self.registers));
     }
 }
 

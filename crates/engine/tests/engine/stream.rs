@@ -18,7 +18,6 @@ fn every_decision_is_told_once_and_in_time() {
 
 /// The document that stands for its equals is not always the first of them in the input.
 #[test]
-#[ignore = "defect: a document is told to stay and later to go when an equal one behind it stands for it"]
 fn every_decision_is_told_once_and_in_time_whatever_is_kept() {
     told_once_and_in_time(Keep::Longest);
     told_once_and_in_time(Keep::Shortest);
@@ -84,7 +83,6 @@ fn a_run_can_be_stopped_at_every_stage() {
 
 /// One neighbourhood may hold the whole corpus, so that asking between neighbourhoods is not enough.
 #[test]
-#[ignore = "defect: a neighbourhood that has been begun is always finished"]
 fn a_run_can_be_stopped_inside_a_neighbourhood() {
     struct Late(Mutex<u32>);
     impl Observer for Late {

@@ -42,7 +42,8 @@ impl Command {
         match self {
             Self::Dedup(args) => args.messages,
             Self::Pairs(args) => args.messages,
-            Self::Compare(_) | Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
+            Self::Compare(args) => args.messages,
+            Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
         }
     }
 }
@@ -70,7 +71,7 @@ pub struct DedupArgs {
     pub report: Option<String>,
 
     /// Decide, but write no documents.
-    #[arg(long, conflicts_with_all = ["output", "removed", "annotate"])]
+    #[arg(long)]
     pub dry_run: bool,
 
     /// Replace outputs that exist.
@@ -148,6 +149,9 @@ pub struct CompareArgs {
     /// The similarity below which the exit code is 1.
     #[arg(long, value_name = "T", default_value = "0.8")]
     pub threshold: String,
+
+    #[command(flatten)]
+    pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -197,6 +201,13 @@ pub struct InputArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
+    /// What inputs are: `auto` (told by content), `jsonl` or `text`.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
+    pub input_format: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReadingArgs {
     /// The field that holds the text; dots lead into nested objects.
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
@@ -205,13 +216,6 @@ pub struct InputArgs {
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 
-    /// What inputs are: `auto` (told by content), `jsonl` or `text`.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
-    pub input_format: String,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct ReadingArgs {
     /// How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`.
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,

@@ -7,6 +7,7 @@ mod printer;
 mod progress;
 mod settings;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -33,7 +34,10 @@ enum Exit {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
     interrupt::listen();
     let printer = Printer::new(args.command.output_options());
     let result = match &args.command {
@@ -54,4 +58,16 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// Prints help or what is wrong with the words of the command; what the person typed may hold control characters.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = minwise_corpus::visible_lines(&error.render().to_string());
+    // There is nobody to tell if neither can be written.
+    let _ = if error.use_stderr() {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().write_all(text.as_bytes())
+    };
+    ExitCode::from(error.exit_code() as u8)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
-use minwise_corpus::escape_control;
+use minwise_corpus::{visible, visible_json, visible_lines};
 use minwise_engine::report::Summary;
 use serde_json::json;
 
@@ -75,16 +75,16 @@ impl Printer {
     /// A message that is not silenced.
     pub fn warning(&self, message: &str) {
         if self.is_json() {
-            line(&json!({"event": "warning", "message": message}).to_string());
+            json_line(&json!({"event": "warning", "message": message}));
         } else {
-            line(&format!("minwise: warning: {message}"));
+            line(&visible(&format!("minwise: warning: {message}")));
         }
     }
 
     /// A step of the run, for those who read the log.
     pub fn event(&self, event: &serde_json::Value) {
         if self.is_json() && !self.options.quiet {
-            line(&event.to_string());
+            json_line(event);
         }
     }
 
@@ -103,17 +103,17 @@ impl Printer {
         let records =
             if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
         if self.is_json() {
-            line(&json!({"event": "rejects", "count": count, "first": first, "hint": hint}).to_string());
+            json_line(&json!({"event": "rejects", "count": count, "first": first, "hint": hint}));
             return;
         }
         let mut text = format!("minwise: {records} rejected");
         for reject in first {
-            let _ = write!(text, "\n    {}", escape_control(reject));
+            let _ = write!(text, "\n    {}", visible(reject));
         }
         if (first.len() as u64) < count {
             let _ = write!(text, "\n    and {} more", grouped(count - first.len() as u64));
         }
-        line(&format!("{text}\n\nhint: {hint}"));
+        line(&format!("{text}\n\nhint: {}", visible(hint)));
     }
 
     /// What a run did.
@@ -128,7 +128,7 @@ impl Printer {
             {
                 event.extend(fields);
             }
-            line(&event.to_string());
+            json_line(&event);
             return;
         }
         line(&summary_text(summary, elapsed));
@@ -145,24 +145,23 @@ impl Printer {
             Failure::BrokenPipe | Failure::Interrupted => return,
         };
         if self.is_json() {
-            line(&json!({"event": "error", "messages": lines, "hints": hints}).to_string());
+            json_line(&json!({"event": "error", "messages": lines, "hints": hints}));
             return;
         }
         for message in lines {
-            line(&format!("minwise: {}", escape_lines(message)));
+            line(&format!("minwise: {}", visible_lines(message)));
         }
         if !hints.is_empty() {
             line("");
         }
         for hint in hints {
-            line(&format!("hint: {}", escape_lines(hint)));
+            line(&format!("hint: {}", visible_lines(hint)));
         }
     }
 }
 
-/// Control characters are shown, not sent; line breaks of our own stay.
-fn escape_lines(text: &str) -> String {
-    text.split('\n').map(escape_control).collect::<Vec<_>>().join("\n")
+fn json_line(value: &serde_json::Value) {
+    line(&visible_json(&value.to_string()));
 }
 
 fn line(text: &str) {
@@ -174,15 +173,11 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let mut removed = grouped(summary.removed);
     if summary.removed > 0 {
-        let clusters = if summary.clusters == 1 {
-            "1 cluster".into()
-        } else {
-            format!("{} clusters", grouped(summary.clusters))
-        };
+        let clusters = counted(summary.clusters, "cluster");
         let _ =
             write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
     }
-    let mut read = format!("{} documents, {}", grouped(summary.read), megabytes(summary.bytes));
+    let mut read = format!("{}, {}", counted(summary.read, "document"), megabytes(summary.bytes));
     if summary.without_shingles > 0 {
         let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
     }
@@ -222,6 +217,11 @@ pub fn grouped(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number and what is counted, in the plural unless it is one.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 pub fn megabytes(bytes: u64) -> String {

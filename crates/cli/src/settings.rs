@@ -43,7 +43,7 @@ impl Problems {
 
     pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
-            self.add(format!("`{option}`: `{}` is not {kind}", text.escape_debug()), None);
+            self.add(format!("`{option}`: `{text}` is not {kind}"), None);
             T::default()
         })
     }
@@ -67,12 +67,23 @@ const NUMBER: &str = "a number";
 
 /// A count that is at least 1.
 fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
-    let before = problems.0.len();
     let number: usize = problems.number(option, text, WHOLE);
-    if number == 0 && problems.0.len() == before {
+    if number == 0 && text.parse::<usize>().is_ok() {
         problems.add(format!("`{option}`: it must be at least 1"), None);
     }
     number.max(1)
+}
+
+/// The sketch with this many registers; the default stands in for one that is not possible.
+pub fn method(registers: &str, problems: &mut Problems) -> Method {
+    let before = problems.0.len();
+    let registers = count(problems, "--registers", registers);
+    if problems.0.len() > before {
+        return Method::default();
+    }
+    // Parsing the text form checks the size.
+    let parsed = Method::MinHash { registers }.to_string().parse();
+    problems.check("--registers", parsed).unwrap_or_default()
 }
 
 pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
@@ -80,12 +91,9 @@ pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
     let form: Form = problems.parse("--normalize", &args.normalize);
     let space: Space = problems.parse("--whitespace", &args.whitespace);
     let short: Short = problems.parse("--short", &args.short);
-    let registers = count(problems, "--registers", &args.registers);
+    let method = method(&args.registers, problems);
     let seed = problems.number("--seed", &args.seed, WHOLE);
     let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
-    let method = Method::MinHash { registers };
-    // Parsing the text form checks the size.
-    problems.check("--registers", method.to_string().parse::<Method>());
     Spec {
         normalization: Normalization { form, markup, space },
         shingling: shingling.with_short(short),
@@ -110,6 +118,9 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
         return problems.check("--bands", Banding::new(bands, rows, method.registers()));
     }
     let recall = problems.number("--recall", &args.recall, NUMBER);
+    if args.recall.parse::<f64>().is_ok() {
+        problems.check("--recall", tune::check_recall(recall));
+    }
     if !problems.0.is_empty() {
         return None;
     }
@@ -127,11 +138,11 @@ pub fn run(
     cluster: &str,
     mut problems: Problems,
 ) -> Result<Settings, Failure> {
+    let keep: Keep = problems.parse("--keep", keep);
+    let cluster: Cluster = problems.parse("--cluster", cluster);
     let threshold = threshold(&sketch.threshold, &mut problems);
     let spec = spec(&sketch.spec, &mut problems);
     let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
-    let keep: Keep = problems.parse("--keep", keep);
-    let cluster: Cluster = problems.parse("--cluster", cluster);
     let threads = match &run.threads {
         Some(threads) => count(&mut problems, "--threads", threads),
         None => available_parallelism().map_or(1, usize::from),
@@ -143,17 +154,7 @@ pub fn run(
 }
 
 pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
-    let text_field = args.text_field.parse();
-    let id_field = args.id_field.parse();
     let mut options = reading(&args.reading, problems);
-    match text_field {
-        Ok(field) => options.text_field = field,
-        Err(error) => problems.add(format!("`--text-field`: {error}"), None),
-    }
-    match id_field {
-        Ok(field) => options.id_field = field,
-        Err(error) => problems.add(format!("`--id-field`: {error}"), None),
-    }
     match args.input_format.parse() {
         Ok(format) => options.format = format,
         Err(error) => problems.add(format!("`--input-format`: {error}"), None),
@@ -163,6 +164,14 @@ pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
 
 pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
     let mut options = ReadOptions::default();
+    match args.text_field.parse() {
+        Ok(field) => options.text_field = field,
+        Err(error) => problems.add(format!("`--text-field`: {error}"), None),
+    }
+    match args.id_field.parse() {
+        Ok(field) => options.id_field = field,
+        Err(error) => problems.add(format!("`--id-field`: {error}"), None),
+    }
     match args.encoding.parse() {
         Ok(encoding) => options.encoding = encoding,
         Err(error) => problems.add(format!("`--encoding`: {error}"), None),
@@ -171,10 +180,10 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
         // A place in a source has 32 bits for its length.
         Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => options.max_record_bytes = bytes,
         Some(_) => problems.add("`--max-record`: it must be from 1 byte to 4 GiB".to_owned(), None),
-        None => problems.add(
-            format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record.escape_debug()),
-            None,
-        ),
+        None => {
+            problems
+                .add(format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record), None);
+        }
     }
     options.spool_dir = args.temp_dir.as_ref().map(PathBuf::from);
     options

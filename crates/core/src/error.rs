@@ -80,12 +80,16 @@ impl Error {
             ErrorKind::TooFewRegisters { bands, rows, .. } => {
                 bands.checked_mul(*rows).map(|needed| format!("`--registers {needed}` would be enough"))
             }
-            ErrorKind::Unreachable { best, needed, .. } => Some(match needed {
-                Some(needed) => {
-                    format!("`--registers {needed}` would be enough; so would `--recall {best:.3}`")
-                }
-                None => format!("`--recall {best:.3}` can be reached"),
-            }),
+            ErrorKind::Unreachable { best, needed, .. } => {
+                // Rounded down: what is proposed must be within reach.
+                let best = (best * 1000.0).floor() / 1000.0;
+                Some(match needed {
+                    Some(needed) => {
+                        format!("`--registers {needed}` would be enough; so would `--recall {best}`")
+                    }
+                    None => format!("`--recall {best}` can be reached"),
+                })
+            }
             _ => None,
         }
     }
@@ -109,7 +113,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ErrorKind::Parse { what, given, expected } => {
-                write!(f, "`{}` is not a {what}: expected {expected}", given.escape_debug())
+                write!(f, "`{given}` is not a {what}: expected {expected}")
             }
             ErrorKind::OutOfRange { setting, given, expected } => {
                 write!(f, "{setting} cannot be {given}: it must be {expected}")

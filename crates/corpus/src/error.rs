@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::escape::escape_control;
+use crate::escape::{escape_control, visible};
 use crate::reject::RejectReason;
 
 /// Why documents could not be read or written.
@@ -138,6 +138,13 @@ pub enum ErrorKind {
         /// The input it meets.
         input: String,
     },
+    /// Two outputs cannot both be written.
+    SharedOutput {
+        /// The option and the path of one.
+        first: String,
+        /// The option and the path of the other.
+        second: String,
+    },
     /// An output that lies in a folder that is read as input.
     OutputInsideInput {
         /// The output.
@@ -254,7 +261,7 @@ impl fmt::Display for Error {
             ErrorKind::NotFound { input } => write!(f, "no such file or folder: `{}`", shown(input))?,
             ErrorKind::NoInput => f.write_str("no input was given")?,
             ErrorKind::BadPattern { pattern, message } => {
-                write!(f, "`{}` is not a pattern: {}", shown(pattern), shown(message))?;
+                write!(f, "`{}` is not a pattern: {}", shown(pattern), visible(message))?;
             }
             ErrorKind::NoMatch { pattern } => write!(f, "no file matches the pattern `{}`", shown(pattern))?,
             ErrorKind::EmptyFolder { folder } => {
@@ -271,7 +278,7 @@ impl fmt::Display for Error {
                 write!(f, "the inputs are of two kinds: `{jsonl}` is JSONL and `{text}` is text")?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {
-                let (name, message) = (shown(name), shown(message));
+                let (name, message) = (shown(name), visible(message));
                 write!(
                     f,
                     "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}"
@@ -299,6 +306,9 @@ impl fmt::Display for Error {
             ErrorKind::Overlap { output, input } => {
                 write!(f, "the output `{}` would overwrite the input `{}`", shown(output), shown(input))?;
             }
+            ErrorKind::SharedOutput { first, second } => {
+                write!(f, "{first} and {second} would overwrite one another")?;
+            }
             ErrorKind::OutputInsideInput { output, folder } => {
                 write!(f, "the output `{}` lies in the input folder `{}`", shown(output), shown(folder))?;
             }
@@ -306,7 +316,7 @@ impl fmt::Display for Error {
                 write!(f, "cannot write `{}` in the output folder: {message}", shown(name))?;
             }
             ErrorKind::NotAnObject { message } => {
-                write!(f, "the line is not a JSON object: {}", shown(message))?;
+                write!(f, "the line is not a JSON object: {}", visible(message))?;
             }
         }
         match &self.cause {

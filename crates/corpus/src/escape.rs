@@ -32,9 +32,53 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Replaces every control character by a visible escape and leaves the rest, backslashes too.
+///
+/// For words that are ours and may hold what was escaped already; what they quote cannot be read back for certain.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe_to_show) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_unsafe_to_show(character) {
+            shown.push_str(&escape_control(character.encode_utf8(&mut [0; 4])));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same for several lines, whose line ends stay.
+pub fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// The same for a JSON text, in JSON's own way: it stays the same JSON.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_unsafe_to_show) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if is_unsafe_to_show(character) {
+            // All of these lie in the first plane, so four digits are enough.
+            let _ = write!(shown, "\\u{:04x}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn needs_escape(character: char) -> bool {
-    character == '\\'
-        || character.is_control()
+    character == '\\' || is_unsafe_to_show(character)
+}
+
+/// Control characters, and those that end a line or turn the reading direction round.
+fn is_unsafe_to_show(character: char) -> bool {
+    character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -43,6 +87,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_escaped_already_is_not_escaped_again() {
+        assert_eq!(visible("`a\\u{1b}` and \u{1b}[m"), "`a\\u{1b}` and \\u{1b}[m");
+        assert!(matches!(visible(r"C:\x"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_stays_the_same_json() {
+        let value = serde_json::json!({"id": "a\u{9b}b\u{202e}\n"});
+        let text = value.to_string();
+        let shown = visible_json(&text);
+        assert!(!shown.contains(is_unsafe_to_show), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
 
     #[test]
     fn plain_text_is_borrowed() {

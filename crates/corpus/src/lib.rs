@@ -55,10 +55,12 @@ pub use chunk::Chunk;
 pub use corpus::{Corpus, Layout, ScannedLines, Scratch};
 pub use document::{Document, Place};
 pub use error::{Error, ErrorKind};
-pub use escape::escape_control;
+pub use escape::{escape_control, visible, visible_json, visible_lines};
 pub use field::FieldPath;
 pub use options::{Encoding, InputFormat, ReadOptions};
-pub use output::{Output, OutputFolder, Overwrite, annotate_line, copy_records, refuse_overlap};
+pub use output::{
+    Output, OutputFolder, Overwrite, annotate_line, copy_records, refuse_overlap, refuse_shared,
+};
 pub use reject::{Reject, RejectReason};
 pub use source::Source;
 pub use watch::{Unwatched, Watch};

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::escape::escape_control;
+use crate::escape::{escape_control, visible};
 
 /// A record that is not a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl fmt::Display for RejectReason {
         match self {
             Self::InvalidUtf8 { at } => write!(f, "not UTF-8: byte {at} is invalid"),
             Self::InvalidJson { message, column } => {
-                write!(f, "not JSON: {} at column {column}", escape_control(message))
+                write!(f, "not JSON: {} at column {column}", visible(message))
             }
             Self::NotAnObject => f.write_str("not a JSON object"),
             Self::MissingField { field } => write!(f, "there is no field `{}`", escape_control(field)),
@@ -115,7 +115,7 @@ impl fmt::Display for RejectReason {
             }
             Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
             Self::Damaged { at, message } => {
-                write!(f, "damaged after {at} decompressed bytes: {}", escape_control(message))
+                write!(f, "damaged after {at} decompressed bytes: {}", visible(message))
             }
         }
     }

@@ -27,9 +27,15 @@ pub fn write_lines(
     decisions: &Decisions,
     part: Part,
     out: &mut Output,
+    observer: &dyn Observer,
 ) -> Result<(), Error> {
-    copy_records(corpus, places(reading, decisions, part), out)?;
-    Ok(())
+    copy_records(corpus, places(reading, decisions, part).take_while(|_| !observer.cancelled()), out)?;
+    not_cancelled(observer)
+}
+
+/// Fails if the person asked to stop, so that what was written until then is not put in place.
+fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
+    if observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
 }
 
 /// Writes the lines of the kept documents while decisions are still falling; ends when there are no more.
@@ -38,11 +44,13 @@ pub fn write_kept_as_decided(
     reading: &Reading,
     decided: Receiver<Decided>,
     out: &mut Output,
+    observer: &dyn Observer,
 ) -> Result<(), Error> {
     let places = reading.documents.places();
     let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; places.len()] };
+    let kept = kept.take_while(|_| !observer.cancelled());
     copy_records(corpus, kept.map(|document| places[document as usize]), out)?;
-    Ok(())
+    not_cancelled(observer)
 }
 
 /// The kept documents in input order, each as soon as it is known that it stays.
@@ -86,9 +94,7 @@ pub fn write_files(
     observer.begin(Stage::Write, reading.documents.len() as u64);
     let mut scratch = Scratch::new();
     for place in places(reading, decisions, part) {
-        if observer.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
-        }
+        not_cancelled(observer)?;
         let Some(source) = corpus.sources().get(place.source as usize) else { continue };
         out.write_file(source.id(), corpus.read_raw(&place, &mut scratch)?)?;
         observer.advance(1);
@@ -130,9 +136,7 @@ pub fn write_annotated(
     let mut line = vec![];
     let mut removed = decisions.removed.iter().peekable();
     for (document, place) in (0..).zip(reading.documents.places()) {
-        if observer.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
-        }
+        not_cancelled(observer)?;
         let removed = removed.next_if(|removed| removed.document == document);
         let cluster = reading.documents.id(removed.map_or(document, |removed| removed.of), corpus);
         let annotation = raw(&Annotation {

@@ -15,6 +15,9 @@ use crate::verify::{self, Verification};
 /// Lines from which on a family is announced beforehand.
 const MANY: u64 = 1_000_000;
 
+/// Two documents that stand for their equals, the earlier one first unless said otherwise, and their similarity.
+type Edge = (u32, u32, f64);
+
 /// Two near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimilarPair {
@@ -29,10 +32,12 @@ pub struct SimilarPair {
 /// All similar pairs of a corpus, held as pairs of documents that stand for their equals.
 #[derive(Debug)]
 pub struct SimilarPairs {
+    documents: u32,
     equals: Equals,
-    /// For each document that stands for its equals: its near-duplicates and their similarity, both ways round.
-    begins: Vec<usize>,
-    neighbours: Vec<(u32, f64)>,
+    /// Near-duplicates among the documents that stand for their equals, in input order.
+    edges: Vec<Edge>,
+    /// The same the other way round, where one of them has equals.
+    backwards: Vec<Edge>,
     wanted: Option<BTreeSet<u32>>,
     /// What was compared.
     pub verification: Verification,
@@ -74,7 +79,7 @@ pub fn pairs(
         }
     }
 
-    let mut edges: Vec<(u32, u32, f64)> = vec![];
+    let mut edges: Vec<Edge> = vec![];
     let mut verification = verify::each_hood(
         corpus,
         reading,
@@ -101,36 +106,38 @@ pub fn pairs(
         verification.expected_recall.add_certain(choose_two(group.len() as u64));
     }
 
-    let mut begins = vec![0; documents + 1];
-    for &(a, b, _) in &edges {
-        begins[a as usize + 1] += 1;
-        begins[b as usize + 1] += 1;
-    }
-    for i in 0..documents {
-        begins[i + 1] += begins[i];
-    }
-    let mut next = begins.clone();
-    let mut neighbours = vec![(0, 0.0); edges.len() * 2];
-    for &(a, b, similarity) in &edges {
-        for (here, there) in [(a, b), (b, a)] {
-            neighbours[next[here as usize]] = (there, similarity);
-            next[here as usize] += 1;
-        }
-    }
-    Ok(SimilarPairs { equals, begins, neighbours, wanted, verification })
+    // A document looks up its near-duplicates before it only for the sake of equals that come after it.
+    let has_equals = |document: u32| !equals.members(document).is_empty();
+    let mut backwards: Vec<Edge> = edges
+        .iter()
+        .filter(|edge| has_equals(edge.0) || has_equals(edge.1))
+        .map(|&(a, b, similarity)| (b, a, similarity))
+        .collect();
+    let by_documents = |a: &Edge, b: &Edge| (a.0, a.1).cmp(&(b.0, b.1));
+    edges.sort_unstable_by(by_documents);
+    backwards.sort_unstable_by(by_documents);
+    Ok(SimilarPairs { documents: documents as u32, equals, edges, backwards, wanted, verification })
+}
+
+/// The edges that begin at a document.
+fn edges_of(edges: &[Edge], document: u32) -> &[Edge] {
+    let begin = edges.partition_point(|edge| edge.0 < document);
+    let length = edges[begin..].partition_point(|edge| edge.0 == document);
+    &edges[begin..begin + length]
 }
 
 impl SimilarPairs {
     /// Visits every pair in input order, documents that are equal among them.
     pub fn for_each<E>(&self, mut visit: impl FnMut(SimilarPair) -> Result<(), E>) -> Result<(), E> {
         let mut partners: Vec<(u32, f64)> = vec![];
-        for first in 0..self.begins.len() as u32 - 1 {
+        for first in 0..self.documents {
             let stands = self.equals.first(first);
             partners.clear();
             self.push_equals(stands, 1.0, first, &mut partners);
-            let range = self.begins[stands as usize]..self.begins[stands as usize + 1];
-            for &(neighbour, similarity) in &self.neighbours[range] {
-                self.push_equals(neighbour, similarity, first, &mut partners);
+            for edges in [&self.edges, &self.backwards] {
+                for &(_, neighbour, similarity) in edges_of(edges, stands) {
+                    self.push_equals(neighbour, similarity, first, &mut partners);
+                }
             }
             partners.sort_unstable_by_key(|partner| partner.0);
             for &(second, similarity) in &partners {

@@ -140,12 +140,12 @@ impl Report {
         Ok(Self { summary: summary?, pairs: pairs?, clusters: clusters?, rejects: rejects? })
     }
 
-    /// Writes everything and puts the files in place.
+    /// Writes everything; [`finish`](Self::finish) puts the files in place.
     ///
     /// # Panics
     /// Never: what is written consists of strings and finite numbers.
     pub fn write(
-        mut self,
+        &mut self,
         corpus: &Corpus,
         reading: &Reading,
         decisions: &Decisions,
@@ -156,7 +156,11 @@ impl Report {
         self.summary.write_bytes(&text)?;
         write_pairs(corpus, reading, decisions, &mut self.pairs)?;
         write_clusters(corpus, reading, decisions, &mut self.clusters)?;
-        write_rejects(corpus, &reading.rejected, &mut self.rejects)?;
+        write_rejects(corpus, &reading.rejected, &mut self.rejects)
+    }
+
+    /// Puts the files in place.
+    pub fn finish(self) -> Result<(), Error> {
         for file in [self.summary, self.pairs, self.clusters, self.rejects] {
             file.finish()?;
         }

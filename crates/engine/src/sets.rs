@@ -1,5 +1,7 @@
 //! Shingle sets, read when they are needed and kept while there is room.
 
+use std::sync::Mutex;
+
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::ShingleSet;
 use minwise_corpus::{Corpus, Scratch};
@@ -24,6 +26,31 @@ pub(crate) struct Room {
     work: (Vec<u64>, Vec<u64>),
 }
 
+/// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
+#[derive(Debug, Default)]
+struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    fn lend(&self) -> Lent<'_> {
+        let room = self.0.lock().ok().and_then(|mut rooms| rooms.pop()).unwrap_or_default();
+        Lent { room, rooms: self }
+    }
+}
+
+/// A room that goes back when it is no longer used.
+struct Lent<'a> {
+    room: Room,
+    rooms: &'a Rooms,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut rooms) = self.rooms.0.lock() {
+            rooms.push(std::mem::take(&mut self.room));
+        }
+    }
+}
+
 impl Loader<'_> {
     fn load(&self, document: u32, room: &mut Room) -> Result<ShingleSet, Error> {
         let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
@@ -37,6 +64,7 @@ pub(crate) struct Sets<'a> {
     loader: &'a Loader<'a>,
     documents: &'a [u32],
     room: &'a mut Room,
+    rooms: Rooms,
     held: Vec<Option<ShingleSet>>,
     /// When each was used last; the oldest go first when there is no more room.
     used: Vec<u64>,
@@ -67,6 +95,7 @@ impl<'a> Sets<'a> {
             loader,
             documents,
             room,
+            rooms: Rooms::default(),
             held: vec![None; documents.len()],
             used: vec![0; documents.len()],
             now: 0,
@@ -117,8 +146,10 @@ impl<'a> Sets<'a> {
             .collect();
         let mut loaded = Vec::with_capacity(missing.len());
         let (loader, documents) = (self.loader, self.documents);
-        let work = |room: &mut Room, item: usize| loader.load(documents[missing[item] as usize], room);
-        parallel::in_order(missing.len(), self.budget.threads, Room::default, work, |set| {
+        let work =
+            |room: &mut Lent<'_>, item: usize| loader.load(documents[missing[item] as usize], &mut room.room);
+        let prepare = || self.rooms.lend();
+        parallel::in_order(missing.len(), self.budget.threads, prepare, work, |set| {
             loaded.push(set);
             Ok(())
         })?;

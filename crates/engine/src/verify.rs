@@ -15,11 +15,11 @@ use crate::sets::{Budget, Loader, Room, Sets};
 use crate::settings::Settings;
 
 /// Memory for shingle sets, for each thread.
-const SETS_BYTES: usize = 32 << 20;
+const SETS_BYTES: usize = 24 << 20;
 /// A neighbourhood with more text than this is worked on by all threads together.
 const LARGE_BYTES: u64 = 8 << 20;
 /// Text of a large neighbourhood that is read together, for each thread.
-const AHEAD_BYTES: u64 = 4 << 20;
+const AHEAD_BYTES: u64 = 1 << 20;
 /// Shelves with at most this many documents that occur in several bands are looked at once.
 const SMALL_SHELF: usize = 64;
 

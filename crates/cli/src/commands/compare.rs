@@ -6,7 +6,7 @@ use std::path::Path;
 
 use minwise::Spec;
 use minwise::shingle::Unit;
-use minwise_corpus::{InputFormat, ReadOptions, Scratch, escape_control};
+use minwise_corpus::{InputFormat, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::compare::{Comparison, SharedPassage, compare};
 use serde_json::json;
 
@@ -28,6 +28,12 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let threshold = settings::threshold(&args.threshold, &mut problems);
     problems.finish()?;
 
+    if args.left == "-" && args.right == "-" {
+        return Err(Failure::Error {
+            message: "standard input, `-`, can be one of the documents, not both".to_owned(),
+            hint: None,
+        });
+    }
     let progress = Progress::new(printer);
     let left = document(&args.left, &options, &progress)?;
     let right = document(&args.right, &options, &progress)?;
@@ -36,56 +42,78 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let out = match args.format {
         CompareFormat::Text => text(&comparison, &spec, &left, &right),
-        CompareFormat::Jsonl => jsonl(&comparison, &spec, &left, &right),
+        CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &spec, &left, &right)),
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
     Ok(if comparison.jaccard >= threshold { Exit::Done } else { Exit::Finding })
 }
 
+/// Bytes of a JSONL file that are looked at together.
+const CHUNK_BYTES: u64 = 4 << 20;
+
 /// The text that `name` stands for: a file, or a record of a JSONL file.
 fn document(name: &str, options: &ReadOptions, progress: &Progress) -> Result<String, Failure> {
-    let (path, id) = match name.rsplit_once('#') {
-        Some((path, id)) if !Path::new(name).exists() => (path, Some(id)),
-        _ => (name, None),
-    };
-    let format = if id.is_some() { InputFormat::Jsonl } else { InputFormat::Text };
-    if id.is_none() && Path::new(path).is_dir() {
-        return Err(Failure::Error {
-            message: format!("`{path}` is a folder, but a comparison takes one document"),
-            hint: Some(format!("`minwise pairs {path}` compares all documents of a folder")),
-        });
+    match name.rsplit_once('#') {
+        Some((path, id)) if !Path::new(name).exists() => record(name, path, id, options, progress),
+        _ => whole(name, options, progress),
     }
-    let corpus = open(&[path.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
-    let mut scratch = Scratch::new();
-    let mut found = None;
-    for chunk in corpus.chunks(u64::from(u32::MAX)) {
-        corpus.scan(&chunk, &mut scratch, &mut |place, document| {
-            let wanted = match (&document, id) {
-                (_, None) => true,
-                (Ok(document), Some(id)) => {
-                    document.id.as_deref() == Some(id) || line_number(id) == Some(place.line)
-                }
-                (Err(_), Some(_)) => false,
-            };
-            if wanted && found.is_none() {
-                found = Some(match document {
-                    Ok(document) => Ok(document.text.into_owned()),
-                    Err(reject) => Err(Failure::Error { message: format!("`{name}`: {reject}"), hint: None }),
-                });
-            }
-        })?;
-    }
-    found.unwrap_or_else(|| {
-        Err(Failure::Error {
-            message: format!("`{name}`: there is no such document"),
-            hint: Some("`FILE#ID` takes the value of the field `id`, or a line number".to_owned()),
-        })
-    })
 }
 
-/// The line that a number names, counted from 0.
-fn line_number(id: &str) -> Option<u64> {
-    id.parse::<u64>().ok()?.checked_sub(1)
+fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<String, Failure> {
+    if Path::new(name).is_dir() {
+        return Err(Failure::Error {
+            message: format!("`{name}` is a folder, but a comparison takes one document"),
+            hint: Some(format!("`minwise pairs {name}` compares all documents of a folder")),
+        });
+    }
+    let corpus =
+        open(&[name.to_owned()], &ReadOptions { format: InputFormat::Text, ..options.clone() }, progress)?;
+    let mut text = Err(no_such_document(name));
+    for chunk in corpus.chunks(CHUNK_BYTES) {
+        corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
+            text = match document {
+                Ok(document) => Ok(document.text.into_owned()),
+                Err(reject) => Err(Failure::Error { message: format!("`{name}`: {reject}"), hint: None }),
+            };
+        })?;
+    }
+    text
+}
+
+/// The record with this id, or else on the line with this number.
+fn record(
+    name: &str,
+    path: &str,
+    id: &str,
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<String, Failure> {
+    let corpus =
+        open(&[path.to_owned()], &ReadOptions { format: InputFormat::Jsonl, ..options.clone() }, progress)?;
+    let line = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
+    let (mut by_id, mut by_line) = (None, None);
+    let mut scratch = Scratch::new();
+    let mut first_line = 0;
+    for chunk in corpus.chunks(CHUNK_BYTES) {
+        let lines = corpus.scan(&chunk, &mut scratch, &mut |place, document| match document {
+            Ok(document) if by_id.is_none() && document.id.as_deref() == Some(id) => {
+                by_id = Some(document.text.into_owned());
+            }
+            Ok(document) if line == Some(first_line + place.line) => {
+                by_line = Some(document.text.into_owned());
+            }
+            _ => {}
+        })?;
+        first_line += lines.0;
+    }
+    by_id.or(by_line).ok_or_else(|| no_such_document(name))
+}
+
+fn no_such_document(name: &str) -> Failure {
+    Failure::Error {
+        message: format!("`{name}`: there is no such document"),
+        hint: Some("`FILE#ID` takes the value of the id field, or a line number".to_owned()),
+    }
 }
 
 fn text(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> String {
@@ -146,6 +174,11 @@ fn jsonl(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> Strin
     out
 }
 
+/// JSON lines whose control characters are shown and not sent.
+fn visible_lines(lines: &str) -> String {
+    lines.split('\n').map(visible_json).collect::<Vec<_>>().join("\n")
+}
+
 /// Line and column, from 1, of where a passage begins in both texts.
 fn places(passage: &SharedPassage, left: &str, right: &str) -> [(usize, usize); 2] {
     [(left, passage.left.start), (right, passage.right.start)].map(|(text, at)| {
@@ -163,5 +196,5 @@ fn excerpt(passage: &str) -> String {
     if shown.len() < line.len() {
         shown.push('…');
     }
-    escape_control(&shown).into_owned()
+    visible(&shown).into_owned()
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use minwise_corpus::{Corpus, Layout, Output, OutputFolder, Overwrite, refuse_overlap};
+use minwise_corpus::{Corpus, Layout, Output, OutputFolder, Overwrite, refuse_overlap, refuse_shared};
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{Part, write_annotated, write_files, write_kept_as_decided, write_lines};
 use minwise_engine::report::{Report, Summary};
@@ -54,7 +54,7 @@ fn decide(
     let Some(out) = early else { return Ok(dedup(corpus, reading, settings, progress, |_| {})?) };
     thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
-        let writer = scope.spawn(|| write_kept_as_decided(corpus, reading, told, out));
+        let writer = scope.spawn(|| write_kept_as_decided(corpus, reading, told, out, progress));
         // A writer that has failed no longer listens; its error is returned below.
         let decisions = dedup(corpus, reading, settings, progress, move |decided| drop(tell.send(decided)));
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -91,8 +91,9 @@ impl Targets {
             });
         }
         let overwrite = overwrite(args.force);
-        let outputs = [args.output.as_deref(), args.removed.as_deref()];
-        refuse_same(&outputs)?;
+        let outputs =
+            if args.dry_run { [None, None] } else { [args.output.as_deref(), args.removed.as_deref()] };
+        refuse_same(&outputs, args.report.as_deref())?;
         let [kept, removed] = outputs.map(|output| -> Result<_, Failure> {
             let Some(output) = output else { return Ok(None) };
             Target::open(output, corpus, overwrite).map(Some)
@@ -137,10 +138,14 @@ impl Targets {
             match &mut target {
                 Target::Lines(_) if part == Part::Kept && self.early => {}
                 Target::Lines(out) if annotate => write_annotated(corpus, reading, decisions, out, progress)?,
-                Target::Lines(out) => write_lines(corpus, reading, decisions, part, out)?,
+                Target::Lines(out) => write_lines(corpus, reading, decisions, part, out, progress)?,
                 Target::Files(out) => write_files(corpus, reading, decisions, part, out, progress)?,
             }
             finished.push(target);
+        }
+        let mut report = self.report;
+        if let Some((report, _)) = &mut report {
+            report.write(corpus, reading, decisions, summary)?;
         }
         // Put in place only after all of them are written, so that a full disk leaves nothing half done.
         for target in finished {
@@ -149,8 +154,8 @@ impl Targets {
                 Target::Files(out) => out.finish()?,
             }
         }
-        if let Some((report, new)) = self.report {
-            report.write(corpus, reading, decisions, summary)?;
+        if let Some((report, new)) = report {
+            report.finish()?;
             new.keep();
         }
         Ok(())
@@ -178,14 +183,25 @@ impl Target {
 }
 
 /// Two outputs under one name would overwrite one another.
-fn refuse_same(outputs: &[Option<&str>; 2]) -> Result<(), Failure> {
-    match outputs {
-        [Some(kept), Some(removed)] if Path::new(kept) == Path::new(removed) => Err(Failure::Error {
+fn refuse_same(outputs: &[Option<&str>; 2], report: Option<&str>) -> Result<(), Failure> {
+    if let [Some(kept), Some(removed)] = outputs
+        && kept == removed
+    {
+        return Err(Failure::Error {
             message: format!("`--output` and `--removed` are both `{kept}`"),
             hint: Some("give them different names".to_owned()),
-        }),
-        _ => Ok(()),
+        });
     }
+    let named = ["--output", "--removed"].into_iter().zip(outputs);
+    let mut paths: Vec<(&str, PathBuf)> = named
+        .filter_map(|(option, output)| Some((option, PathBuf::from((*output)?))))
+        .filter(|(_, path)| path != Path::new("-"))
+        .collect();
+    if let Some(folder) = report {
+        paths.extend(Report::FILES.map(|file| ("--report", Path::new(folder).join(file))));
+    }
+    let paths: Vec<(&str, &Path)> = paths.iter().map(|(option, path)| (*option, path.as_path())).collect();
+    Ok(refuse_shared(&paths)?)
 }
 
 /// A folder that was made for this run and goes with it, if nothing was put into it.

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::time::Instant;
 
-use minwise_corpus::{Output, escape_control, refuse_overlap};
+use minwise_corpus::{Output, escape_control, refuse_overlap, visible_json};
 use minwise_engine::pairs::pairs;
-use minwise_engine::{Error, read};
+use minwise_engine::{Error, ErrorKind, Observer, read};
 use serde_json::json;
 
 use super::{open, overwrite, rejects};
 use crate::Exit;
 use crate::args::{PairFormat, PairsArgs};
-use crate::printer::{Failure, Printer, grouped, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -44,9 +44,13 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
                 format!("{}\t{}\t{similarity:.6}\n", escape_control(&first), escape_control(&second))
             }
             PairFormat::Jsonl => {
-                format!("{}\n", json!({"first": first, "second": second, "similarity": similarity}))
+                let pair = json!({"first": first, "second": second, "similarity": similarity}).to_string();
+                format!("{}\n", visible_json(&pair))
             }
         };
+        if count.is_multiple_of(1024) && progress.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
         count += 1;
         Ok(out.write_bytes(line.as_bytes())?)
     })?;
@@ -69,13 +73,13 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
-        "read        {} documents, {}; {} rejected\n\
+        "read        {}, {}; {} rejected\n\
          pairs       {} at or above {}\n\
          candidates  {} compared exactly\n\
          recall      {recall:.4} expected, from {} bands of {} rows\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",
-        grouped(documents),
+        counted(documents, "document"),
         megabytes(corpus.size_bytes()),
         grouped(reading.rejected.len() as u64),
         grouped(count),

@@ -17,9 +17,7 @@ const PLOT_ROWS: usize = 13;
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let threshold = settings::threshold(&args.threshold, &mut problems);
-    let registers = problems.number("--registers", &args.registers, "a whole number");
-    let method = Method::MinHash { registers };
-    problems.check("--registers", method.to_string().parse::<Method>());
+    let method = settings::method(&args.registers, &mut problems);
     let banding = settings::banding(&args.bands, method, threshold, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;

@@ -153,7 +153,6 @@ fn the_keeper_is_the_first_the_longest_or_the_shortest_and_ties_go_by_input_orde
 
 /// The document that stays comes after one with equal shingles, and both have a near-duplicate.
 #[test]
-#[ignore = "defect: the first document is written though it is removed (`undecided_before` in dedup.rs)"]
 fn a_document_that_goes_for_a_later_equal_one_is_not_written() {
     let text = prose(1, 60);
     let longer = format!("{text} !!!!!");

@@ -39,11 +39,13 @@ fn every_wrong_option_is_reported_at_once() {
     insta::assert_snapshot!(run, @"
     exit 2
     --- stderr
-    minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
-    minwise: `--max-record`: `5apples` is not a size such as `64MiB`
     minwise: `--text-field`: `a..b` is not a field: expected names separated by single dots, such as `text` or `meta.id`
     minwise: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
+    minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
+    minwise: `--max-record`: `5apples` is not a size such as `64MiB`
     minwise: `--input-format`: `csv` is not an input format: expected `auto`, `jsonl` or `text`
+    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
+    minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
     minwise: `--shingle`: `word:5` is not a shingling: expected `words:N` or `chars:N`, such as `words:5`
     minwise: `--normalize`: `lower` is not a normalisation: expected `nfkc+casefold`, `casefold` or `none`
@@ -51,8 +53,6 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
     minwise: `--registers`: `many` is not a whole number
     minwise: `--seed`: `first` is not a whole number
-    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
-    minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threads`: `none` is not a whole number
     minwise: `--max-rejects`: `some` is not a whole number
     ");
@@ -76,14 +76,12 @@ fn numbers_out_of_range() {
 
 /// The recall's range does not depend on anything else, so it is reported with the rest.
 #[test]
-#[ignore = "defect: a recall that is out of range is not reported beside other wrong options"]
 fn a_wrong_recall_is_reported_beside_other_wrong_options() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --threshold 2 --recall 2").exit(2);
     assert!(run.err.contains("`--threshold`") && run.err.contains("`--recall`"), "{run}");
 }
 
 #[test]
-#[ignore = "defect: the range of `--registers` is reported after `--seed`"]
 fn wrong_options_are_reported_in_flag_order() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --registers 65537 --seed first").exit(2);
     let at = |option: &str| run.err.find(option).unwrap_or_else(|| panic!("{option} in {run}"));
@@ -121,7 +119,6 @@ fn a_recall_that_cannot_be_reached() {
 
 /// 0.9986 is the best, and 0.999 is more than that.
 #[test]
-#[ignore = "defect: the recall in the hint is rounded up, so that it cannot be reached either"]
 fn the_recall_that_is_proposed_can_be_reached() {
     for options in ["--threshold 0.05 --recall 0.9999", "--threshold 0.02", "--threshold 0.01 --recall 0.9"] {
         let run = desk().run(&format!("plan {options}")).exit(2);
@@ -235,7 +232,6 @@ fn an_input_that_may_not_be_read() {
 /// The path is said once, and the operating system's reason after it.
 #[cfg(unix)]
 #[test]
-#[ignore = "defect: `os_error` in source.rs finds no number in what `fs_err` returns, so its words are repeated"]
 fn what_the_operating_system_says_is_said_once() {
     let run = desk().run("dedup in.jsonl/x -o out.jsonl").exit(2);
     assert_eq!(run.err, "minwise: cannot open `in.jsonl/x`: Not a directory (os error 20)\n");

@@ -102,6 +102,16 @@ fn dedup() {
               Print version
 
     Reading:
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
           --encoding <ENCODING>
               How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
 
@@ -115,16 +125,6 @@ fn dedup() {
           --temp-dir <DIR>
               Where input that cannot be read twice is kept meanwhile; the system's temporary folder
               without it
-
-          --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
-
-              [default: text]
-
-          --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
-
-              [default: id]
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content), `jsonl` or `text`
@@ -244,6 +244,16 @@ fn pairs() {
               Print version
 
     Reading:
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
           --encoding <ENCODING>
               How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
 
@@ -257,16 +267,6 @@ fn pairs() {
           --temp-dir <DIR>
               Where input that cannot be read twice is kept meanwhile; the system's temporary folder
               without it
-
-          --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
-
-              [default: text]
-
-          --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
-
-              [default: id]
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content), `jsonl` or `text`
@@ -359,6 +359,18 @@ fn compare() {
 
               [default: 0.8]
 
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -366,6 +378,16 @@ fn compare() {
               Print version
 
     Reading:
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
           --encoding <ENCODING>
               How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
 

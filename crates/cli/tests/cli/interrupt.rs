@@ -96,7 +96,6 @@ fn ctrl_c_leaves_an_older_output_as_it_was() {
 
 /// One family is one piece of work, and its pairs may take hours to compare and to write.
 #[test]
-#[ignore = "defect: a neighbourhood that has been begun is finished, the output is written, and the exit code is 0"]
 fn ctrl_c_is_heeded_inside_a_neighbourhood() {
     let text = prose(1, 200);
     let lines: String = (0..4000).map(|i| record(&format!("d{i}"), &format!("{text} x{i}"))).collect();

@@ -67,7 +67,6 @@ fn one_family_of_large_documents_does_not_fill_the_memory() {
 
 /// With several threads the documents of a large neighbourhood are read ahead of their comparison.
 #[test]
-#[ignore = "defect: 256 documents are read ahead whatever their size (`AHEAD` in verify.rs)"]
 fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
     let base = prose(1, 150_000);
     let desk = corpus(300, |i| format!("x{i} {base} y{i}"));

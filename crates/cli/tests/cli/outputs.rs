@@ -135,7 +135,6 @@ fn kept_and_removed_documents_need_two_names() {
 
 /// However the name is written: the second to be renamed would take the place of the first.
 #[test]
-#[ignore = "defect: names are compared as typed, so the removed documents replace the kept ones"]
 fn kept_and_removed_documents_need_two_names_however_they_are_written() {
     let desk = desk();
     fs_err::create_dir_all(desk.path("sub")).unwrap();
@@ -146,7 +145,6 @@ fn kept_and_removed_documents_need_two_names_however_they_are_written() {
 }
 
 #[test]
-#[ignore = "defect: the report's file replaces the kept documents"]
 fn an_output_is_no_file_of_the_report() {
     let desk = desk();
     fs_err::create_dir_all(desk.path("report")).unwrap();
@@ -156,7 +154,6 @@ fn an_output_is_no_file_of_the_report() {
 
 /// The folder takes its name in one step at the end, so nothing else can be written into it before.
 #[test]
-#[ignore = "defect: the output folder replaces the one that the report is being written to"]
 fn a_report_inside_the_folder_of_kept_texts_is_refused() {
     let desk = Desk::with("letters/a", prose(1, 9));
     let run = desk.run("dedup letters -o kept --report kept/report").exit(2);

@@ -86,7 +86,6 @@ fn a_report_that_is_there_is_refused_without_force() {
 
 /// The next run over the folder would read the report.
 #[test]
-#[ignore = "defect: a folder that does not exist yet is not seen to lie in the input (`resolve` in overlap.rs)"]
 fn a_report_cannot_go_into_an_input_folder() {
     let desk = Desk::with("data/in.jsonl", record("a", "text"));
     let run = desk.run("dedup data -o out.jsonl --report data/report").exit(2);

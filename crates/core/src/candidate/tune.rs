@@ -107,9 +107,7 @@ pub fn choose(
     match_probability: impl Fn(f64) -> f64,
 ) -> Result<Banding, Error> {
     check_threshold(threshold)?;
-    if !(recall > 0.0 && recall < 1.0) {
-        return Err(Error::out_of_range("the recall", recall, "above 0 and below 1"));
-    }
+    check_recall(recall)?;
     let p = match_probability(threshold);
     let work = |banding: Banding| {
         KEY_COST * banding.bands() as f64 + expected_false_candidates(banding, threshold, &match_probability)
@@ -130,6 +128,15 @@ pub fn check_threshold(threshold: f64) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::out_of_range("the threshold", threshold, "above 0 and at most 1"))
+    }
+}
+
+/// A recall that can be asked for: above 0, below 1.
+pub fn check_recall(recall: f64) -> Result<(), Error> {
+    if recall > 0.0 && recall < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::out_of_range("the recall", recall, "above 0 and below 1"))
     }
 }
 
@@ -255,7 +262,7 @@ mod tests {
             error.to_string(),
             "no banding of 4 registers finds a pair at similarity 0.5 with probability 0.999: the best is 0.9375"
         );
-        assert_eq!(error.hint().unwrap(), "`--registers 10` would be enough; so would `--recall 0.938`");
+        assert_eq!(error.hint().unwrap(), "`--registers 10` would be enough; so would `--recall 0.937`");
         for (threshold, recall) in
             [(0.0, 0.9), (1.1, 0.9), (f64::NAN, 0.9), (0.8, 0.0), (0.8, 1.0), (0.8, f64::NAN)]
         {

@@ -9,6 +9,7 @@ mod pattern;
 mod sniff;
 mod walk;
 
+use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -72,8 +73,31 @@ pub(crate) fn resolve(inputs: &[String], options: &ReadOptions, watch: &dyn Watc
         (None, Some(_)) => Layout::Texts,
         (None, None) => return Err(Error::new(ErrorKind::NoInput)),
     };
-    let Resolver { sources, spool, file_ids, walked, .. } = resolver;
+    let Resolver { mut sources, spool, file_ids, walked, .. } = resolver;
+    if layout == Layout::Texts {
+        tell_apart(&mut sources);
+    }
     Ok(Resolved { sources, layout, spool: spool.into_file(), file_ids, walked })
+}
+
+/// Gives texts of different folders that have one relative path longer ids, one folder at a time.
+fn tell_apart(sources: &mut [Source]) {
+    loop {
+        let mut seen = HashSet::new();
+        if sources.iter().all(|source| seen.insert(source.id())) {
+            return;
+        }
+        let mut longer = false;
+        for source in &mut *sources {
+            if let Some(folder) = source.id_start.checked_sub(1).and_then(|end| source.name.get(..end)) {
+                source.id_start = folder.rfind('/').map_or(0, |slash| slash + 1);
+                longer = true;
+            }
+        }
+        if !longer {
+            return;
+        }
+    }
 }
 
 /// Whether a file was named itself or found in a folder or by a pattern.
@@ -243,6 +267,10 @@ impl Resolver<'_> {
         };
         let layout = match self.layout_by_name(&name) {
             Some(layout) => layout,
+            // A pipeline that had nothing to say is a corpus of no records, not one document of no text.
+            None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) && self.text.is_none() => {
+                Layout::Jsonl
+            }
             None => layout_by_content(&self.look_at_spooled(spooled)?),
         };
         self.push(spooled_source(name, origin, spooled), layout)

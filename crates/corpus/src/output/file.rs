@@ -49,6 +49,9 @@ impl Output {
     /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
+        if name.ends_with(std::path::is_separator) {
+            return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "the name of a folder" }));
+        }
         let (target, temporary, path) = match fs_err::metadata(path) {
             Ok(there) if there.is_dir() => {
                 return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "a folder" }));
@@ -67,6 +70,8 @@ impl Output {
                 let (file, temporary) = temporary_file(&path)?;
                 (file, Some(temporary), path)
             }
+            // A link that leads nowhere is there all the same.
+            Err(_) if path.is_symlink() && overwrite == Overwrite::Refuse => return Err(exists(path)),
             Err(_) => {
                 let (file, temporary) = temporary_file(path)?;
                 (file, Some(temporary), path.to_owned())

@@ -15,7 +15,7 @@ pub use annotate::annotate_line;
 pub use copy::copy_records;
 pub use file::Output;
 pub use folder::OutputFolder;
-pub use overlap::refuse_overlap;
+pub use overlap::{refuse_overlap, refuse_shared};
 
 use crate::error::{Error, ErrorKind, Result};
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::parent_of;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
+use crate::escape::escape_control;
 use crate::input::FileId;
 use crate::source::{Source, os_error};
 
@@ -40,14 +41,33 @@ pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The path without links, as far as it exists; `None` if not even its folder does, and then nothing is
-/// written.
+/// Refuses outputs of which one would take the place of another, or lies in a folder that is replaced as a whole.
+///
+/// Each output has the option that it was given with, for the message.
+pub fn refuse_shared(outputs: &[(&str, &Path)]) -> Result<()> {
+    let resolved: Vec<Option<PathBuf>> = outputs.iter().map(|(_, path)| resolve(path)).collect();
+    for (at, second) in resolved.iter().enumerate() {
+        for (before, first) in resolved.iter().enumerate().take(at) {
+            let (Some(first), Some(second)) = (first, second) else { continue };
+            if first.starts_with(second) || second.starts_with(first) {
+                let named = |number: usize| {
+                    outputs.get(number).map_or(String::new(), |(option, path)| {
+                        format!("`{option}` `{}`", escape_control(&path.to_string_lossy()))
+                    })
+                };
+                return Err(Error::new(ErrorKind::SharedOutput { first: named(before), second: named(at) }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The path without links, as far as it exists.
 fn resolve(output: &Path) -> Option<PathBuf> {
     if let Ok(path) = fs_err::canonicalize(output) {
         return Some(path);
     }
-    let parent = fs_err::canonicalize(parent_of(output)).ok()?;
-    Some(parent.join(output.file_name()?))
+    Some(resolve(&parent_of(output))?.join(output.file_name()?))
 }
 
 /// A source that lies in `folder`. Sources share their folders, so that few paths are resolved.
@@ -79,6 +99,20 @@ mod tests {
         fs_err::create_dir_all(folder.path().join("other")).unwrap();
         fs_err::write(folder.path().join("data/a.jsonl"), "{\"text\": \"a\"}\n").unwrap();
         folder
+    }
+
+    #[test]
+    fn outputs_do_not_replace_one_another() {
+        let folder = folder();
+        let shared = |a: &str, b: &str| {
+            refuse_shared(&[("--output", &folder.path().join(a)), ("--removed", &folder.path().join(b))])
+                .is_err()
+        };
+        assert!(shared("out", "out"));
+        assert!(shared("out", "other/../out"));
+        assert!(shared("out", "out/report/pairs.tsv"));
+        assert!(!shared("out", "out-2"));
+        assert!(!shared("new/a", "new/b"));
     }
 
     #[test]

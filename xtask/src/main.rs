@@ -22,6 +22,7 @@ cargo x vectors            check the golden vectors, in Rust and against the Pyt
 cargo x bench              micro-benchmarks
 cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
 cargo x bench instructions [DATA]  the same, counted in instructions
+cargo x bench memory               its memory, by document
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
 
 fn main() -> ExitCode {
@@ -48,6 +49,7 @@ fn task(args: &[&str]) -> Result<()> {
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "memory"] => bench::memory(),
         ["bench", "instructions", data @ ..] => {
             bench::instructions(data.first().copied().unwrap_or("../shared/data"))
         }

@@ -29,7 +29,10 @@ fn rejects(reading: &Reading, corpus: &Corpus, hint: &str, printer: &Printer) ->
     let shown: Vec<String> =
         reading.rejected.iter().take(SHOWN_REJECTS).map(|rejected| rejected.describe(corpus)).collect();
     let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
-    let hint = if corpus.layout() == Layout::Texts && reading.rejected.iter().any(wrong_encoding) {
+    let not_a_line = |rejected: &Rejected| matches!(&*rejected.code, "invalid_json" | "not_an_object");
+    let hint = if reading.documents.is_empty() && reading.rejected.iter().all(not_a_line) {
+        "JSONL has one object a line; `jq -c` makes it of JSON that is laid out otherwise"
+    } else if corpus.layout() == Layout::Texts && reading.rejected.iter().any(wrong_encoding) {
         "`--encoding auto` or `--encoding latin-1` reads texts that are not UTF-8"
     } else {
         hint

@@ -366,3 +366,11 @@ fn a_temporary_folder_that_is_not_there() {
     desk.run("dedup in.jsonl.gz -o out.jsonl --temp-dir here").exit(0);
     assert_eq!(fs_err::read_dir(desk.path("here")).unwrap().count(), 0);
 }
+
+/// JSON that is laid out over several lines is the commonest mistake about JSONL.
+#[test]
+fn json_that_is_not_jsonl_is_told_so() {
+    let desk = Desk::with("in.json", "[\n  {\n    \"text\": \"a\"\n  }\n]\n");
+    let run = desk.run("dedup in.json -o out.jsonl -q").exit(2);
+    assert!(run.err.contains("hint: JSONL has one object a line; `jq -c` makes it"), "{run}");
+}

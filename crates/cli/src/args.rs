@@ -58,7 +58,7 @@ pub struct DedupArgs {
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
-    /// Where the removed documents go, byte for byte.
+    /// Where the removed documents go, byte for byte: a file for JSONL, a folder for text files.
     #[arg(long, value_name = "FILE", conflicts_with = "annotate")]
     pub removed: Option<String>,
 
@@ -266,12 +266,12 @@ pub struct BandArgs {
     #[arg(long, value_name = "P", default_value = "0.99", help_heading = "Candidates")]
     pub recall: String,
 
-    /// Bands, instead of a recall.
-    #[arg(long, value_name = "B", requires = "rows", conflicts_with = "recall", help_heading = "Candidates")]
+    /// Bands, instead of those that follow from the recall; `--rows` goes with it.
+    #[arg(long, value_name = "B", help_heading = "Candidates")]
     pub bands: Option<String>,
 
-    /// Rows of a band, instead of a recall.
-    #[arg(long, value_name = "R", requires = "bands", help_heading = "Candidates")]
+    /// Rows of a band, instead of those that follow from the recall.
+    #[arg(long, value_name = "R", help_heading = "Candidates")]
     pub rows: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 //! Progress: bars on a terminal, events in a log, nothing elsewhere.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,12 +15,22 @@ use crate::printer::Printer;
 /// Shows how a run goes.
 pub struct Progress {
     printer: Printer,
+    given_up: AtomicBool,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
     pub fn new(printer: &Printer) -> Self {
-        Self { printer: *printer, bar: Mutex::new(None) }
+        Self { printer: *printer, given_up: AtomicBool::new(false), bar: Mutex::new(None) }
+    }
+
+    /// Stops the run as if the person had asked for it.
+    pub fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    fn stopped(&self) -> bool {
+        interrupt::asked() || self.given_up.load(Ordering::Relaxed)
     }
 
     fn bar(&self) -> Option<ProgressBar> {
@@ -75,7 +86,7 @@ impl Observer for Progress {
     }
 
     fn cancelled(&self) -> bool {
-        interrupt::asked()
+        self.stopped()
     }
 }
 
@@ -96,6 +107,6 @@ impl Watch for Progress {
     }
 
     fn cancelled(&self) -> bool {
-        interrupt::asked()
+        self.stopped()
     }
 }

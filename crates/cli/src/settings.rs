@@ -112,10 +112,15 @@ pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
 
 /// Bands and rows as asked for, or as the recall needs them.
 pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
-    if let (Some(bands), Some(rows)) = (&args.bands, &args.rows) {
-        let bands = count(problems, "--bands", bands);
-        let rows = count(problems, "--rows", rows);
-        return problems.check("--bands", Banding::new(bands, rows, method.registers()));
+    match (&args.bands, &args.rows) {
+        (None, None) => {}
+        (Some(bands), Some(rows)) => {
+            let bands = count(problems, "--bands", bands);
+            let rows = count(problems, "--rows", rows);
+            return problems.check("--bands", Banding::new(bands, rows, method.registers()));
+        }
+        (Some(_), None) => problems.add("`--bands`: it needs `--rows` beside it".to_owned(), None),
+        (None, Some(_)) => problems.add("`--rows`: it needs `--bands` beside it".to_owned(), None),
     }
     let recall = problems.number("--recall", &args.recall, NUMBER);
     if args.recall.parse::<f64>().is_ok() {
@@ -134,12 +139,10 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
 pub fn run(
     sketch: &SketchArgs,
     run: &RunArgs,
-    keep: &str,
-    cluster: &str,
+    keep: Keep,
+    cluster: Cluster,
     mut problems: Problems,
 ) -> Result<Settings, Failure> {
-    let keep: Keep = problems.parse("--keep", keep);
-    let cluster: Cluster = problems.parse("--cluster", cluster);
     let threshold = threshold(&sketch.threshold, &mut problems);
     let spec = spec(&sketch.spec, &mut problems);
     let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
@@ -179,7 +182,9 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
     match size_bytes(&args.max_record) {
         // A place in a source has 32 bits for its length.
         Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => options.max_record_bytes = bytes,
-        Some(_) => problems.add("`--max-record`: it must be from 1 byte to 4 GiB".to_owned(), None),
+        Some(_) => {
+            problems.add("`--max-record`: it must be at least 1 byte and less than 4 GiB".to_owned(), None);
+        }
         None => {
             problems
                 .add(format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record), None);

@@ -46,3 +46,8 @@ pub mod verify;
 
 pub use error::{Error, ErrorKind};
 pub use spec::{Spec, VERSION};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -81,6 +81,9 @@ struct BandGroups {
 /// Band keys and the places in keeper order of the documents that have them.
 type Keys = Vec<(u64, u32)>;
 
+/// Bands whose keys are in memory together: each takes 32 bytes a document while it is sorted.
+const SORTED_TOGETHER: usize = 4;
+
 /// Finds the neighbourhoods among the documents that stand for their equals.
 pub(crate) fn find(
     reading: &Reading,
@@ -113,10 +116,16 @@ pub(crate) fn find(
             observer.advance(1);
             Ok(groups)
         };
-    parallel::in_order(banding.bands(), settings.threads, Default::default, work, |groups| {
-        bands.push(groups);
-        Ok(())
-    })?;
+    parallel::in_order(
+        banding.bands(),
+        settings.threads.min(SORTED_TOGETHER),
+        Default::default,
+        work,
+        |groups| {
+            bands.push(groups);
+            Ok(())
+        },
+    )?;
     Ok(gather(&bands, order))
 }
 

@@ -35,15 +35,6 @@ pub struct Decisions {
     pub verification: Verification,
 }
 
-impl Decisions {
-    /// What was decided about a document: `None` if it stays.
-    #[must_use]
-    pub fn removed(&self, document: u32) -> Option<&Removed> {
-        let at = self.removed.binary_search_by_key(&document, |removed| removed.document).ok()?;
-        self.removed.get(at)
-    }
-}
-
 /// Decisions that have fallen while the run goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
@@ -81,12 +72,14 @@ pub fn dedup(
         observer,
         |hood, neighbourhood, judge, sum| {
             let visits = visits(hood.documents, &equals, &places);
+            // A pair that is found decides about all documents with the shingles of the later one.
+            let copies = |number: u32| equals.copies(hood.documents[number as usize]);
             match settings.cluster {
                 Cluster::Star => {
                     let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
                     let verdicts =
                         star(neighbourhood, &numbers, settings.limits_of_kept(), judge, |found| {
-                            sum.add(found, settings);
+                            sum.add(found, copies(found.document), settings);
                         })?;
                     let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
                         Verdict::Kept => None,
@@ -98,8 +91,8 @@ pub fn dedup(
                     Ok(pairs.collect::<Vec<_>>())
                 }
                 Cluster::Components => {
-                    let first = components(neighbourhood, settings.limits_of_all(), judge, |found| {
-                        sum.add(found, settings);
+                    let first = components(neighbourhood, settings.limits_of_connected(), judge, |found| {
+                        sum.add(found, copies(found.document), settings);
                     })?;
                     let mut pairs = vec![];
                     for visit in &visits {
@@ -121,10 +114,11 @@ pub fn dedup(
         },
     )?;
 
-    for group in equals.groups() {
+    removed.sort_unstable_by_key(|removed| removed.document);
+    let is_removed = |document: u32| removed.binary_search_by_key(&document, |pair| pair.document).is_ok();
+    for group in equals.groups().filter(|group| !is_removed(group[0])) {
         verification.expected_recall.add_certain(group.len() as u64 - 1);
     }
-    removed.sort_unstable_by_key(|removed| removed.document);
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
     keepers.sort_unstable();

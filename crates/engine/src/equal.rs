@@ -66,6 +66,11 @@ impl Equals {
         }
     }
 
+    /// How many documents this one stands for, itself included.
+    pub(crate) fn copies(&self, first: u32) -> u64 {
+        self.members(first).len().max(1) as u64
+    }
+
     /// All groups of more than one, by the document that stands for them.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
         self.groups.iter().map(|&(_, begin, end)| &self.members[begin..end])

@@ -22,7 +22,7 @@ mod error;
 mod observe;
 pub mod output;
 pub mod pairs;
-pub mod parallel;
+mod parallel;
 mod read;
 pub mod report;
 mod sets;

@@ -46,13 +46,13 @@ pub enum Warning {
         /// In how many documents.
         documents: u64,
     },
-    /// A family of similar documents gives very many pairs.
+    /// Documents that share bands may give very many pairs.
     ManyPairs {
-        /// Pairs within the family.
+        /// Pairs that they may give.
         pairs: u64,
-        /// One of its documents.
+        /// One of them.
         example: String,
-        /// Documents in the family.
+        /// How many there are.
         documents: u64,
     },
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Warning {
             }
             Self::ManyPairs { pairs, example, documents } => write!(
                 f,
-                "the {documents} near-duplicates around `{}` give up to {pairs} pairs",
+                "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
                 minwise_corpus::escape_control(example)
             ),
         }

@@ -1,6 +1,6 @@
 //! The run that lists similar pairs.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use minwise_corpus::Corpus;
 
@@ -17,6 +17,9 @@ const MANY: u64 = 1_000_000;
 
 /// Two documents that stand for their equals, the earlier one first unless said otherwise, and their similarity.
 type Edge = (u32, u32, f64);
+
+/// Documents that were asked for, by the one that stands for each.
+type Wanted = BTreeMap<u32, Vec<u32>>;
 
 /// Two near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +41,7 @@ pub struct SimilarPairs {
     edges: Vec<Edge>,
     /// The same the other way round, where one of them has equals.
     backwards: Vec<Edge>,
-    wanted: Option<BTreeSet<u32>>,
+    wanted: Option<Wanted>,
     /// What was compared.
     pub verification: Verification,
 }
@@ -59,23 +62,33 @@ pub fn pairs(
     let order: Vec<u32> = (0..documents as u32).collect();
     let equals = Equals::find(reading, &order);
     let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
-    // A document that stands for a wanted one is wanted.
-    let wanted_firsts: Option<BTreeSet<u32>> =
-        wanted.as_ref().map(|wanted| wanted.iter().map(|&document| equals.first(document)).collect());
-    let is_wanted = |first: u32| wanted_firsts.as_ref().is_none_or(|wanted| wanted.contains(&first));
+    // The wanted documents, by the one that stands for them; that one is wanted too.
+    let wanted: Option<Wanted> = wanted.map(|wanted| {
+        let mut by_first = Wanted::new();
+        for document in wanted {
+            by_first.entry(equals.first(document)).or_default().push(document);
+        }
+        by_first
+    });
+    let is_wanted = |first: u32| wanted.as_ref().is_none_or(|wanted| wanted.contains_key(&first));
+    // How many of a document's copies are not wanted.
+    let unwanted = |first: u32| match &wanted {
+        None => 0,
+        Some(wanted) => equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64),
+    };
     if wanted.is_none() {
         for number in 0..candidates.len() {
             announce(candidates.hood(number), corpus, reading, &equals, observer);
         }
-        for group in equals.groups() {
-            announce_many(
-                choose_two(group.len() as u64),
-                group.len() as u64,
-                group[0],
-                corpus,
-                reading,
-                observer,
-            );
+        let mut in_hood = vec![false; documents];
+        for number in 0..candidates.len() {
+            for &document in candidates.hood(number).documents {
+                in_hood[document as usize] = true;
+            }
+        }
+        for group in equals.groups().filter(|group| !in_hood[group[0] as usize]) {
+            let copies = group.len() as u64;
+            announce_many(choose_two(copies), copies, group[0], corpus, reading, observer);
         }
     }
 
@@ -91,9 +104,10 @@ pub fn pairs(
             if hood.documents.iter().any(|&document| is_wanted(document)) {
                 let is_wanted = |number: u32| is_wanted(hood.documents[number as usize]);
                 let found = |found: &minwise::cluster::Found<'_>| {
-                    sum.add(found, settings);
                     let [a, b] =
                         [found.earlier, found.document].map(|number| hood.documents[number as usize]);
+                    let pairs = equals.copies(a) * equals.copies(b) - unwanted(a) * unwanted(b);
+                    sum.add(found, pairs, settings);
                     found_here.push((a, b, found.similarity));
                 };
                 minwise::cluster::pairs(neighbourhood, is_wanted, settings.limits_of_all(), judge, found)?;
@@ -103,7 +117,8 @@ pub fn pairs(
         |_, mut found_here| edges.append(&mut found_here),
     )?;
     for group in equals.groups() {
-        verification.expected_recall.add_certain(choose_two(group.len() as u64));
+        let pairs = choose_two(group.len() as u64) - choose_two(unwanted(group[0]));
+        verification.expected_recall.add_certain(pairs);
     }
 
     // A document looks up its near-duplicates before it only for the sake of equals that come after it.
@@ -128,42 +143,64 @@ fn edges_of(edges: &[Edge], document: u32) -> &[Edge] {
 
 impl SimilarPairs {
     /// Visits every pair in input order, documents that are equal among them.
-    pub fn for_each<E>(&self, mut visit: impl FnMut(SimilarPair) -> Result<(), E>) -> Result<(), E> {
+    pub fn for_each(
+        &self,
+        observer: &dyn Observer,
+        mut visit: impl FnMut(SimilarPair) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut partners: Vec<(u32, f64)> = vec![];
         for first in 0..self.documents {
+            if first.is_multiple_of(1024) && observer.cancelled() {
+                return Err(ErrorKind::Cancelled.into());
+            }
             let stands = self.equals.first(first);
+            let all = self.is_wanted(first, stands);
             partners.clear();
-            self.push_equals(stands, 1.0, first, &mut partners);
+            self.push_equals(stands, 1.0, first, all, &mut partners);
             for edges in [&self.edges, &self.backwards] {
                 for &(_, neighbour, similarity) in edges_of(edges, stands) {
-                    self.push_equals(neighbour, similarity, first, &mut partners);
+                    self.push_equals(neighbour, similarity, first, all, &mut partners);
                 }
             }
             partners.sort_unstable_by_key(|partner| partner.0);
-            for &(second, similarity) in &partners {
-                if self.is_wanted(first) || self.is_wanted(second) {
-                    visit(SimilarPair { first, second, similarity })?;
+            for (at, &(second, similarity)) in partners.iter().enumerate() {
+                if at.is_multiple_of(1024) && observer.cancelled() {
+                    return Err(ErrorKind::Cancelled.into());
                 }
+                visit(SimilarPair { first, second, similarity })?;
             }
         }
         Ok(())
     }
 
-    /// Adds a document and its equals as far as they come after `first`.
-    fn push_equals(&self, stands: u32, similarity: f64, first: u32, partners: &mut Vec<(u32, f64)>) {
-        let members = self.equals.members(stands);
-        let members = if members.is_empty() { std::slice::from_ref(&stands) } else { members };
+    /// Adds a document and its equals as far as they come after `first`: all of them, or those that are wanted.
+    fn push_equals(
+        &self,
+        stands: u32,
+        similarity: f64,
+        first: u32,
+        all: bool,
+        partners: &mut Vec<(u32, f64)>,
+    ) {
+        let members = match &self.wanted {
+            Some(wanted) if !all => wanted.get(&stands).map_or(&[][..], Vec::as_slice),
+            _ => match self.equals.members(stands) {
+                [] => std::slice::from_ref(&stands),
+                members => members,
+            },
+        };
         partners.extend(members.iter().filter(|&&member| member > first).map(|&member| (member, similarity)));
     }
 
-    fn is_wanted(&self, document: u32) -> bool {
-        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&document))
+    fn is_wanted(&self, document: u32, stands: u32) -> bool {
+        let wanted = self.wanted.as_ref();
+        wanted.is_none_or(|wanted| wanted.get(&stands).is_some_and(|here| here.contains(&document)))
     }
 }
 
 /// Says beforehand that a neighbourhood may give very many pairs.
 fn announce(hood: HoodRef<'_>, corpus: &Corpus, reading: &Reading, equals: &Equals, observer: &dyn Observer) {
-    let copies = |document: u32| equals.members(document).len().max(1) as u64;
+    let copies = |document: u32| equals.copies(document);
     let documents: u64 = hood.documents.iter().map(|&document| copies(document)).sum();
     let on_shelves: u64 = hood
         .shelves()

@@ -79,7 +79,7 @@ pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Re
         reading.check_rejects(corpus, settings.max_rejects)
     })?;
 
-    if let Some(pair) = reading.documents.find_repeated_ids() {
+    if let Some(pair) = reading.documents.find_repeated_ids(corpus) {
         let documents = &reading.documents;
         observer.warn(&Warning::RepeatedIds {
             documents: documents.repeated_ids(),

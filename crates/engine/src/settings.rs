@@ -58,6 +58,11 @@ impl Settings {
         self.limits(64, 256)
     }
 
+    /// When shelves are split, for clusterings that stop comparing once a document is connected.
+    pub(crate) fn limits_of_connected(&self) -> Limits {
+        self.limits(256, 1024)
+    }
+
     /// When shelves are split, for runs that compare all with all.
     pub(crate) fn limits_of_all(&self) -> Limits {
         self.limits(4096, 16_384)

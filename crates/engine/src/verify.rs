@@ -20,9 +20,6 @@ const SETS_BYTES: usize = 24 << 20;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Text of a large neighbourhood that is read together, for each thread.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// Shelves with at most this many documents that occur in several bands are looked at once.
-const SMALL_SHELF: usize = 64;
-
 /// What verification adds up.
 #[derive(Debug, Clone, Copy)]
 pub struct Verification {
@@ -39,11 +36,11 @@ impl Verification {
         Self { candidates: 0, verified: 0, expected_recall: ExpectedRecall::new(settings.curve()) }
     }
 
-    /// Counts a pair that reaches the threshold.
-    pub(crate) fn add(&mut self, found: &Found<'_>, settings: &Settings) {
+    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
+    pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64, settings: &Settings) {
         self.verified += 1;
         let p = settings.spec.method.match_probability(found.similarity);
-        self.expected_recall.add(p, found.narrowed);
+        self.expected_recall.add(p, found.narrowed, pairs);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -111,7 +108,7 @@ pub(crate) fn each_hood<T: Send>(
             return Err(ErrorKind::Cancelled.into());
         }
         let hood = candidates.hood(number);
-        let neighbourhood = neighbourhood(hood);
+        let neighbourhood = neighbourhood(hood, settings.limits_of_kept().most);
         let mut judge = ExactJudge {
             sets: Sets::new(&loader, hood.documents, room, budget),
             documents: hood.documents,
@@ -181,10 +178,11 @@ impl<T> Delivery<T> {
     }
 }
 
-/// The shelves of a neighbourhood, small ones that hold the same documents in several bands taken once.
-fn neighbourhood(hood: HoodRef<'_>) -> Neighbourhood {
+/// The shelves of a neighbourhood. Those that are too small ever to be split and hold the same documents in several
+/// bands are taken once.
+fn neighbourhood(hood: HoodRef<'_>, unsplit: usize) -> Neighbourhood {
     let (mut small, large): (Vec<_>, Vec<_>) =
-        hood.shelves().partition(|(_, members)| members.len() <= SMALL_SHELF);
+        hood.shelves().partition(|(_, members)| members.len() <= unsplit);
     small.sort_unstable_by_key(|&(band, members)| (members, band));
     small.dedup_by_key(|(_, members)| *members);
     Neighbourhood::new(hood.documents.len(), small.into_iter().chain(large))

@@ -22,7 +22,9 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
-    let settings = settings::run(&args.sketch, &args.run, &args.keep, &args.cluster, problems)?;
+    let keep = problems.parse("--keep", &args.keep);
+    let cluster = problems.parse("--cluster", &args.cluster);
+    let settings = settings::run(&args.sketch, &args.run, keep, cluster, problems)?;
 
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
@@ -54,13 +56,22 @@ fn decide(
     let Some(out) = early else { return Ok(dedup(corpus, reading, settings, progress, |_| {})?) };
     thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
-        let writer = scope.spawn(|| write_kept_as_decided(corpus, reading, told, out, progress));
-        // A writer that has failed no longer listens; its error is returned below.
+        let writer = scope.spawn(|| {
+            // What cannot be written need not be decided.
+            write_kept_as_decided(corpus, reading, told, out, progress).inspect_err(|_| progress.give_up())
+        });
+        // A writer that has failed no longer listens.
         let decisions = dedup(corpus, reading, settings, progress, move |decided| drop(tell.send(decided)));
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let decisions = decisions?;
-        written?;
-        Ok(decisions)
+        match (decisions, written) {
+            // The run was stopped because of the writer, so the writer's reason is the reason.
+            (Err(stopped), Err(error)) if stopped.is_cancelled() => Err(error.into()),
+            (decisions, written) => {
+                let decisions = decisions?;
+                written?;
+                Ok(decisions)
+            }
+        }
     })
 }
 
@@ -204,24 +215,26 @@ fn refuse_same(outputs: &[Option<&str>; 2], report: Option<&str>) -> Result<(), 
     Ok(refuse_shared(&paths)?)
 }
 
-/// A folder that was made for this run and goes with it, if nothing was put into it.
-struct NewFolder(Option<PathBuf>);
+/// Folders that were made for this run and go with it, if nothing was put into them; the innermost first.
+struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
     fn create(path: &Path) -> Result<Self, Failure> {
-        let there = path.is_dir();
+        let missing =
+            path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let missing = missing.map(Path::to_owned).collect();
         fs_err::create_dir_all(path)?;
-        Ok(Self((!there).then(|| path.to_owned())))
+        Ok(Self(missing))
     }
 
     fn keep(mut self) {
-        self.0 = None;
+        self.0.clear();
     }
 }
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        if let Some(path) = &self.0 {
+        for path in &self.0 {
             // A folder that is not empty stays; there is nothing to be done about one that cannot be removed.
             let _ = fs_err::remove_dir(path);
         }

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
+use minwise::cluster::Cluster;
+use minwise::keep::Keep;
 use minwise_corpus::{Output, escape_control, refuse_overlap, visible_json};
 use minwise_engine::pairs::pairs;
-use minwise_engine::{Error, ErrorKind, Observer, read};
+use minwise_engine::read;
 use serde_json::json;
 
 use super::{open, overwrite, rejects};
@@ -19,7 +21,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
-    let settings = settings::run(&args.sketch, &args.run, "first", "star", problems)?;
+    let settings = settings::run(&args.sketch, &args.run, Keep::First, Cluster::Star, problems)?;
 
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
@@ -35,7 +37,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let found = pairs(&corpus, &reading, args.of.as_deref(), &settings, &progress)?;
     progress.clear();
     let mut count = 0u64;
-    found.for_each(|pair| -> Result<(), Error> {
+    found.for_each(&progress, |pair| {
         let [first, second] =
             [pair.first, pair.second].map(|document| reading.documents.id(document, &corpus));
         let similarity = pair.similarity;
@@ -48,9 +50,6 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
                 format!("{}\n", visible_json(&pair))
             }
         };
-        if count.is_multiple_of(1024) && progress.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
-        }
         count += 1;
         Ok(out.write_bytes(line.as_bytes())?)
     })?;
@@ -59,12 +58,12 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let elapsed = started.elapsed();
     let verification = &found.verification;
     let recall = verification.expected_recall.value();
-    let documents = reading.documents.len() as u64;
+    let read = (reading.documents.len() + reading.rejected.len()) as u64;
     printer.event(&json!({
         "event": "summary",
         "spec": settings.spec.to_string(),
         "threshold": settings.threshold,
-        "documents": documents,
+        "read": read,
         "rejected": reading.rejected.len(),
         "pairs": count,
         "candidates": verification.candidates,
@@ -79,7 +78,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
          recall      {recall:.4} expected, from {} bands of {} rows\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",
-        counted(documents, "document"),
+        counted(read, "document"),
         megabytes(corpus.size_bytes()),
         grouped(reading.rejected.len() as u64),
         grouped(count),

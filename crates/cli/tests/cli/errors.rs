@@ -29,6 +29,31 @@ fn the_example_runs_as_the_readme_says() {
     assert_eq!((lines("kept.jsonl"), lines("removed.jsonl")), (30, 18));
 }
 
+/// What the README shows is what the command prints, times and what is cut off apart.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../../../README.md");
+    let desk = Desk::with("examples/articles.jsonl", include_bytes!("../../../../examples/articles.jsonl"));
+    let mut printed = String::new();
+    let mut commands = 0;
+    for line in readme.lines().filter_map(|line| line.trim().strip_prefix("cargo run --release -- ")) {
+        let run = desk.run(line).exit(0);
+        printed += &format!("{}{}", run.err, run.text());
+        commands += 1;
+    }
+    printed += &desk.text("report/pairs.tsv");
+    assert_eq!(commands, 2);
+    let blocks: Vec<&str> = readme.split("```").skip(1).step_by(2).collect();
+    let shown = blocks.iter().filter(|block| block.starts_with('\n')).flat_map(|block| block.lines());
+    let mut lines = 0;
+    for line in shown.filter(|line| !line.is_empty() && !line.starts_with("time") && *line != "…") {
+        let line = line.trim_end_matches(" …");
+        assert!(printed.contains(line), "`{line}` is not in\n{printed}");
+        lines += 1;
+    }
+    assert!(lines > 15, "{lines}");
+}
+
 #[test]
 fn every_wrong_option_is_reported_at_once() {
     let run = desk().run(
@@ -66,7 +91,7 @@ fn numbers_out_of_range() {
     insta::assert_snapshot!(run, @"
     exit 2
     --- stderr
-    minwise: `--max-record`: it must be from 1 byte to 4 GiB
+    minwise: `--max-record`: it must be at least 1 byte and less than 4 GiB
     minwise: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
     minwise: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 256
     minwise: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
@@ -153,21 +178,19 @@ fn options_that_exclude_one_another() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4"), @"
     exit 2
     --- stderr
-    error: the following required arguments were not provided:
-      --rows <R>
-
-    Usage: minwise dedup --bands <B> --rows <R> --output <OUT> <INPUT>...
-
-    For more information, try '--help'.
+    minwise: `--bands`: it needs `--rows` beside it
     ");
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --bands 4 --rows 4 --recall 0.9"), @"
-    exit 2
+    exit 0
     --- stderr
-    error: the argument '--bands <B>' cannot be used with '--recall <P>'
-
-    Usage: minwise dedup --output <OUT> --bands <B> --rows <R> <INPUT>...
-
-    For more information, try '--help'.
+    read        1 document, 65 B
+    kept        1
+    removed     0
+    rejected    0
+    candidates  0 compared exactly, 0 of them at or above 0.8
+    recall      1.0000 expected, from 4 bands of 4 rows
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    time        [time]
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --format xml"), @"
     exit 2

@@ -46,7 +46,7 @@ fn dedup() {
               `-` for standard output), a folder for text files
 
           --removed <FILE>
-              Where the removed documents go, byte for byte
+              Where the removed documents go, byte for byte: a file for JSONL, a folder for text files
 
           --annotate
               Keep every document and add to it, as its member `minwise`, the cluster it belongs to
@@ -174,10 +174,10 @@ fn dedup() {
               [default: 0.99]
 
           --bands <B>
-              Bands, instead of a recall
+              Bands, instead of those that follow from the recall; `--rows` goes with it
 
           --rows <R>
-              Rows of a band, instead of a recall
+              Rows of a band, instead of those that follow from the recall
     ");
 }
 
@@ -316,10 +316,10 @@ fn pairs() {
               [default: 0.99]
 
           --bands <B>
-              Bands, instead of a recall
+              Bands, instead of those that follow from the recall; `--rows` goes with it
 
           --rows <R>
-              Rows of a band, instead of a recall
+              Rows of a band, instead of those that follow from the recall
     ");
 }
 
@@ -482,10 +482,10 @@ fn plan() {
               [default: 0.99]
 
           --bands <B>
-              Bands, instead of a recall
+              Bands, instead of those that follow from the recall; `--rows` goes with it
 
           --rows <R>
-              Rows of a band, instead of a recall
+              Rows of a band, instead of those that follow from the recall
     ");
 }
 

@@ -282,3 +282,36 @@ fn two_folders_of_texts_with_the_same_names() {
     desk.write("b/x.txt", prose(3, 20));
     desk.run("dedup a b -o out").exit(0);
 }
+
+/// A user's id may look like the place by which a document without an id goes.
+#[test]
+fn an_id_that_is_the_place_of_another_document_is_told_apart() {
+    let text = prose(1, 20);
+    let desk = Desk::with("in.jsonl", format!("{}{{\"text\": {text:?}}}\n", record("in.jsonl:2", &text)));
+    let run = desk.run("pairs in.jsonl").exit(0);
+    assert_eq!(run.text(), "in.jsonl:1\tin.jsonl:2\t1.000000\n");
+    assert!(run.err.contains("told apart by file and line"), "{run}");
+}
+
+#[test]
+fn no_document_has_the_empty_id() {
+    let desk = Desk::with("in.jsonl", format!("{{\"text\": {:?}}}\n", prose(1, 20)));
+    let run = desk.run_with(&["pairs", "in.jsonl", "--of", ""], b"").exit(2);
+    assert!(run.err.contains("no document has the id ``"), "{run}");
+}
+
+/// The shell gives absolute paths for `/data/*.txt`; the kept files still go into the output folder.
+#[test]
+fn texts_named_by_absolute_paths_can_be_written() {
+    let desk = Desk::with("a/p.txt", prose(1, 20));
+    desk.write("a/q.txt", prose(1, 20));
+    desk.write("b/p.txt", prose(2, 20));
+    let names: Vec<String> = ["a/p.txt", "a/q.txt", "b/p.txt"]
+        .iter()
+        .map(|name| desk.path(name).to_string_lossy().into_owned())
+        .collect();
+    desk.run_with(&["dedup", &names[0], &names[1], "-o", "out"], b"").exit(0);
+    assert!(desk.path("out/p.txt").is_file() && !desk.path("out/q.txt").exists(), "{:?}", desk.names());
+    desk.run_with(&["dedup", &names[0], &names[2], "-o", "both"], b"").exit(0);
+    assert!(desk.path("both/a/p.txt").is_file() && desk.path("both/b/p.txt").is_file(), "{:?}", desk.names());
+}

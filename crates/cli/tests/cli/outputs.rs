@@ -220,3 +220,11 @@ fn outputs_have_the_permissions_of_any_new_file() {
     assert_eq!(mode("out.jsonl"), mode("in.jsonl"));
     assert_eq!(mode("kept"), mode("letters"));
 }
+
+#[test]
+fn folders_made_for_a_report_go_when_the_run_fails() {
+    let desk = desk();
+    desk.write("out.jsonl", "there already");
+    desk.run("dedup in.jsonl -o new.jsonl --report nx/ny --text-field missing --max-rejects 0").exit(2);
+    assert_eq!(desk.names(), ["in.jsonl", "out.jsonl"]);
+}

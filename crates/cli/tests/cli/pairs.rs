@@ -103,7 +103,7 @@ fn a_family_with_a_million_pairs_is_announced() {
     insta::assert_snapshot!(run, @"
     exit 0
     --- stderr
-    minwise: warning: the 1500 near-duplicates around `d0` give up to 1124250 pairs
+    minwise: warning: 1500 documents that may be near-duplicates, `d0` among them, give up to 1124250 pairs
     ");
     assert_eq!(desk.text("pairs.tsv").lines().count(), 1_124_250);
     // Not announced when only a few of them are asked for.

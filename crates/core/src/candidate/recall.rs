@@ -27,9 +27,11 @@ impl ExpectedRecall {
     /// A found pair whose registers agree with probability `p`.
     ///
     /// `narrowed` says, for each of its bands that were crowded, what was asked for there besides the band's rows.
-    pub fn add(&mut self, p: f64, narrowed: &[Narrowing]) {
-        self.found += 1.0;
-        self.there += 1.0 / self.curve.probability_narrowed(p, narrowed);
+    ///
+    /// `pairs` says how many pairs stand or fall with it: documents with equal shingles share one sketch.
+    pub fn add(&mut self, p: f64, narrowed: &[Narrowing], pairs: u64) {
+        self.found += pairs as f64;
+        self.there += pairs as f64 / self.curve.probability_narrowed(p, narrowed);
     }
 
     /// Pairs that are found whatever the bands, such as documents with equal shingles.
@@ -83,9 +85,9 @@ mod tests {
     fn pairs_that_are_hard_to_find_count_for_more() {
         let mut recall = ExpectedRecall::new(curve());
         assert_eq!(recall.value(), 1.0);
-        recall.add(1.0, &[]);
+        recall.add(1.0, &[], 1);
         assert_eq!(recall.value(), 1.0);
-        recall.add(0.6, &[]);
+        recall.add(0.6, &[], 1);
         let p = curve().probability(0.6);
         assert!((recall.value() - 2.0 / (1.0 + 1.0 / p)).abs() < 1e-12);
         recall.add_certain(98);
@@ -122,7 +124,7 @@ mod tests {
         for _ in 0..200_000 {
             let s = 0.8 + 0.2 * uniform();
             if uniform() < curve.probability(s) {
-                recall.add(s, &[]);
+                recall.add(s, &[], 1);
                 found += 1.0;
             }
         }

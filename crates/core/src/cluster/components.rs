@@ -25,17 +25,16 @@ pub fn components<J: Judge>(
     let mut together: Vec<Option<u32>> = vec![None; neighbourhood.shelves()];
     let mut apart = vec![false; neighbourhood.shelves()];
     for document in 0..neighbourhood.len() as u32 {
-        shelves.begin_look();
-        for &shelf in neighbourhood.shelves_of(document) {
+        shelves.look_apart(document, judge);
+        for (i, &shelf) in neighbourhood.shelves_of(document).iter().enumerate() {
             let shelf = shelf as usize;
-            let hangs_together = |forest: &mut Forest| {
-                together[shelf]
-                    .is_some_and(|one| !apart[shelf] && forest.first(one) == forest.first(document))
-            };
-            let mut at = 0;
-            while !hangs_together(&mut forest) {
-                let Some(earlier) = shelves.look_at(document, shelf, at, judge) else { break };
-                at += 1;
+            for at in shelves.begins[i]..shelves.begins[i + 1] {
+                let hangs_together = !apart[shelf]
+                    && together[shelf].is_some_and(|one| forest.first(one) == forest.first(document));
+                if hangs_together {
+                    break;
+                }
+                let earlier = shelves.met[at];
                 if forest.first(document) == forest.first(earlier) || !shelves.is_new(document, earlier) {
                     continue;
                 }

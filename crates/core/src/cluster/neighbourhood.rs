@@ -11,7 +11,7 @@ pub struct Neighbourhood {
     bands: Vec<u32>,
     /// Shelves of document d: `shelves[begins[d]..begins[d + 1]]`.
     shelves: Vec<u32>,
-    begins: Vec<u32>,
+    begins: Vec<usize>,
 }
 
 impl Neighbourhood {
@@ -21,7 +21,7 @@ impl Neighbourhood {
     /// If a shelf names a document that does not exist.
     #[must_use]
     pub fn new<'a>(documents: usize, shelves: impl Iterator<Item = (u32, &'a [u32])> + Clone) -> Self {
-        let mut begins = vec![0u32; documents + 1];
+        let mut begins = vec![0; documents + 1];
         for (_, members) in shelves.clone() {
             for &document in members {
                 begins[document as usize + 1] += 1;
@@ -31,13 +31,13 @@ impl Neighbourhood {
             begins[i + 1] += begins[i];
         }
         let mut next = begins.clone();
-        let mut list = vec![0; begins[documents] as usize];
+        let mut list = vec![0; begins[documents]];
         let mut bands = vec![];
         for (shelf, (band, members)) in (0u32..).zip(shelves) {
             bands.push(band);
             for &document in members {
                 let at = &mut next[document as usize];
-                list[*at as usize] = shelf;
+                list[*at] = shelf;
                 *at += 1;
             }
         }
@@ -63,7 +63,7 @@ impl Neighbourhood {
 
     pub(super) fn shelves_of(&self, document: u32) -> &[u32] {
         let document = document as usize;
-        &self.shelves[self.begins[document] as usize..self.begins[document + 1] as usize]
+        &self.shelves[self.begins[document]..self.begins[document + 1]]
     }
 }
 
@@ -78,6 +78,8 @@ pub(super) struct Shelves<'a> {
     pub(super) narrowed: Vec<Narrowing>,
     /// The documents that it met.
     pub(super) met: Vec<u32>,
+    /// Where those of each shelf begin, if they were asked for apart.
+    pub(super) begins: Vec<usize>,
 }
 
 impl<'a> Shelves<'a> {
@@ -89,6 +91,7 @@ impl<'a> Shelves<'a> {
             looked: vec![u32::MAX; neighbourhood.len()],
             narrowed: vec![],
             met: vec![],
+            begins: vec![],
         }
     }
 
@@ -116,26 +119,21 @@ impl<'a> Shelves<'a> {
         self.met.sort_unstable();
     }
 
-    /// Begins to look at shelves one document at a time.
-    pub(super) fn begin_look(&mut self) {
+    /// Finds the documents that `document` meets on each of its shelves: those of the n-th are
+    /// `met[begins[n]..begins[n + 1]]`.
+    pub(super) fn look_apart(&mut self, document: u32, judge: &impl Judge) {
+        self.met.clear();
         self.narrowed.clear();
-    }
-
-    /// The document at place `at` of what `document` meets on one of its shelves.
-    pub(super) fn look_at(
-        &mut self,
-        document: u32,
-        shelf: usize,
-        at: usize,
-        judge: &impl Judge,
-    ) -> Option<u32> {
-        let band = self.neighbourhood.bands[shelf];
-        let key = |split| judge.split_key(document, band, split);
-        let (there, narrowed) = self.filled[shelf].visit(&self.limits, key);
-        if at == 0 {
+        self.begins.clear();
+        self.begins.push(0);
+        for &shelf in self.neighbourhood.shelves_of(document) {
+            let band = self.neighbourhood.bands[shelf as usize];
+            let key = |split| judge.split_key(document, band, split);
+            let (there, narrowed) = self.filled[shelf as usize].visit(&self.limits, key);
             self.narrowed.extend(narrowed);
+            self.met.extend_from_slice(there);
+            self.begins.push(self.met.len());
         }
-        there.get(at).copied()
     }
 
     /// Whether `document` has not looked at `other` before; now it has.

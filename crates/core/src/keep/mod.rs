@@ -44,9 +44,7 @@ impl Keep {
             Self::Shortest => member.characters,
         }
     }
-}
 
-impl Keep {
     /// Whether the policy looks at how long a document is.
     #[must_use]
     pub fn needs_lengths(self) -> bool {

@@ -6,7 +6,8 @@
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
-//! Exact means exact on 64-bit shingle hashes: two different shingles share one with probability 2⁻⁶⁴.
+//! Exact means exact on 64-bit shingle hashes: two different shingles of ordinary text share one with probability 2⁻⁶⁴
+//! (see [`crate::hash::rolling`] for arrangements that do worse).
 
 pub mod containment;
 pub mod jaccard;

@@ -12,7 +12,7 @@ mod walk;
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub(crate) use identity::{FileId, FileIds};
 
@@ -127,7 +127,14 @@ impl Resolver<'_> {
         let path = Path::new(input);
         match fs_err::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(input, path),
-            Ok(metadata) => self.file(slashed(input), 0, path, Given::Named, metadata.is_file()),
+            Ok(metadata) => {
+                let name = slashed(input);
+                // A text's id is where its file goes in an output folder, so it must not lead out of it.
+                let leads_out =
+                    path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+                let id_start = if leads_out { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
+                self.file(name, id_start, path, Given::Named, metadata.is_file())
+            }
             Err(_) if pattern::has_wildcard(input) => self.pattern(input),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(Error::new(ErrorKind::NotFound { input: input.to_owned() }))

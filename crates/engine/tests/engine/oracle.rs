@@ -270,7 +270,8 @@ fn what_is_removed_is_near_what_is_kept_even_with_a_poor_banding() {
         let decisions = documents.dedup(&settings("words:3", 0.6, bands, rows));
         assert!(decisions.removed.len() > 60);
         for removed in &decisions.removed {
-            assert!(decisions.removed(removed.of).is_none(), "{removed:?}");
+            let goes = |document| decisions.removed.iter().any(|other| other.document == document);
+            assert!(!goes(removed.of), "{removed:?}");
             assert_eq!(removed.similarity, oracle.jaccard(removed.document as usize, removed.of as usize));
             assert!(removed.similarity >= 0.6);
         }

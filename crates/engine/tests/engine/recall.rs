@@ -60,3 +60,20 @@ fn equal_documents_are_never_missed() {
     assert_eq!(found.verification.expected_recall.value(), 1.0);
     assert_eq!(found.verification.candidates, 0);
 }
+
+/// Copies share a sketch, so the pairs between two groups of copies are found or missed together.
+#[test]
+fn copies_of_missed_documents_are_missed_as_often() {
+    let (texts, similarities) = planted(1000);
+    let copies = 6;
+    let texts: Vec<&String> = texts.iter().flat_map(|text| std::iter::repeat_n(text, copies)).collect();
+    let settings = settings("words:1", 0.5, 2, 6);
+    let found = Documents::new(&texts).pairs(&settings);
+    let within = copies * (copies - 1) / 2;
+    let there = similarities.len() * (2 * within + copies * copies);
+    let measured = listed(&found).len() as f64 / there as f64;
+    let expected = found.verification.expected_recall.value();
+    assert!(measured < 0.8, "{measured}: this banding is not weak");
+    // A thousand pairs of groups decide: three hundredths are four standard errors.
+    assert!((measured - expected).abs() < 0.03, "{measured} measured, {expected} expected");
+}

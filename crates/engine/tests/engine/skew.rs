@@ -1,7 +1,8 @@
-//! Corpora made to be slow: one family, one bucket, one text. What is counted is work, not time.
+//! Corpora made to be slow: one family, one band, one text. What is counted is work, not time.
 
 use minwise::cluster::Cluster;
-use minwise_engine::Settings;
+use minwise_engine::pairs::pairs;
+use minwise_engine::{Settings, Unobserved};
 
 use crate::support::{Documents, listed, settings, with_registers};
 
@@ -82,7 +83,7 @@ fn one_row() -> Settings {
 }
 
 #[test]
-fn one_bucket_with_every_document_is_split_and_the_cost_is_counted() {
+fn one_band_shared_by_every_document_is_split_and_the_cost_is_counted() {
     let settings = one_row();
     let runs = [5_000, 10_000].map(|count| {
         let decisions = Documents::new(boilerplate(count)).dedup(&settings);
@@ -99,9 +100,9 @@ fn one_bucket_with_every_document_is_split_and_the_cost_is_counted() {
     assert!(unsplit > 0.9998 && expected < 0.999, "{expected} expected: what the split costs is not counted");
 }
 
-/// The registers that split one band are the rows of the next, so that bands that are split succeed and fail together.
+/// What splits cost is counted as if bands were split apart from one another, which their further registers see to.
 #[test]
-fn the_recall_of_a_split_bucket_is_the_measured_one() {
+fn the_recall_of_a_split_band_is_the_measured_one() {
     let decisions = Documents::new(boilerplate(10_000)).dedup(&one_row());
     let measured = decisions.removed.len() as f64 / 1000.0;
     let expected = decisions.verification.expected_recall.value();
@@ -113,7 +114,7 @@ fn the_recall_of_a_split_bucket_is_the_measured_one() {
 }
 
 #[test]
-fn a_bucket_that_is_not_split_loses_nothing() {
+fn a_band_that_is_not_split_loses_nothing() {
     // For pairs the limit is higher, so that nothing is split here and nothing lost.
     let documents = Documents::new(boilerplate(2000));
     let found = documents.pairs(&with_registers("words:1", 0.6, 24, 1, 64));
@@ -130,4 +131,32 @@ fn documents_just_below_the_threshold_are_linear_work() {
         documents.dedup(&settings("words:5", 1.0, 1, 128)).verification.candidates as f64
     });
     assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
+}
+
+#[test]
+fn one_band_shared_by_every_document_is_linear_work_for_components_too() {
+    let settings = Settings { cluster: Cluster::Components, ..one_row() };
+    let candidates = [2_500, 5_000].map(|count| {
+        let decisions = Documents::new(boilerplate(count)).dedup(&settings);
+        // Not all of the planted pairs are found, and what is missed is counted.
+        assert!(decisions.verification.expected_recall.value() < 1.0);
+        decisions.verification.candidates as f64
+    });
+    assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
+    assert!(candidates[1] < 1024.0 * 5_000.0, "{candidates:?}");
+}
+
+/// A large family of copies costs nothing when others are asked for.
+#[test]
+fn asking_for_one_document_passes_the_others_over() {
+    let mut texts = vec!["one two three four".to_owned(); 100_000];
+    texts.push("five six seven eight".to_owned());
+    let documents = Documents::new(&texts);
+    let settings = settings("words:2", 0.8, 4, 4);
+    let reading = documents.read(&settings);
+    for (id, expected) in [("d100000", 0), ("d7", 99_999)] {
+        let wanted = [id.to_owned()];
+        let found = pairs(&documents.corpus, &reading, Some(&wanted), &settings, &Unobserved).unwrap();
+        assert_eq!(listed(&found).len(), expected);
+    }
 }

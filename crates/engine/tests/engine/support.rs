@@ -76,7 +76,7 @@ pub fn listed(pairs: &SimilarPairs) -> Vec<SimilarPair> {
         list.push(pair);
         Ok::<(), Error>(())
     };
-    pairs.for_each(collect).unwrap();
+    pairs.for_each(&Unobserved, collect).unwrap();
     list
 }
 

@@ -3,8 +3,26 @@
 //! | estimator | for | bias | variance |
 //! |---|---|---|---|
 //! | [`minhash`] | registers that agree with probability J | none | J(1−J)/k |
+//! | [`min_max`] | minima and maxima | none | slightly below J(1−J)/k |
+//! | [`one_permutation`] | bins of one hash function, some of them empty | none | digest 05, 3 |
+//! | [`bottom_k`] | the k least of one hash function | none | J(1−J)/k · (u−k)/(u−1) |
+//! | [`super_minhash`] | registers drawn without replacement | none | α·J(1−J)/k, α < 1 |
+//! | [`b_bit`] | b bits of a register | none | (1−J)(J + 1/(2ᵇ−1))/k |
+//! | [`fractional_bit`] | mixtures of widths; bits joined by exclusive or | none; O(1/k) below one bit | digest 04, 2 to 5 |
+//! | [`connected_bit`] | several registers that must agree together | O(1/k) | digest 04, 7 |
+//! | [`odd`] | parities of indexed minima | O(1/k) | digest 04, 8 |
+//! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
 
+pub mod b_bit;
+pub mod bottom_k;
+pub mod connected_bit;
+pub mod fractional_bit;
+pub mod min_max;
 pub mod minhash;
+pub mod odd;
+pub mod one_permutation;
+pub mod sectional;
+pub mod super_minhash;
 
 use std::fmt;
 

@@ -9,13 +9,21 @@
 //! | [`fmix64`] | 64 → 64, a bijection | deriving seeds, mixing ids |
 //! | [`fold_multiply`] | 2 × 64 → 64 | hashing bytes, band keys |
 //! | [`SplitMix64`] | seed → sequence | the coefficients of hash families |
+//! | [`modular`], [`multiplicative`], [`murmur3`] | 64 → 32, families | the sources' own, for comparison |
+//! | [`vector`] | rows → a band key | the sources' own, for comparison |
+//! | [`cantor`] | 2 × 64 → one number | a minimum and its section in one |
 //! | [`token`] | bytes → 64 | one token |
 //! | [`rolling`] | window of 64 → 64 | one shingle |
 //!
 //! None of these is cryptographic: someone who knows them can construct collisions.
 
+pub mod cantor;
+pub mod modular;
+pub mod multiplicative;
+pub mod murmur3;
 pub mod rolling;
 pub mod token;
+pub mod vector;
 
 /// The 32-bit finaliser of `MurmurHash3` (digest 01, 3.3): every input bit reaches every output bit, and no two
 /// inputs share an output.

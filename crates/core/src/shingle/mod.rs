@@ -10,6 +10,7 @@
 //! has no shingles, and equals only texts that are the same to the letter.
 
 mod chars;
+pub mod terms;
 mod words;
 
 use std::fmt;

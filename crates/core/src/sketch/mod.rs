@@ -6,15 +6,65 @@
 //! | sketch | registers agree with probability | use when |
 //! |---|---|---|
 //! | [`minhash`] | J | always, until memory or speed says otherwise |
+//! | [`min_max`] | J | one wants two registers from each function |
+//! | [`one_permutation`] | J (densified) | documents are long and hashing is what takes the time |
+//! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
+//! | [`bottom_k`] | – | sets are to be merged and counted; it cannot be banded |
+//! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | sketches are kept by the million and compared, not banded |
+//! | [`fractional_bit`] | digest 04, 2 to 5 | a storage budget lies between whole bits, or similarities near 1 matter only |
+//! | [`connected_bit`], [`odd`] | digest 04, 7 and 8 | comparisons are to be few and wide; similarities near 1 |
+//! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
 
+pub mod b_bit;
+pub mod bit_hash;
+pub mod bottom_k;
+pub mod connected_bit;
+pub mod fast_similarity;
+pub mod fractional_bit;
+pub mod min_max;
 pub mod minhash;
+pub mod odd;
+pub mod one_permutation;
+pub mod sectional;
+pub mod super_minhash;
+
+#[cfg(test)]
+pub(crate) mod trials;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::estimate::Estimate;
 
 pub use minhash::MinHash;
+
+/// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
+pub trait Sketcher: fmt::Debug + Send + Sync {
+    /// Words that one sketch takes.
+    fn words(&self) -> usize;
+
+    /// Writes the sketch of a document's shingles, given in document order, repeats included. Without shingles, every
+    /// word is [`EMPTY`](minhash::EMPTY).
+    ///
+    /// # Panics
+    /// If `out` does not have [`words`](Self::words) elements.
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]);
+
+    /// Estimates the similarity of two documents that both have shingles.
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate;
+}
+
+/// A sketcher whose words are registers, which two documents share with probability J each: they can be banded, and bits
+/// can be taken from them.
+pub trait Registers: Sketcher {}
+
+/// The bits of a register that bit sketches take: mixed with its number, so that registers that hold copies of one
+/// value give different bits.
+#[must_use]
+pub fn register_bits(register: usize, value: u32) -> u32 {
+    crate::hash::fmix32(value ^ crate::hash::fmix32(register as u32 ^ 0x9e37_79b9))
+}
 
 /// A sketch and its size. The text form is `minhash:128`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

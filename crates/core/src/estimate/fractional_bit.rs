@@ -1,0 +1,571 @@
+//! The estimators of the [fractional bit sketches](crate::sketch::fractional_bit) (digest 04, 2 to 5).
+//!
+//! **Mixtures** of widths. Group i has kᵢ = wᵢ·k registers of bᵢ bits; f = Σwᵢbᵢ.
+//!
+//! ```text
+//! pooled             R̂ = (Ê − Σwᵢ·C₁ᵢ)/(1 − Σwᵢ·C₂ᵢ)       Var = (1/k)·Σwᵢ·Eᵢ(1−Eᵢ) / (1 − Σwᵢ·C₂ᵢ)²
+//! inverse variance   R̂ = Σ(wᵢ/Vᵢ)·R̂ᵢ / Σ(wᵢ/Vᵢ)            Var = 1/(k·Σwᵢ/Vᵢ),  Vᵢ = Eᵢ(1−Eᵢ)/(1−C₂ᵢ)²
+//! ```
+//!
+//! The second source prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
+//! different registers, so their covariance is exactly 0 (E-19). No mixture has less variance a bit than the better
+//! of its widths (E-17).
+//!
+//! **f = 1/2ⁿ**: k stored bits, each the exclusive or of 2ⁿ lowest bits, so 2ⁿ·k registers (E-23).
+//!
+//! ```text
+//! 2T − 1 = (2E₁−1)^(2ⁿ)            R̂ = (max(2T̂−1, 0)^(1/2ⁿ) + 1 − 2C₁)/(2 − 2C₂)
+//! Var ≈ (1/k)·T(1−T) / (4ⁿ(1−C₂)²(2T−1)^((2ⁿ−1)/2ⁿ⁻¹))
+//! ```
+//!
+//! The source prints C₂ in the numerator, which is a bias of (C₁−C₂)/(1−C₂) (E-21). R̂ is consistent, not unbiased
+//! (E-22): its bias is of order 1/k, and the clamp governs it where R^(2ⁿ) is below about 2/√k. The root is the right
+//! one where E₁ ≥ ½.
+//!
+//! **¾ bit**: a share w of the stored bits are exclusive ors of two, the others plain.
+//!
+//! ```text
+//! T = w(E₁² + (1−E₁)²) + (1−w)E₁   E₁ = (3w − 1 + √max((1−3w)² + 8w(T̂−w), 0)) / 4w
+//! Var ≈ (1/k)·(w·T_½(1−T_½) + (1−w)·E₁(1−E₁)) / ((4wE₁ + 1 − 3w)²(1−C₂)²)
+//! ```
+//!
+//! The source takes w = ½, which is ⅔ bit a register; w = ⅓ is ¾ (E-24). It has neither the max nor a variance.
+
+use super::Estimate;
+use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
+
+/// The registers of one width in a mixture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// b.
+    pub bits: u32,
+    /// How many registers have this width.
+    pub registers: usize,
+    /// How often they agree by accident.
+    pub chance: Chance,
+}
+
+impl Group {
+    /// Registers whose bits were mixed, or of small sets in a large range.
+    #[must_use]
+    pub fn sparse(bits: u32, registers: usize) -> Self {
+        Self { bits, registers, chance: Chance::sparse(bits) }
+    }
+
+    /// Ranks in a range of which the two sets fill the shares `r1` and `r2`.
+    #[must_use]
+    pub fn known(bits: u32, registers: usize, r1: f64, r2: f64) -> Self {
+        Self { bits, registers, chance: Chance::known(bits, r1, r2) }
+    }
+
+    /// V: the variance that one register of the group alone would have.
+    fn unit_variance(&self, similarity: f64) -> f64 {
+        b_bit::variance(similarity, 1, self.chance)
+    }
+}
+
+/// How the groups of a mixture become one estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Combination {
+    /// All matches over all registers, as the second source has it; unbiased.
+    Pooled,
+    /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact.
+    #[default]
+    InverseVariance,
+}
+
+fn registers(groups: &[Group]) -> f64 {
+    groups.iter().map(|group| group.registers as f64).sum()
+}
+
+/// The mean of something over all registers: Σwᵢ·xᵢ.
+fn weighted(groups: &[Group], of: impl Fn(&Group) -> f64) -> f64 {
+    groups.iter().map(|group| group.registers as f64 * of(group)).sum::<f64>() / registers(groups)
+}
+
+/// f: the mean number of bits a register.
+#[must_use]
+pub fn bits_per_register(groups: &[Group]) -> f64 {
+    weighted(groups, |group| f64::from(group.bits))
+}
+
+/// The means of C₁ and of C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
+#[must_use]
+pub fn pooled_chance(groups: &[Group]) -> Chance {
+    Chance { c1: weighted(groups, |group| group.chance.c1), c2: weighted(groups, |group| group.chance.c2) }
+}
+
+/// The variance of R̂ at this similarity.
+#[must_use]
+pub fn variance(similarity: f64, groups: &[Group], combination: Combination) -> f64 {
+    match combination {
+        Combination::Pooled => {
+            let spread = weighted(groups, |group| {
+                let probability = group.chance.match_probability(similarity);
+                probability * (1.0 - probability)
+            });
+            spread / (registers(groups) * (1.0 - pooled_chance(groups).c2).powi(2))
+        }
+        Combination::InverseVariance => groups
+            .iter()
+            .map(|group| group.registers as f64 / group.unit_variance(similarity))
+            .sum::<f64>()
+            .recip(),
+    }
+}
+
+/// F: the variance times the bits stored.
+#[must_use]
+pub fn storage_factor(similarity: f64, groups: &[Group], combination: Combination) -> f64 {
+    bits_per_register(groups) * registers(groups) * variance(similarity, groups, combination)
+}
+
+/// R̂ from the matches of each group, not clamped.
+///
+/// # Panics
+/// If there is not one count for each group.
+#[must_use]
+pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination) -> f64 {
+    assert_eq!(matches.len(), groups.len(), "one count for each group");
+    let total = matches.iter().sum::<usize>() as f64;
+    let chance = pooled_chance(groups);
+    match combination {
+        Combination::Pooled => chance.similarity(total / registers(groups)),
+        Combination::InverseVariance => {
+            let at = chance.similarity(inside(total, registers(groups))).max(0.0);
+            let weight = |group: &Group| group.registers as f64 / group.unit_variance(at);
+            let sum: f64 = groups.iter().map(weight).sum();
+            let own =
+                |group: &Group, count: usize| group.chance.similarity(count as f64 / group.registers as f64);
+            groups.iter().zip(matches).map(|(group, &count)| weight(group) / sum * own(group, count)).sum()
+        }
+    }
+}
+
+/// Estimates the similarity of two documents from the matches of each group.
+///
+/// The pooled interval is Wilson's for all matches together, which is a little too wide, because the groups differ;
+/// that of the other combination is where R̂ is at most 1.96 standard deviations away.
+///
+/// # Panics
+/// If there is not one count for each group, or more matches than registers.
+#[must_use]
+pub fn estimate(matches: &[usize], groups: &[Group], combination: Combination) -> Estimate {
+    let (count, total) = (matches.iter().sum(), registers(groups) as usize);
+    let chance = pooled_chance(groups);
+    let spread = |similarity| variance(similarity, groups, combination);
+    let pooled = linear(count, total, chance.c1, |share| chance.similarity(share), spread);
+    let raw = similarity(matches, groups, combination);
+    match combination {
+        Combination::Pooled => pooled,
+        Combination::InverseVariance => Estimate {
+            value: raw.clamp(0.0, 1.0),
+            standard_error: pooled.standard_error,
+            interval: score_interval(raw.clamp(0.0, 1.0), |j| j, |j| spread(j).sqrt()),
+        },
+    }
+}
+
+/// T: the probability that the exclusive ors of 2ⁿ lowest bits agree, n = `halvings`.
+#[must_use]
+pub fn xor_match_probability(similarity: f64, halvings: u32, chance: Chance) -> f64 {
+    let one = chance.match_probability(similarity);
+    f64::midpoint(1.0, (2.0 * one - 1.0).powi(1 << halvings))
+}
+
+/// R̂ from the share of stored bits that agree, not clamped above; a share below ½ counts as ½.
+#[must_use]
+pub fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
+    let mut root = (2.0 * share - 1.0).max(0.0);
+    for _ in 0..halvings {
+        root = root.sqrt();
+    }
+    (root + 1.0 - 2.0 * chance.c1) / (2.0 - 2.0 * chance.c2)
+}
+
+/// The variance of R̂ over k stored bits at this similarity, by the delta method; infinite or NaN where T = ½.
+#[must_use]
+pub fn xor_variance(similarity: f64, stored_bits: usize, halvings: u32, chance: Chance) -> f64 {
+    let t = xor_match_probability(similarity, halvings, chance);
+    let permutations = f64::from(halvings).exp2();
+    // dR/dT = (2T−1)^(1/2ⁿ−1) / (2ⁿ(1−C₂)).
+    let slope = (2.0 * t - 1.0).powf(permutations.recip() - 1.0) / (permutations * (1.0 - chance.c2));
+    t * (1.0 - t) / stored_bits as f64 * slope * slope
+}
+
+/// Var(R̂ of n − 1)/Var(R̂ of n) at equal stored bits, where t is [`xor_match_probability`] of n − 1:
+/// 2(2t−1)²/(2t²−2t+1) (E-25).
+#[must_use]
+pub fn xor_step_ratio(t: f64) -> f64 {
+    2.0 * (2.0 * t - 1.0).powi(2) / (2.0 * t * t - 2.0 * t + 1.0)
+}
+
+/// Estimates from the stored bits that agree.
+///
+/// # Panics
+/// If there are no stored bits or more matches than bits.
+#[must_use]
+pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: Chance) -> Estimate {
+    if halvings == 0 {
+        return b_bit::estimate(matches, stored_bits, chance);
+    }
+    let similarity = |share| xor_similarity(share, halvings, chance);
+    curved(matches, stored_bits, 0.5, similarity, |j| xor_variance(j, stored_bits, halvings, chance))
+}
+
+/// The share of the stored bits that are exclusive ors of two: ½ as printed.
+pub const THREE_QUARTER_PAPER: f64 = 0.5;
+/// The share that stores exactly ¾ bit a register: ⅓.
+pub const THREE_QUARTER_EXACT: f64 = 1.0 / 3.0;
+
+/// T of a mixture of pairs, a share `w` of the stored bits, and plain bits.
+#[must_use]
+pub fn three_quarter_match_probability(similarity: f64, w: f64, chance: Chance) -> f64 {
+    let one = chance.match_probability(similarity);
+    w * xor_match_probability(similarity, 1, chance) + (1.0 - w) * one
+}
+
+/// R̂ from the share of stored bits that agree, not clamped.
+#[must_use]
+pub fn three_quarter_similarity(share: f64, w: f64, chance: Chance) -> f64 {
+    if w <= 0.0 {
+        return chance.similarity(share);
+    }
+    let linear = 1.0 - 3.0 * w;
+    let root = (linear * linear + 8.0 * w * (share - w)).max(0.0).sqrt();
+    chance.similarity((root - linear) / (4.0 * w))
+}
+
+/// The variance of R̂ over k stored bits at this similarity, by the delta method.
+#[must_use]
+pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
+    let one = chance.match_probability(similarity);
+    let pair = xor_match_probability(similarity, 1, chance);
+    let spread = w * pair * (1.0 - pair) + (1.0 - w) * one * (1.0 - one);
+    let slope = (4.0 * w * one + 1.0 - 3.0 * w) * (1.0 - chance.c2);
+    spread / (stored_bits as f64 * slope * slope)
+}
+
+/// The variance if pairs and plain bits were estimated apart and weighted by inverse variance, which is never more.
+#[must_use]
+pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
+    let pairs = w / xor_variance(similarity, 1, 1, chance);
+    let plain = (1.0 - w) / b_bit::variance(similarity, 1, chance);
+    (stored_bits as f64 * (pairs + plain)).recip()
+}
+
+/// Estimates from the stored bits that agree.
+///
+/// # Panics
+/// If there are no stored bits or more matches than bits.
+#[must_use]
+pub fn three_quarter_estimate(matches: usize, stored_bits: usize, w: f64, chance: Chance) -> Estimate {
+    let floor = three_quarter_match_probability(0.0, w, chance);
+    let similarity = |share| three_quarter_similarity(share, w, chance);
+    curved(matches, stored_bits, floor, similarity, |j| three_quarter_variance(j, stored_bits, w, chance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Combination::{InverseVariance, Pooled};
+    use super::*;
+    use crate::hash::SplitMix64;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 6e-11 * expected.abs().max(1.0), "{found} is not {expected}");
+    }
+
+    fn pair(k1: usize, k2: usize) -> [Group; 2] {
+        [Group::sparse(1, k1), Group::sparse(2, k2)]
+    }
+
+    #[test]
+    fn the_digest_mixtures() {
+        for (r, k1, e, k_var, f) in [
+            (0.5, 2, 0.6875, 0.54, 0.81),
+            (0.8, 3, 0.8875, 0.314_074_074_1, 0.392_592_592_6),
+            (0.8, 2, 0.875, 0.2784, 0.4176),
+            (0.8, 1, 0.8625, 0.249_917_355_4, 0.437_355_371_9),
+        ] {
+            let groups = pair(k1, 4 - k1);
+            near(pooled_chance(&groups).match_probability(r), e);
+            near(4.0 * variance(r, &groups, Pooled), k_var);
+            near(storage_factor(r, &groups, Pooled), f);
+        }
+        near(2.0 * variance(0.5, &pair(1, 1), InverseVariance), 0.535_714_285_7);
+        near(storage_factor(0.5, &pair(1, 1), InverseVariance), 1.5 * 0.535_714_285_714);
+
+        let groups = [Group::known(1, 50, 0.1, 0.05), Group::known(2, 50, 0.1, 0.05)];
+        let chance = pooled_chance(&groups);
+        near(chance.c1, 0.353_705_958_4);
+        near(chance.c2, 0.348_269_088_5);
+        near(chance.match_probability(0.25), 0.516_638_686_3);
+        near(100.0 * variance(0.25, &groups, Pooled), 0.566_002_913_3);
+        near(storage_factor(0.25, &groups, Pooled), 0.849_004_369_9);
+
+        let groups = [Group::known(1, 1, 0.5, 0.3), Group::known(4, 3, 0.5, 0.3)];
+        let r = 1.0 / 3.0;
+        near(pooled_chance(&groups).match_probability(r), 0.399_230_599_4);
+        near(4.0 * variance(r, &groups, Pooled), 0.274_903_806_6);
+        near(storage_factor(r, &groups, Pooled), 0.893_437_371_3);
+    }
+
+    /// The weight is w, and not w² as printed (E-16).
+    #[test]
+    fn the_weights_of_the_variance() {
+        let printed = |r: f64, groups: &[Group]| {
+            let spread: f64 = groups
+                .iter()
+                .map(|group| {
+                    let (w, e) =
+                        (group.registers as f64 / registers(groups), group.chance.match_probability(r));
+                    w * w * e * (1.0 - e)
+                })
+                .sum();
+            spread / (1.0 - pooled_chance(groups).c2).powi(2)
+        };
+        let sparse = (0.0, 0.0);
+        for (r, (r1, r2), weights, right, wrong) in [
+            (0.5, sparse, [3, 1, 0], 0.6296, 0.3796),
+            (0.5, sparse, [2, 2, 0], 0.5400, 0.2700),
+            (0.5, sparse, [1, 3, 0], 0.4711, 0.3037),
+            (0.9, sparse, [2, 2, 0], 0.1496, 0.0748),
+            (0.2, (0.3, 0.1), [2, 2, 0], 0.4730, 0.2365),
+            (1.0 / 3.0, (0.5, 0.3), [2, 2, 0], 0.4050, 0.2025),
+            (0.5, sparse, [2, 3, 5], 0.3971, 0.1550),
+        ] {
+            let groups: Vec<Group> =
+                (1..).zip(weights).map(|(bits, registers)| Group::known(bits, registers, r1, r2)).collect();
+            let found = registers(&groups) * variance(r, &groups, Pooled);
+            assert!((found - right).abs() < 5.1e-5, "{found} is not {right}");
+            assert!((printed(r, &groups) - wrong).abs() < 5.1e-5, "{} is not {wrong}", printed(r, &groups));
+        }
+    }
+
+    /// f = 1½ in the table at equal storage, and no mixture is better than the better of its widths (E-17).
+    #[test]
+    fn a_mixture_never_beats_its_widths() {
+        for (j, expected) in [
+            (0.3, 0.916),
+            (0.5, 0.810),
+            (0.7, 0.580),
+            (0.8, 0.418),
+            (0.9, 0.224),
+            (0.95, 0.116),
+            (0.99, 0.0238),
+        ] {
+            let found = storage_factor(j, &pair(1, 1), Pooled);
+            assert!((found - expected).abs() < 5.1e-4, "{j}: {found}");
+        }
+        for step in 1..100 {
+            let j = f64::from(step) / 100.0;
+            for b2 in 2..=8 {
+                for k1 in 1..8 {
+                    let groups = [Group::sparse(1, k1), Group::sparse(b2, 8 - k1)];
+                    let best = storage_factor(j, &groups, InverseVariance);
+                    let alone = |bits| b_bit::storage_factor(j, bits, Chance::sparse(bits));
+                    assert!(best <= storage_factor(j, &groups, Pooled) * (1.0 + 1e-12));
+                    assert!(best >= alone(1).min(alone(b2)) * (1.0 - 1e-12));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_width_is_b_bit() {
+        let groups = [Group::sparse(3, 100)];
+        for combination in [Pooled, InverseVariance] {
+            for matches in [0, 30, 80, 100] {
+                let found = estimate(&[matches], &groups, combination);
+                let plain = b_bit::estimate(matches, 100, Chance::sparse(3));
+                near(found.value, plain.value);
+                near(found.standard_error, plain.standard_error);
+                assert!((found.interval.1 - plain.interval.1).abs() < 0.02, "{found:?} {plain:?}");
+            }
+            near(variance(0.7, &groups, combination), b_bit::variance(0.7, 100, Chance::sparse(3)));
+        }
+    }
+
+    #[test]
+    fn the_digest_exclusive_ors() {
+        for (r, n, (r1, r2), e1, t, k_var, ratio) in [
+            (0.9, 1, (0.0, 0.0), 0.95, 0.905, 0.106_141_975_3, 1.790_055_248_6),
+            (0.9, 2, (0.0, 0.0), 0.95, 0.828_05, 0.066_979_776_4, 2.836_677_129_7),
+            (0.9, 3, (0.0, 0.0), 0.95, 0.715_233_605_0, 0.055_644_409_0, 3.414_538_917_5),
+            (0.5, 1, (0.0, 0.0), 0.75, 0.625, 0.9375, 0.8),
+            (0.5, 1, (0.5, 0.3), 0.700_980_392_2, 0.580_786_236_1, 0.927_679_838_0, 0.556_392_221_8),
+            (0.45, 2, (0.2, 0.1), 0.709_551_656_9, 0.515_426_037_5, 9.669_378_138_5, 0.071_543_971_5),
+        ] {
+            let chance = Chance::known(1, r1, r2);
+            near(chance.match_probability(r), e1);
+            near(xor_match_probability(r, n, chance), t);
+            near(xor_variance(r, 1, n, chance), k_var);
+            near(b_bit::variance(r, 1, chance) / xor_variance(r, 1, n, chance), ratio);
+            near(xor_similarity(xor_match_probability(r, n, chance), n, chance), r);
+        }
+        for (n, ratio) in [(1, 1.979_900), (2, 3.880_216), (3, 7.448_620)] {
+            let chance = Chance::sparse(1);
+            let found = b_bit::variance(0.99, 1, chance) / xor_variance(0.99, 1, n, chance);
+            assert!((found - ratio).abs() < 5.1e-7, "{found}");
+        }
+    }
+
+    #[test]
+    fn exclusive_ors_as_the_recursion_has_them() {
+        for r in [0.3, 0.5, 0.9] {
+            let chance = Chance::known(1, 0.2, 0.1);
+            for n in 0..4 {
+                let t = xor_match_probability(r, n, chance);
+                near(xor_match_probability(r, n + 1, chance), t * t + (1.0 - t) * (1.0 - t));
+                near(xor_variance(r, 7, n, chance) / xor_variance(r, 7, n + 1, chance), xor_step_ratio(t));
+                let power = i32::pow(2, n + 1);
+                let sparse = (1.0 - r.powi(power)) / (4_f64.powf(f64::from(n)) * r.powi(power - 2));
+                near(xor_variance(r, 1, n, Chance::sparse(1)), sparse);
+            }
+            near(xor_variance(r, 9, 0, chance), b_bit::variance(r, 9, chance));
+        }
+    }
+
+    #[test]
+    fn where_exclusive_ors_pay() {
+        let k_var = |r: f64, n: u32| xor_variance(r, 1, n, Chance::sparse(1));
+        for (n, bound) in [(1, 0.577_350), (2, 0.759_836), (3, 0.871_686), (4, 0.933_641)] {
+            assert!((3_f64.powf(-(0.5_f64.powf(f64::from(n)))) - bound).abs() < 5.1e-7);
+            assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, n - 1));
+            assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, n - 1));
+        }
+        // Crossings with one bit; the source says 0.8 for all (E-26).
+        for (n, bound) in [(1, 0.577_350), (2, 0.697_164), (3, 0.796_949)] {
+            assert!(k_var(bound + 2e-6, n) < k_var(bound + 2e-6, 0));
+            assert!(k_var(bound - 2e-6, n) > k_var(bound - 2e-6, 0));
+        }
+        // At equal registers they never do (E-23).
+        for (r, row) in [(0.9, [0.190, 0.212, 0.268, 0.445]), (0.99, [0.0199, 0.0201, 0.0205, 0.0214])] {
+            for (n, expected) in (0_u32..).zip(row) {
+                let found = f64::from(n).exp2() * k_var(r, n);
+                assert!((found - expected).abs() < 5.1e-4, "{r} {n}: {found}");
+            }
+        }
+        // Digest 04, 9.
+        for (j, row) in [
+            (0.3, [2.755, 85.7, f64::NAN]),
+            (0.5, [0.938, 3.98, 256.0]),
+            (0.7, [0.388, 0.501, 2.30]),
+            (0.8, [0.231, 0.198, 0.345]),
+            (0.9, [0.106, 0.0670, 0.0556]),
+            (0.95, [0.0514, 0.0286, 0.0179]),
+            (0.99, [0.0101, 0.0051, 0.0027]),
+        ] {
+            for (n, expected) in (1..).zip(row).filter(|(_, expected)| !expected.is_nan()) {
+                assert!(
+                    (k_var(j, n) - expected).abs() < 0.002 * expected + 5.1e-5,
+                    "{j} {n}: {}",
+                    k_var(j, n)
+                );
+            }
+        }
+    }
+
+    /// C₂ in the numerator, as printed, is off by (C₁−C₂)/(1−C₂) (E-21).
+    #[test]
+    fn the_numerator_has_c1() {
+        let chance = Chance::known(1, 0.5, 0.3);
+        let share = xor_match_probability(0.5, 1, chance);
+        let printed = xor_similarity(share, 1, Chance { c1: chance.c2, c2: chance.c2 });
+        near(xor_similarity(share, 1, chance), 0.5);
+        assert!((printed - 0.5308).abs() < 5.1e-5, "{printed}");
+    }
+
+    /// Below E₁ = ½ the positive root is the mirror image (E-22).
+    #[test]
+    fn the_branch_of_the_root() {
+        let chance = Chance::known(1, 0.5, 0.1);
+        let limit = xor_similarity(xor_match_probability(0.05, 1, chance), 1, chance);
+        assert!((limit - 0.1045).abs() < 5.1e-5, "{limit}");
+        let equal = Chance::known(1, 0.3, 0.3);
+        near((0.5 - equal.c1) / (1.0 - equal.c2), 0.15);
+    }
+
+    /// The bias of the clamped root, by draws from the law of the count (E-22).
+    #[test]
+    fn few_bits_clamp() {
+        let mut random = SplitMix64::new(1);
+        for (n, expected) in [(2, 0.479), (3, 0.338)] {
+            let t = xor_match_probability(0.5, n, Chance::sparse(1));
+            let bound = (t * 2_f64.powi(32)) as u64;
+            let (mut sum, mut squares) = (0.0, 0.0);
+            let runs = 4000;
+            for _ in 0..runs {
+                let matches = (0..1000).filter(|_| u64::from(random.next_u32()) < bound).count();
+                let found = xor_estimate(matches, 1000, n, Chance::sparse(1)).value;
+                sum += found;
+                squares += found * found;
+            }
+            let mean = sum / f64::from(runs);
+            let error = ((squares / f64::from(runs) - mean * mean) / f64::from(runs)).sqrt();
+            // The digest's value was drawn too.
+            assert!((mean - expected).abs() < 4.0 * 2_f64.sqrt() * error + 5e-4, "{n}: {mean} ± {error}");
+        }
+    }
+
+    #[test]
+    fn the_digest_three_quarters() {
+        let chance = Chance::sparse(1);
+        for (r, paper, paper_var, exact, exact_var) in [
+            (0.2, 0.56, 1.998_367_346_9, 0.573_333_333_3, 1.52),
+            (0.5, 0.6875, 0.843_75, 0.708_333_333_3, 0.8125),
+            (0.9, 0.9275, 0.136_198_979_6, 0.935, 0.150_394_736_8),
+        ] {
+            for (w, t, k_var) in
+                [(THREE_QUARTER_PAPER, paper, paper_var), (THREE_QUARTER_EXACT, exact, exact_var)]
+            {
+                near(three_quarter_match_probability(r, w, chance), t);
+                near(three_quarter_variance(r, 1, w, chance), k_var);
+                let exact_t = three_quarter_match_probability(r, w, chance);
+                near(three_quarter_similarity(exact_t, w, chance), r);
+                assert!(three_quarter_best_variance(r, 1, w, chance) <= k_var + 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn three_quarters_in_the_printed_form() {
+        for (r1, r2, r) in [(0.0, 0.0, 0.4), (0.5, 0.3, 0.2), (0.5, 0.5, 0.0)] {
+            let chance = Chance::known(1, r1, r2);
+            let t = three_quarter_match_probability(r, 0.5, chance);
+            let one = chance.match_probability(r);
+            near(t, 0.5 * (2.0 * one * one - one + 1.0));
+            let printed = ((16.0 * t - 7.0).sqrt() + 1.0 - 4.0 * chance.c1) / (4.0 - 4.0 * chance.c2);
+            near(three_quarter_similarity(t, 0.5, chance), printed);
+            near(printed, r);
+            let exact = three_quarter_match_probability(r, THREE_QUARTER_EXACT, chance);
+            near(exact, (2.0 * one * one + 1.0) / 3.0);
+        }
+        let sparse = Chance::sparse(1);
+        // Below the range of T the root is 0, not NaN.
+        near(three_quarter_similarity(0.3, 0.5, sparse), -0.5);
+        near(three_quarter_similarity(0.8, 0.0, sparse), 0.6);
+        near(three_quarter_similarity(0.8, 1.0, sparse), xor_similarity(0.8, 1, sparse));
+    }
+
+    #[test]
+    fn estimates_stay_inside_and_are_never_certain() {
+        let check = |found: Estimate| {
+            let (low, high) = found.interval;
+            assert!(0.0 <= low && low <= found.value && found.value <= high && high <= 1.0, "{found:?}");
+            assert!(found.standard_error > 0.0 && found.standard_error < 0.35, "{found:?}");
+        };
+        for matches in 0..=100 {
+            for n in 0..=4 {
+                check(xor_estimate(matches, 100, n, Chance::sparse(1)));
+            }
+            for w in [THREE_QUARTER_PAPER, THREE_QUARTER_EXACT] {
+                check(three_quarter_estimate(matches, 100, w, Chance::sparse(1)));
+            }
+            for combination in [Pooled, InverseVariance] {
+                let low = matches.saturating_sub(50);
+                check(estimate(&[matches - low, low], &pair(50, 50), combination));
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The estimators of the sectional sketches (digest 03).
+//!
+//! Of the a shingles that two documents share, m lie in sections that agree; q = m/a is their alignment rate. A
+//! register whose minimum and section both agree has drawn one of those m out of u = |A∪B|, so the share of such
+//! registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
+//!
+//! The first source calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
+//! its mean only if a shared shingle's two sections are independent and uniform, which is what near-duplicates are
+//! not; the variance belongs to another quantity. Both are kept here under names that say so.
+//!
+//! | quantity | estimated by | mean | variance |
+//! |---|---|---|---|
+//! | similarity | M/k, M minima agreeing | J | J(1−J)/k |
+//! | aligned similarity | m̂/k, m̂ of them aligned | qJ | qJ(1−qJ)/k |
+//! | alignment rate | m̂/M | q, given M > 0 | q(1−q)/M |
+
+use super::{Estimate, wilson_interval};
+
+/// What the registers of two sectional sketches have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Matches {
+    /// k, the registers compared.
+    pub registers: usize,
+    /// Registers whose minima agree.
+    pub minima: usize,
+    /// Those of them whose sections agree too.
+    pub aligned: usize,
+}
+
+impl Matches {
+    /// Compares two rows of (minimum, section), register by register; comparing them as sets would count pairs that
+    /// stand in different registers (E-09). `agree` says which sections do.
+    pub fn count<A, B>(a: A, b: B, agree: impl Fn(u32, u32) -> bool) -> Self
+    where
+        A: IntoIterator<Item = (u32, u32)>,
+        B: IntoIterator<Item = (u32, u32)>,
+    {
+        let mut matches = Self::default();
+        for (a, b) in a.into_iter().zip(b) {
+            matches.add(a, b, &agree);
+        }
+        matches
+    }
+
+    /// Compares one register.
+    #[inline]
+    pub fn add(&mut self, a: (u32, u32), b: (u32, u32), agree: impl Fn(u32, u32) -> bool) {
+        let same = a.0 == b.0;
+        self.registers += 1;
+        self.minima += usize::from(same);
+        self.aligned += usize::from(same & agree(a.1, b.1));
+    }
+
+    /// Ĵ.
+    #[must_use]
+    pub fn similarity(self) -> Estimate {
+        share(self.minima, self.registers)
+    }
+
+    /// `Ĵ_S`, the similarity that counts only shared shingles in agreeing sections.
+    #[must_use]
+    pub fn aligned_similarity(self) -> Estimate {
+        share(self.aligned, self.registers)
+    }
+
+    /// q̂ = `Ĵ_S`/Ĵ, if any minima agree.
+    ///
+    /// Each agreeing register has drawn a shared shingle evenly, so the aligned ones are binomial in their number.
+    #[must_use]
+    pub fn alignment_rate(self) -> Option<Estimate> {
+        (self.minima > 0).then(|| share(self.aligned, self.minima))
+    }
+}
+
+/// A share with its binomial error, taken at (successes + ½)/(trials + 1).
+fn share(successes: usize, trials: usize) -> Estimate {
+    assert!(trials > 0, "a sketch has at least one register");
+    let inside = (successes as f64 + 0.5) / (trials as f64 + 1.0);
+    Estimate {
+        value: successes as f64 / trials as f64,
+        standard_error: variance(inside, trials).sqrt(),
+        interval: wilson_interval(successes as f64, trials as f64),
+    }
+}
+
+/// The variance of the estimate at an aligned similarity of qJ.
+#[must_use]
+pub fn variance(aligned_similarity: f64, registers: usize) -> f64 {
+    aligned_similarity * (1.0 - aligned_similarity) / registers as f64
+}
+
+/// The exact counts behind the estimates: the distinct shingles of two documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap {
+    /// |A|.
+    pub left: usize,
+    /// |B|.
+    pub right: usize,
+    /// |A∩B|.
+    pub common: usize,
+    /// m, the common shingles whose sections agree.
+    pub aligned: usize,
+}
+
+impl Overlap {
+    /// J = |A∩B| / |A∪B|.
+    #[must_use]
+    pub fn similarity(self) -> f64 {
+        ratio(self.common, self.left + self.right - self.common)
+    }
+
+    /// What sampling by shingle and then comparing sections estimates: m / |A∪B| = qJ.
+    #[must_use]
+    pub fn post_tag(self) -> f64 {
+        ratio(self.aligned, self.left + self.right - self.common)
+    }
+
+    /// What sampling pairs of shingle and section estimates: m / (|A| + |B| − m), at most the other (E-04).
+    #[must_use]
+    pub fn pre_tag(self) -> f64 {
+        ratio(self.aligned, self.left + self.right - self.aligned)
+    }
+
+    /// q = m / |A∩B|, if there are common shingles.
+    #[must_use]
+    pub fn alignment_rate(self) -> Option<f64> {
+        (self.common > 0).then(|| ratio(self.aligned, self.common))
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    // Both documents empty: equal.
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// The share of common shingles that change their section when `inserted` tokens are put before or behind a document
+/// of `len`: (L/n)(s−1)/2, exact to rounding while the shift stays inside one section (E-12).
+#[must_use]
+pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
+    inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
+}
+
+/// The first source's mean J/s: true where the sections of a shared shingle are independent and uniform (E-02).
+#[must_use]
+pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
+    similarity / sections as f64
+}
+
+/// The variance of s·`Ĵ_S`, which would be unbiased for J in the first source's model: J(s−J)/k, never below that of
+/// plain `MinHash` (E-03).
+#[must_use]
+pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
+    similarity * (sections as f64 - similarity) / registers as f64
+}
+
+/// The similarity s/(s+1) above which J/s·(1−J/s) is the smaller one of it and J(1−J), and which says nothing about
+/// accuracy, because they are the variances of estimators of different quantities (E-03).
+#[must_use]
+pub fn independent_crossing(sections: usize) -> f64 {
+    sections as f64 / (sections as f64 + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::cantor;
+
+    /// The first source's Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
+    /// the nine attributes.
+    const D1: [(u32, u32); 6] = [(1, 1), (2, 1), (5, 2), (7, 3), (8, 2), (9, 3)];
+    const D3: [(u32, u32); 4] = [(1, 1), (2, 2), (5, 2), (7, 2)];
+    const ORDERS: [[u32; 9]; 3] =
+        [[6, 7, 1, 2, 5, 8, 9, 3, 4], [1, 9, 6, 3, 8, 2, 4, 7, 5], [3, 5, 6, 1, 9, 2, 8, 7, 4]];
+
+    /// The place in the order of the document's first attribute, not its number (E-12), and its section.
+    fn signature(document: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let first = |order: &[u32; 9]| {
+            (1..).zip(order).find_map(|(place, attribute)| {
+                document
+                    .iter()
+                    .find(|(shingle, _)| shingle == attribute)
+                    .map(|&(_, section)| (place, section))
+            })
+        };
+        ORDERS.iter().filter_map(first).collect()
+    }
+
+    #[test]
+    fn figure_1() {
+        let (d1, d3) = (signature(&D1), signature(&D3));
+        assert_eq!(d1, [(2, 3), (1, 1), (2, 2)]);
+        assert_eq!(d3, [(2, 2), (1, 1), (2, 2)]);
+        let packed = |signature: &[(u32, u32)]| -> Vec<u128> {
+            signature
+                .iter()
+                .filter_map(|&(minimum, section)| cantor::pair(minimum.into(), section.into()))
+                .collect()
+        };
+        assert_eq!(packed(&d1), [18, 4, 12]);
+        assert_eq!(packed(&d3), [12, 4, 12]);
+        let matches = Matches::count(d1, d3, |a, b| a == b);
+        assert_eq!(matches, Matches { registers: 3, minima: 3, aligned: 2 });
+        assert_eq!(matches.similarity().value, 1.0);
+        assert!((matches.aligned_similarity().value - 0.666_667).abs() < 5e-7);
+        assert!((matches.alignment_rate().unwrap().value - 0.666_667).abs() < 5e-7);
+
+        let common = D1.iter().filter(|(shingle, _)| D3.iter().any(|(other, _)| other == shingle)).count();
+        let aligned = D1.iter().filter(|pair| D3.contains(pair)).count();
+        let overlap = Overlap { left: D1.len(), right: D3.len(), common, aligned };
+        // 4/6, not 4/9 (E-01).
+        assert!((overlap.similarity() - 0.666_667).abs() < 5e-7);
+        assert!((overlap.post_tag() - 2.0 / 6.0).abs() < 1e-12);
+        assert!((overlap.pre_tag() - 2.0 / 8.0).abs() < 1e-12);
+        assert_eq!(overlap.alignment_rate(), Some(0.5));
+    }
+
+    #[test]
+    fn registers_are_not_a_set() {
+        let matches = Matches::count([(2, 3), (1, 1), (2, 2)], [(2, 2), (1, 1), (2, 3)], |a, b| a == b);
+        assert!((matches.aligned_similarity().value - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_digest_example_of_both_designs() {
+        // 100 words in front of 1000, s = 2: J = 0.9088, 0.8633 after sampling and 0.8256 before it (E-04).
+        // |A| and |B| shingles chosen to those shares: q = 0.95 of J = 0.9088 of 10 000.
+        let overlap = Overlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
+        assert!((overlap.post_tag() - 0.8633).abs() < 5e-5);
+        assert!((overlap.pre_tag() - 0.8256).abs() < 2e-4, "{}", overlap.pre_tag());
+    }
+
+    #[test]
+    fn the_digest_displacements() {
+        for (len, inserted, sections, printed) in
+            [(1000, 100, 2, 0.95), (1000, 100, 5, 0.80), (1000, 50, 3, 0.949), (2568, 100, 2, 0.980_530)]
+        {
+            let section = |pos: usize, len: usize| pos * sections / len;
+            let kept =
+                (0..len).filter(|&pos| section(pos, len) == section(pos + inserted, len + inserted)).count();
+            let kept = kept as f64 / len as f64;
+            assert!((kept - printed).abs() < 5e-4, "{kept}");
+            // A boundary falls between two tokens, so each of the s−1 may be off by one.
+            let rounding = sections as f64 / len as f64;
+            assert!((1.0 - displaced_share(inserted, len, sections) - kept).abs() < rounding, "{kept}");
+        }
+    }
+
+    #[test]
+    fn the_independent_model() {
+        let mean = independent_mean(0.8, 2);
+        assert!((mean - 0.4).abs() < 1e-12);
+        assert!((variance(mean, 500) - 4.8e-4).abs() < 1e-12);
+        assert!((independent_crossing(2) - 0.666_667).abs() < 5e-7);
+        assert!((independent_crossing(5) - 0.833_333).abs() < 5e-7);
+        for sections in [2, 3, 5] {
+            let at = independent_crossing(sections);
+            assert!((variance(independent_mean(at, sections), 1) - variance(at, 1)).abs() < 1e-12);
+        }
+        // Three times that of plain MinHash at J = 0.5 and s = 2.
+        assert!((independent_rescaled_variance(0.5, 2, 100) - 3.0 * variance(0.5, 100)).abs() < 1e-12);
+        // And at J = 1 the true variance is 0, where the model has 0.25 (E-10).
+        assert_eq!(variance(1.0, 1), 0.0);
+        assert!((variance(independent_mean(1.0, 2), 1) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_in_common_has_no_alignment() {
+        let matches = Matches::count([(1, 0)], [(2, 0)], |a, b| a == b);
+        assert_eq!(matches.alignment_rate(), None);
+        assert_eq!(matches.similarity().value, 0.0);
+        assert!(matches.aligned_similarity().standard_error > 0.0);
+        let none = Overlap { left: 1, right: 1, common: 0, aligned: 0 };
+        assert_eq!((none.alignment_rate(), none.post_tag()), (None, 0.0));
+    }
+}

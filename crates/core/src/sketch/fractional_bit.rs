@@ -1,0 +1,445 @@
+//! Fractional bits.
+//!
+//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the second source (digest
+//!            04, 2 to 5).
+//! Idea       A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
+//!            bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
+//!            registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
+//! Symbols    k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
+//!            `halvings`; C₁, C₂ → [`Chance`].
+//! Formula    The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
+//!            groups in the order in which they are named, up to round(k·Σw); each group's planes follow those
+//!            before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ
+//!            − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them as printed and ⌊P/4⌋ exactly, and the
+//!            registers left one by one, in one plane.
+//! Cost       that of the source; each group of a mixture takes bᵢ·⌈kᵢ/32⌉ words, f < 1 takes ⌈k/32⌉. Comparisons as
+//!            in `BBit`.
+//! Error      Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
+//!            equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
+//!            checked below over 2000 families.
+//! Differs    The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
+//!            corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It wraps the
+//!            planes of `b_bit`.
+//! Vectors    digest 04, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
+//!
+//! Use when   storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
+//!            0.80 for n = 1, 2 and 3.
+//! Do not     use f < 1 to save hashing: at equal registers, one bit is always better (E-23).
+
+use std::sync::Arc;
+
+use super::b_bit::{MOST_BITS, Planes, check_bits, registers_of};
+use super::{Registers, Sketcher, register_bits};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::estimate::b_bit::Chance;
+use crate::estimate::fractional_bit::{self, Combination, Group};
+
+/// Keeps different numbers of bits of the registers of another sketch.
+#[derive(Debug, Clone)]
+pub struct FractionalBit {
+    source: Arc<dyn Registers>,
+    groups: Vec<Group>,
+    combination: Combination,
+}
+
+impl FractionalBit {
+    /// Sketches that keep bᵢ bits of a share wᵢ of the registers of `source`, for each (bᵢ, wᵢ) of `mixture`.
+    ///
+    /// The widths must differ and the shares add up to 1. Shares are rounded to whole registers;
+    /// [`groups`](Self::groups) says what came of them.
+    pub fn new(
+        source: Arc<dyn Registers>,
+        mixture: &[(u32, f64)],
+        combination: Combination,
+    ) -> Result<Self, Error> {
+        let registers = source.words();
+        let mut groups: Vec<Group> = vec![];
+        let (mut sum, mut given) = (0.0, 0);
+        for (i, &(bits, share)) in mixture.iter().enumerate() {
+            check_bits(bits)?;
+            if mixture[..i].iter().any(|&(other, _)| other == bits) {
+                let expected = "named once in a mixture";
+                return Err(Error::out_of_range("the number of bits of a register", bits, expected));
+            }
+            if !(0.0..=1.0).contains(&share) {
+                return Err(Error::out_of_range("the share of a width", share, "from 0 to 1"));
+            }
+            sum += share;
+            let end = ((sum * registers as f64).round() as usize).min(registers);
+            if end > given {
+                groups.push(Group::sparse(bits, end - given));
+                given = end;
+            }
+        }
+        if (sum - 1.0).abs() > 1e-6 || given != registers {
+            return Err(Error::out_of_range("the sum of the shares", sum, "1"));
+        }
+        Ok(Self { source, groups, combination })
+    }
+
+    /// The widths, and how many registers each has.
+    #[must_use]
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// f, after rounding.
+    #[must_use]
+    pub fn bits_per_register(&self) -> f64 {
+        fractional_bit::bits_per_register(&self.groups)
+    }
+
+    /// In how many registers of each group two sketches agree; what lies beyond the last group is 0.
+    ///
+    /// # Panics
+    /// If one of them has another length.
+    #[must_use]
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> [usize; MOST_BITS as usize] {
+        assert!(
+            a.len() == self.words() && b.len() == self.words(),
+            "sketches of one spec have equally many words"
+        );
+        let mut counts = [0; MOST_BITS as usize];
+        let mut begin = 0;
+        for (count, planes) in counts.iter_mut().zip(self.planes()) {
+            let end = begin + planes.words();
+            *count = planes.matches(&a[begin..end], &b[begin..end]);
+            begin = end;
+        }
+        counts
+    }
+
+    fn planes(&self) -> impl Iterator<Item = Planes> {
+        self.groups.iter().map(|group| Planes::new(group.registers, group.bits))
+    }
+}
+
+impl Sketcher for FractionalBit {
+    fn words(&self) -> usize {
+        self.planes().map(Planes::words).sum()
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        let Some(values) = registers_of(&*self.source, self.words(), shingles, out) else { return };
+        let (mut first, mut rest) = (0, out);
+        for planes in self.planes() {
+            let (row, behind) = rest.split_at_mut(planes.words());
+            planes.pack(|i| register_bits(first + i, values[first + i]), row);
+            first += planes.values();
+            rest = behind;
+        }
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        fractional_bit::estimate(&self.matches(a, b)[..self.groups.len()], &self.groups, self.combination)
+    }
+}
+
+/// Stores one bit for 2ⁿ registers of another sketch: f = 1/2ⁿ.
+#[derive(Debug, Clone)]
+pub struct XorBit {
+    source: Arc<dyn Registers>,
+    halvings: u32,
+    planes: Planes,
+}
+
+impl XorBit {
+    /// Sketches that store the exclusive or of the lowest bits of 2ⁿ registers of `source`, n = `halvings` from 0 to
+    /// 8; the number of registers must be a multiple of 2ⁿ.
+    pub fn new(source: Arc<dyn Registers>, halvings: u32) -> Result<Self, Error> {
+        if halvings > 8 {
+            return Err(Error::out_of_range("the number of halvings", halvings, "from 0 to 8"));
+        }
+        let registers = source.words();
+        if !registers.is_multiple_of(1 << halvings) {
+            let expected = "a multiple of those that share a stored bit";
+            return Err(Error::out_of_range("the number of registers", registers, expected));
+        }
+        let planes = Planes::new(registers >> halvings, 1);
+        Ok(Self { source, halvings, planes })
+    }
+
+    /// n.
+    #[must_use]
+    pub fn halvings(&self) -> u32 {
+        self.halvings
+    }
+
+    /// k.
+    #[must_use]
+    pub fn stored_bits(&self) -> usize {
+        self.planes.values()
+    }
+
+    /// How many stored bits of two sketches agree.
+    ///
+    /// # Panics
+    /// If one of them has another length.
+    #[must_use]
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
+        self.planes.matches(a, b)
+    }
+}
+
+/// The exclusive or of the bits of some registers; the lowest is what counts.
+fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
+    (begin..begin + count).fold(0, |seen, i| seen ^ register_bits(i, values[i]))
+}
+
+impl Sketcher for XorBit {
+    fn words(&self) -> usize {
+        self.planes.words()
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        if let Some(values) = registers_of(&*self.source, self.words(), shingles, out) {
+            let together = 1 << self.halvings;
+            self.planes.pack(|i| exclusive_or(&values, i * together, together), out);
+        }
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        let matches = self.matches(a, b);
+        fractional_bit::xor_estimate(matches, self.stored_bits(), self.halvings, Chance::sparse(1))
+    }
+}
+
+/// Which ¾ bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreeQuarter {
+    /// Half of the stored bits are pairs, as the second source has it: ⅔ bit a register.
+    Paper,
+    /// A third of the stored bits are pairs: ¾ bit a register.
+    Exact,
+}
+
+/// Stores one bit for some pairs of registers of another sketch, and one for each register left.
+#[derive(Debug, Clone)]
+pub struct ThreeQuarterBit {
+    source: Arc<dyn Registers>,
+    pairs: usize,
+    planes: Planes,
+}
+
+impl ThreeQuarterBit {
+    /// Sketches that pair two thirds (`Paper`) or half (`Exact`) of the registers of `source`, of which there must be
+    /// 4 or more. What does not divide evenly is not paired, and the estimator knows.
+    pub fn new(source: Arc<dyn Registers>, form: ThreeQuarter) -> Result<Self, Error> {
+        let registers = source.words();
+        if registers < 4 {
+            return Err(Error::out_of_range("the number of registers", registers, "at least 4"));
+        }
+        let pairs = match form {
+            ThreeQuarter::Paper => registers / 3,
+            ThreeQuarter::Exact => registers / 4,
+        };
+        Ok(Self { source, pairs, planes: Planes::new(registers - pairs, 1) })
+    }
+
+    /// k.
+    #[must_use]
+    pub fn stored_bits(&self) -> usize {
+        self.planes.values()
+    }
+
+    /// w: the share of the stored bits that are exclusive ors of two.
+    #[must_use]
+    pub fn paired_share(&self) -> f64 {
+        self.pairs as f64 / self.stored_bits() as f64
+    }
+
+    /// How many stored bits of two sketches agree.
+    ///
+    /// # Panics
+    /// If one of them has another length.
+    #[must_use]
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
+        self.planes.matches(a, b)
+    }
+}
+
+impl Sketcher for ThreeQuarterBit {
+    fn words(&self) -> usize {
+        self.planes.words()
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        let Some(values) = registers_of(&*self.source, self.words(), shingles, out) else { return };
+        let pairs = self.pairs;
+        let stored = |i: usize| {
+            if i < pairs { exclusive_or(&values, 2 * i, 2) } else { exclusive_or(&values, pairs + i, 1) }
+        };
+        self.planes.pack(stored, out);
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        let (matches, w) = (self.matches(a, b), self.paired_share());
+        fractional_bit::three_quarter_estimate(matches, self.stored_bits(), w, Chance::sparse(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::b_bit::BBit;
+    use super::super::b_bit::testing::{binomial, conforms, follows, sets, sketch, source};
+    use super::*;
+
+    const COMBINATIONS: [Combination; 2] = [Combination::Pooled, Combination::InverseVariance];
+
+    #[test]
+    fn all_conform() {
+        for combination in COMBINATIONS {
+            for mixture in [&[(1, 0.5), (2, 0.5)][..], &[(1, 0.2), (2, 0.3), (3, 0.5)], &[(8, 0.1), (1, 0.9)]]
+            {
+                conforms(&FractionalBit::new(source(200, 1), mixture, combination).unwrap());
+            }
+        }
+        for halvings in 0..=3 {
+            conforms(&XorBit::new(source(1024, 1), halvings).unwrap());
+        }
+        for form in [ThreeQuarter::Paper, ThreeQuarter::Exact] {
+            conforms(&ThreeQuarterBit::new(source(200, 1), form).unwrap());
+        }
+    }
+
+    #[test]
+    fn shares_become_whole_registers() {
+        let groups = |registers, mixture: &[(u32, f64)]| {
+            let made = FractionalBit::new(source(registers, 1), mixture, Combination::Pooled).unwrap();
+            assert_eq!(made.words(), made.planes().map(Planes::words).sum());
+            made.groups().iter().map(|group| (group.bits, group.registers)).collect::<Vec<_>>()
+        };
+        assert_eq!(groups(101, &[(1, 0.25), (2, 0.75)]), [(1, 25), (2, 76)]);
+        assert_eq!(groups(10, &[(1, 0.2), (2, 0.3), (3, 0.5)]), [(1, 2), (2, 3), (3, 5)]);
+        // A share of no register is no group.
+        assert_eq!(groups(10, &[(1, 0.01), (2, 0.99)]), [(2, 10)]);
+        assert_eq!(groups(10, &[(1, 1.0), (2, 0.0)]), [(1, 10)]);
+        let third = 1.0 / 3.0;
+        assert_eq!(groups(100, &[(1, third), (2, third), (3, third)]), [(1, 33), (2, 34), (3, 33)]);
+    }
+
+    #[test]
+    fn one_width_or_no_halving_is_b_bit() {
+        let (a, b) = sets(90, 60);
+        let plain = BBit::new(source(100, 1), 1).unwrap();
+        let (row_a, row_b) = (sketch(&plain, &a), sketch(&plain, &b));
+        let mixed = FractionalBit::new(source(100, 1), &[(1, 1.0), (2, 0.0)], Combination::Pooled).unwrap();
+        let xor = XorBit::new(source(100, 1), 0).unwrap();
+        for other in [&mixed as &dyn Sketcher, &xor] {
+            assert_eq!(sketch(other, &a), row_a);
+            assert_eq!(other.estimate(&row_a, &row_b), plain.estimate(&row_a, &row_b));
+        }
+    }
+
+    #[test]
+    fn the_weights_of_three_quarters() {
+        let made = ThreeQuarterBit::new(source(300, 1), ThreeQuarter::Paper).unwrap();
+        assert_eq!((made.stored_bits(), made.paired_share()), (200, fractional_bit::THREE_QUARTER_PAPER));
+        let made = ThreeQuarterBit::new(source(400, 1), ThreeQuarter::Exact).unwrap();
+        assert_eq!((made.stored_bits(), made.paired_share()), (300, fractional_bit::THREE_QUARTER_EXACT));
+    }
+
+    /// The pooled estimator is linear in this count, so this is the variance with w, and not w² (E-16).
+    #[test]
+    fn the_matches_of_mixtures_follow_their_law() {
+        for (mixture, shared) in [
+            (&[(1, 0.5), (2, 0.5)][..], 60),
+            (&[(1, 0.75), (2, 0.25)], 96),
+            (&[(1, 0.2), (2, 0.3), (3, 0.5)], 60),
+        ] {
+            follows(
+                200,
+                (120, shared),
+                |source| FractionalBit::new(source, mixture, Combination::Pooled).unwrap(),
+                |sketcher, a, b| sketcher.matches(a, b).iter().sum(),
+                |j| {
+                    let made = FractionalBit::new(source(200, 0), mixture, Combination::Pooled).unwrap();
+                    let chance = fractional_bit::pooled_chance(made.groups());
+                    let variance = fractional_bit::variance(j, made.groups(), Combination::Pooled);
+                    (200.0 * chance.match_probability(j), variance * (200.0 * (1.0 - chance.c2)).powi(2))
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn the_inverse_variance_estimate_has_its_variance() {
+        let mixture = [(1, 0.5), (8, 0.5)];
+        let (a, b) = sets(120, 72);
+        let (runs, mut sum, mut squares) = (2000, 0.0, 0.0);
+        let mut expected = 0.0;
+        for seed in 0..runs {
+            let made = FractionalBit::new(source(400, seed), &mixture, Combination::InverseVariance).unwrap();
+            let found = made.estimate(&sketch(&made, &a), &sketch(&made, &b)).value;
+            sum += found;
+            squares += found * found;
+            expected = fractional_bit::variance(0.6, made.groups(), Combination::InverseVariance);
+        }
+        let n = runs as f64;
+        let mean = sum / n;
+        let variance = (squares - n * mean * mean) / (n - 1.0);
+        assert!((mean - 0.6).abs() < 4.0 * (expected / n).sqrt(), "{mean}");
+        assert!((variance / expected - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{variance}, not {expected}");
+    }
+
+    #[test]
+    fn the_matches_below_one_bit_are_binomial() {
+        let chance = Chance::sparse(1);
+        for (halvings, shared) in [(1, 60), (1, 108), (2, 96), (3, 108)] {
+            follows(
+                512,
+                (120, shared),
+                |source| XorBit::new(source, halvings).unwrap(),
+                XorBit::matches,
+                |j| binomial(512 >> halvings, fractional_bit::xor_match_probability(j, halvings, chance)),
+            );
+        }
+        for form in [ThreeQuarter::Paper, ThreeQuarter::Exact] {
+            follows(
+                240,
+                (120, 96),
+                |source| ThreeQuarterBit::new(source, form).unwrap(),
+                ThreeQuarterBit::matches,
+                |j| {
+                    let made = ThreeQuarterBit::new(source(240, 0), form).unwrap();
+                    let pairs = binomial(made.pairs, fractional_bit::xor_match_probability(j, 1, chance));
+                    let plain = binomial(240 - 2 * made.pairs, chance.match_probability(j));
+                    (pairs.0 + plain.0, pairs.1 + plain.1)
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        for wrong in [
+            &[][..],
+            &[(1, 0.5)],
+            &[(0, 1.0)],
+            &[(17, 1.0)],
+            &[(1, 0.5), (1, 0.5)],
+            &[(1, 1.5), (2, -0.5)],
+            &[(1, f64::NAN), (2, 0.5)],
+            &[(1, 0.6), (2, 0.6)],
+        ] {
+            assert!(FractionalBit::new(source(8, 1), wrong, Combination::Pooled).is_err(), "{wrong:?}");
+        }
+        assert!(XorBit::new(source(512, 1), 9).is_err());
+        assert!(XorBit::new(source(10, 1), 2).is_err());
+        assert!(ThreeQuarterBit::new(source(3, 1), ThreeQuarter::Paper).is_err());
+    }
+
+    #[test]
+    fn the_words_are_frozen() {
+        let words = |sketcher: &dyn Sketcher| sketch(sketcher, &[1, 2, 3]);
+        assert_eq!(words(&XorBit::new(source(96, 1), 1).unwrap()), [0x2242_5bd6, 0x0000_d55c]);
+        let three_quarter = |form| words(&ThreeQuarterBit::new(source(96, 1), form).unwrap());
+        assert_eq!(three_quarter(ThreeQuarter::Paper), [0x2242_5bd6, 0x611e_2d93]);
+        assert_eq!(three_quarter(ThreeQuarter::Exact), [0xfb42_5bd6, 0x1e2d_9307, 0x0000_0061]);
+        let mixture = FractionalBit::new(source(96, 1), &[(1, 0.5), (3, 0.5)], Combination::Pooled).unwrap();
+        let one = [0x2d8a_a12b, 0x0000_e3c8];
+        let three = [0x2d93_07fb, 0x0000_611e, 0x7fcb_d2a0, 0x0000_3619, 0x0c4d_feea, 0x0000_7e9d];
+        assert_eq!(words(&mixture), [&one[..], &three].concat());
+    }
+}

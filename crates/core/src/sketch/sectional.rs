@@ -1,0 +1,763 @@
+//! Sectional `MinHash`: minima that know where they stand.
+//!
+//! Paper      the first source (digest 03), its Algorithm 1; the tolerant form is ours.
+//! Idea       A document is cut into s sections by position. Documents with the same words in another order share their
+//!            shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
+//! Symbols    k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
+//!            length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
+//! Formula    [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
+//!            [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
+//!            [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
+//!            differ by τ at most.
+//!            hᵢ are the functions of [`MinHash`]. Row: k minima, then the tags, as many whole ones a word as fit,
+//!            lowest bits first.
+//! Cost       that of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the key that
+//!            attained a minimum is found by inverting it, and one pass finds where those keys stand. Per register
+//!            ⌈log₂ s⌉ bits more than `MinHash`, s with [`Policy::Mask`], 6 in the tolerant form. `PreTagged` needs no
+//!            more room, but sorts the shingles unless its policy is `Mask`.
+//! Error      post-tag: mean m/|A∪B| = qJ, variance qJ(1−qJ)/k, where m of the common shingles are in agreeing
+//!            sections, q of them. Pre-tag: mean m/(|A|+|B|−m), at most the other (E-04). Checked below.
+//! Differs    The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
+//!            smaller variance (E-03): it is neither, see [`crate::estimate::sectional`]. Registers are compared one by
+//!            one (E-09). What the source leaves open (E-12): the first part of a pair is the hash value, the
+//!            section of a shingle that stands in several is chosen by a [`Policy`]. The parts are kept apart; packed
+//!            as printed they are [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`].
+//! Vectors    digest 03, 4, in `estimate/sectional.rs`.
+//!
+//! Use when   order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of the shingles
+//!            across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.
+//! Do not     use it to estimate J, nor to find candidates by more than the minima: agreement in both can only be
+//!            rarer. Sketches of parts do not merge, because positions are relative to the whole.
+
+use std::collections::{HashMap, HashSet};
+use std::iter;
+use std::sync::Arc;
+
+use super::minhash::{EMPTY, MinHash};
+use super::{Registers, Sketcher};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::estimate::sectional::{Matches, Overlap};
+use crate::hash::multiplicative::FIBONACCI_64;
+use crate::hash::{SplitMix64, fmix64};
+use crate::kernel::{Kernel, fold};
+
+/// The most sections that a number of sections can name.
+const MOST_SECTIONS: usize = 256;
+/// The most sections of a mask.
+const MOST_MASKED: usize = 16;
+/// Bits of a fine position.
+const FINE_BITS: u32 = 6;
+/// Fine positions of a document.
+const FINE: usize = 1 << FINE_BITS;
+
+/// What the section of a shingle is that stands in several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// That of its first occurrence.
+    #[default]
+    First,
+    /// That of its last occurrence.
+    Last,
+    /// All of them, at most 16: two masks agree if they have a section in common. For documents that repeat
+    /// boilerplate.
+    Mask,
+}
+
+impl Policy {
+    /// The tag of a shingle that is met in `section`, given the tag it has had so far.
+    fn merge(self, tag: Option<u32>, section: u32) -> u32 {
+        match self {
+            Self::First => tag.unwrap_or(section),
+            Self::Last => section,
+            Self::Mask => tag.unwrap_or(0) | 1 << section,
+        }
+    }
+
+    fn agree(self, a: u32, b: u32) -> bool {
+        match self {
+            Self::First | Self::Last => a == b,
+            Self::Mask => a & b != 0,
+        }
+    }
+
+    fn check(self, sections: usize) -> Result<(), Error> {
+        let (most, range) = match self {
+            Self::First | Self::Last => (MOST_SECTIONS, "from 1 to 256"),
+            Self::Mask => (MOST_MASKED, "from 1 to 16 where all sections of a shingle are kept"),
+        };
+        if (1..=most).contains(&sections) {
+            Ok(())
+        } else {
+            Err(Error::out_of_range("the number of sections", sections, range))
+        }
+    }
+}
+
+/// The section, counted from 0, of one of `positions` positions.
+fn section(position: usize, positions: usize, sections: usize) -> u32 {
+    (position as u64 * sections as u64 / positions as u64) as u32
+}
+
+/// The tag of every distinct shingle.
+fn tags_of(shingles: &[u64], sections: usize, policy: Policy) -> HashMap<u64, u32> {
+    let mut tags = HashMap::new();
+    for (position, &shingle) in shingles.iter().enumerate() {
+        let tag = policy.merge(tags.get(&shingle).copied(), section(position, shingles.len(), sections));
+        tags.insert(shingle, tag);
+    }
+    tags
+}
+
+fn overlap(a: &HashMap<u64, u32>, b: &HashMap<u64, u32>, agree: impl Fn(u32, u32) -> bool) -> Overlap {
+    let common = || a.iter().filter_map(|(shingle, &tag)| Some((tag, *b.get(shingle)?)));
+    let aligned = common().filter(|&(a, b)| agree(a, b)).count();
+    Overlap { left: a.len(), right: b.len(), common: common().count(), aligned }
+}
+
+/// `MinHash` that finds out which shingle attained each minimum.
+#[derive(Debug, Clone)]
+struct Positioned {
+    minhash: MinHash,
+    seed: u32,
+    /// Of each function, what undoes its multiplication, and its offset.
+    inverses: Vec<(u32, u32)>,
+}
+
+impl Positioned {
+    fn new(registers: usize, seed: u64) -> Result<Self, Error> {
+        let minhash = MinHash::new(registers, seed)?;
+        // The numbers that `MinHash` draws for this seed.
+        let mut random = SplitMix64::new(seed);
+        let seed = random.next_u32();
+        let inverses = iter::repeat_with(|| random.next_u64())
+            .map(|drawn| (inverse((drawn >> 32) as u32 | 1), drawn as u32))
+            .take(registers)
+            .collect();
+        Ok(Self { minhash, seed, inverses })
+    }
+
+    fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { minhash: self.minhash.with_kernel(kernel), ..self }
+    }
+
+    fn registers(&self) -> usize {
+        self.inverses.len()
+    }
+
+    /// Words of a row with tags of `bits` bits.
+    fn words(&self, bits: u32) -> usize {
+        let tag_words = 32u32.checked_div(bits).map_or(0, |each| self.registers().div_ceil(each as usize));
+        self.registers() + tag_words
+    }
+
+    /// Writes the minima and, packed behind them, the tag of the shingle that attains each: what `merge` makes of its
+    /// positions one after another.
+    fn sketch_into(
+        &self,
+        shingles: &[u64],
+        out: &mut [u32],
+        bits: u32,
+        merge: impl Fn(Option<u32>, usize) -> u32,
+    ) {
+        assert_eq!(out.len(), self.words(bits), "a row has room for one sketch");
+        let (minima, packed) = out.split_at_mut(self.registers());
+        self.minhash.sketch_into(shingles, minima);
+        if shingles.is_empty() {
+            packed.fill(EMPTY);
+            return;
+        }
+        if bits == 0 {
+            return;
+        }
+        let mut wanted = Wanted::new(minima.len());
+        let held: Vec<usize> = minima
+            .iter()
+            .zip(&self.inverses)
+            .map(|(minimum, &(inverse, offset))| {
+                wanted.insert(minimum.wrapping_sub(offset).wrapping_mul(inverse))
+            })
+            .collect();
+        for (position, &shingle) in shingles.iter().enumerate() {
+            if let Some(tag) = wanted.tag_mut(fold(shingle, self.seed)) {
+                *tag = Some(merge(*tag, position));
+            }
+        }
+        for (word, held) in packed.iter_mut().zip(held.chunks((32 / bits) as usize)) {
+            *word = (0..).zip(held).fold(0, |word, (place, &at)| word | wanted.tag(at) << (place * bits));
+        }
+    }
+
+    /// The pairs of minimum and tag of a row.
+    fn pairs<'a>(&self, sketch: &'a [u32], bits: u32) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        assert_eq!(sketch.len(), self.words(bits), "a row holds one sketch");
+        let (minima, packed) = sketch.split_at(self.registers());
+        let each = 32u32.checked_div(bits).unwrap_or(0);
+        let tags = packed
+            .iter()
+            .flat_map(move |word| (0..each).map(move |place| (word >> (place * bits)) & ((1 << bits) - 1)));
+        // Tags of no bits are all zero.
+        minima.iter().copied().zip(tags.chain(iter::repeat(0)))
+    }
+
+    /// Compares two rows register by register.
+    fn matches(&self, a: &[u32], b: &[u32], bits: u32, agree: impl Fn(u32, u32) -> bool) -> Matches {
+        assert!(a.len() == self.words(bits) && b.len() == self.words(bits), "rows of this sketch");
+        let ((a_minima, a_tags), (b_minima, b_tags)) =
+            (a.split_at(self.registers()), b.split_at(self.registers()));
+        let each = 32u32.checked_div(bits).map_or(self.registers(), |each| each as usize);
+        // Tags of no bits are all zero.
+        let tags = |tags| <[u32]>::iter(tags).copied().chain((bits == 0).then_some(0));
+        let mut matches = Matches::default();
+        for ((a_minima, b_minima), (mut a_tag, mut b_tag)) in
+            a_minima.chunks(each).zip(b_minima.chunks(each)).zip(tags(a_tags).zip(tags(b_tags)))
+        {
+            for (&a, &b) in a_minima.iter().zip(b_minima) {
+                let mask = (1 << bits) - 1;
+                matches.add((a, a_tag & mask), (b, b_tag & mask), &agree);
+                (a_tag, b_tag) = (a_tag >> bits, b_tag >> bits);
+            }
+        }
+        matches
+    }
+}
+
+/// The number that times `a` is 1 mod 2³²; a is odd.
+const fn inverse(a: u32) -> u32 {
+    // Newton: a is right in 3 bits, and each step doubles them.
+    let mut x = a;
+    let mut step = 0;
+    while step < 4 {
+        x = x.wrapping_mul(2u32.wrapping_sub(a.wrapping_mul(x)));
+        step += 1;
+    }
+    x
+}
+
+/// The keys whose positions are wanted, with what is known of each: an open table, a quarter full at most.
+struct Wanted {
+    /// Number of an entry plus one; zero where there is none.
+    slots: Vec<u32>,
+    entries: Vec<(u32, Option<u32>)>,
+    shift: u32,
+}
+
+impl Wanted {
+    fn new(most: usize) -> Self {
+        let size = (4 * most).next_power_of_two();
+        Self { slots: vec![0; size], entries: Vec::with_capacity(most), shift: 32 - size.trailing_zeros() }
+    }
+
+    /// The slot where this key is or would be. Keys are mixed, so their upper bits spread them.
+    fn slot(&self, key: u32) -> usize {
+        let mut at = (key >> self.shift) as usize;
+        while self.slots[at] != 0 && self.entries[self.slots[at] as usize - 1].0 != key {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        at
+    }
+
+    /// Adds a key, unless it is there, and gives the number of its entry.
+    fn insert(&mut self, key: u32) -> usize {
+        let at = self.slot(key);
+        if self.slots[at] == 0 {
+            self.entries.push((key, None));
+            self.slots[at] = self.entries.len() as u32;
+        }
+        self.slots[at] as usize - 1
+    }
+
+    #[inline]
+    fn tag_mut(&mut self, key: u32) -> Option<&mut Option<u32>> {
+        let entry = self.slots[self.slot(key)].checked_sub(1)?;
+        Some(&mut self.entries[entry as usize].1)
+    }
+
+    fn tag(&self, entry: usize) -> u32 {
+        // Every key that attained a minimum was met again.
+        self.entries[entry].1.unwrap_or_default()
+    }
+}
+
+/// Minima with the sections of the shingles that attain them (post-tag).
+#[derive(Debug, Clone)]
+pub struct Sectional {
+    positioned: Positioned,
+    sections: usize,
+    policy: Policy,
+    bits: u32,
+}
+
+impl Sectional {
+    /// `registers` minima of documents in `sections` sections. One section is plain `MinHash`.
+    pub fn new(registers: usize, sections: usize, policy: Policy, seed: u64) -> Result<Self, Error> {
+        policy.check(sections)?;
+        let bits = match policy {
+            Policy::First | Policy::Last => usize::BITS - (sections - 1).leading_zeros(),
+            Policy::Mask => sections as u32,
+        };
+        Ok(Self { positioned: Positioned::new(registers, seed)?, sections, policy, bits })
+    }
+
+    /// The same on another kernel; the sketches are the same too.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { positioned: self.positioned.with_kernel(kernel), ..self }
+    }
+
+    /// k: so many words at the front of a row are the minima, which can be banded.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.positioned.registers()
+    }
+
+    /// The minimum of each register and its section, counted from 1, or its mask of sections, the first one lowest.
+    ///
+    /// # Panics
+    /// If `sketch` does not have [`words`](Sketcher::words) elements.
+    pub fn pairs(&self, sketch: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+        let first = u32::from(self.policy != Policy::Mask);
+        self.positioned.pairs(sketch, self.bits).map(move |(minimum, tag)| (minimum, tag + first))
+    }
+
+    /// What two sketches have in common: from it Ĵ, `Ĵ_S` and q̂.
+    ///
+    /// # Panics
+    /// If one does not have [`words`](Sketcher::words) elements.
+    #[must_use]
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> Matches {
+        match self.policy {
+            Policy::First | Policy::Last => self.positioned.matches(a, b, self.bits, |a, b| a == b),
+            Policy::Mask => self.positioned.matches(a, b, self.bits, |a, b| a & b != 0),
+        }
+    }
+
+    /// The exact counts of two documents' shingles, which the sketch estimates.
+    #[must_use]
+    pub fn overlap(&self, a: &[u64], b: &[u64]) -> Overlap {
+        let tags = |shingles| tags_of(shingles, self.sections, self.policy);
+        overlap(&tags(a), &tags(b), |a, b| self.policy.agree(a, b))
+    }
+}
+
+impl Sketcher for Sectional {
+    fn words(&self) -> usize {
+        self.positioned.words(self.bits)
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        let (positions, sections) = (shingles.len(), self.sections);
+        self.positioned.sketch_into(shingles, out, self.bits, |tag, position| {
+            self.policy.merge(tag, section(position, positions, sections))
+        });
+    }
+
+    /// Estimates m/|A∪B| = qJ.
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        self.matches(a, b).aligned_similarity()
+    }
+}
+
+/// Minima with fine positions of the shingles that attain them: sections whose boundaries nothing can be pushed over.
+#[derive(Debug, Clone)]
+pub struct Tolerant {
+    positioned: Positioned,
+    tolerance: u32,
+}
+
+impl Tolerant {
+    /// `registers` minima, aligned where the positions of a shingle's first occurrences are at most `tolerance` 64ths of
+    /// a document apart. Positions are rounded down to 64ths, so a distance within one 64th of the tolerance may
+    /// fall on either side of it.
+    pub fn new(registers: usize, tolerance: u32, seed: u64) -> Result<Self, Error> {
+        if tolerance as usize >= FINE {
+            return Err(Error::out_of_range(
+                "the tolerance in 64ths of a document",
+                tolerance,
+                "from 0 to 63",
+            ));
+        }
+        Ok(Self { positioned: Positioned::new(registers, seed)?, tolerance })
+    }
+
+    /// The tolerance that stands for `sections` sections: half of one, 1/(2s).
+    ///
+    /// # Panics
+    /// If there are none.
+    #[must_use]
+    pub const fn tolerance_of_sections(sections: u32) -> u32 {
+        FINE as u32 / 2 / sections
+    }
+
+    /// The same on another kernel; the sketches are the same too.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { positioned: self.positioned.with_kernel(kernel), ..self }
+    }
+
+    /// k: so many words at the front of a row are the minima, which can be banded.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.positioned.registers()
+    }
+
+    /// What two sketches have in common: from it Ĵ, the aligned similarity and the alignment rate q̂.
+    ///
+    /// # Panics
+    /// If one does not have [`words`](Sketcher::words) elements.
+    #[must_use]
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> Matches {
+        self.positioned.matches(a, b, FINE_BITS, |a, b| a.abs_diff(b) <= self.tolerance)
+    }
+
+    /// The exact counts of two documents' shingles, which the sketch estimates.
+    #[must_use]
+    pub fn overlap(&self, a: &[u64], b: &[u64]) -> Overlap {
+        let tags = |shingles| tags_of(shingles, FINE, Policy::First);
+        overlap(&tags(a), &tags(b), |a, b| a.abs_diff(b) <= self.tolerance)
+    }
+}
+
+impl Sketcher for Tolerant {
+    fn words(&self) -> usize {
+        self.positioned.words(FINE_BITS)
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        self.positioned.sketch_into(shingles, out, FINE_BITS, |tag, position| {
+            tag.unwrap_or_else(|| section(position, shingles.len(), FINE))
+        });
+    }
+
+    /// Estimates the aligned similarity; [`matches`](Self::matches) has the other two numbers.
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        self.matches(a, b).aligned_similarity()
+    }
+}
+
+/// Another sketch of shingles into which their sections are hashed (pre-tag).
+#[derive(Debug, Clone)]
+pub struct PreTagged {
+    registers: Arc<dyn Registers>,
+    sections: usize,
+    policy: Policy,
+}
+
+impl PreTagged {
+    /// Gives `registers` the shingles of documents in `sections` sections. With [`Policy::Mask`] a shingle counts once in
+    /// every section where it stands. One section changes nothing.
+    pub fn new(registers: Arc<dyn Registers>, sections: usize, policy: Policy) -> Result<Self, Error> {
+        policy.check(sections)?;
+        Ok(Self { registers, sections, policy })
+    }
+
+    /// Replaces each shingle by its hash with its section; repeats are left out or not, as it comes.
+    ///
+    /// # Panics
+    /// If there are no sections.
+    pub fn tag_into(shingles: &[u64], sections: usize, policy: Policy, out: &mut Vec<u64>) {
+        assert!(sections > 0, "a document has at least one section");
+        out.clear();
+        let tagged = |position, shingle: u64| {
+            // The first section leaves the shingle as it is. The factor keeps the others apart from mixed small ids.
+            shingle
+                ^ fmix64(u64::from(section(position, shingles.len(), sections)).wrapping_mul(FIBONACCI_64))
+        };
+        if policy == Policy::Mask || sections == 1 {
+            out.extend(shingles.iter().enumerate().map(|(position, &shingle)| tagged(position, shingle)));
+            return;
+        }
+        let mut places: Vec<(u64, usize)> =
+            shingles.iter().enumerate().map(|(position, &shingle)| (shingle, position)).collect();
+        places.sort_unstable();
+        for occurrences in places.chunk_by(|a, b| a.0 == b.0) {
+            let chosen = match policy {
+                Policy::Last => occurrences.last(),
+                Policy::First | Policy::Mask => occurrences.first(),
+            };
+            out.extend(chosen.map(|&(shingle, position)| tagged(position, shingle)));
+        }
+    }
+
+    /// The exact similarity of two documents' tagged shingles, which the sketch estimates.
+    #[must_use]
+    pub fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        let set = |shingles| -> HashSet<u64> {
+            let mut tagged = vec![];
+            Self::tag_into(shingles, self.sections, self.policy, &mut tagged);
+            tagged.into_iter().collect()
+        };
+        let (a, b) = (set(a), set(b));
+        let common = a.intersection(&b).count();
+        Overlap { left: a.len(), right: b.len(), common, aligned: common }.similarity()
+    }
+}
+
+impl Sketcher for PreTagged {
+    fn words(&self) -> usize {
+        self.registers.words()
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        let mut tagged = Vec::with_capacity(shingles.len());
+        Self::tag_into(shingles, self.sections, self.policy, &mut tagged);
+        self.registers.sketch_into(&tagged, out);
+    }
+
+    /// Estimates m/(|A|+|B|−m).
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        self.registers.estimate(a, b)
+    }
+}
+
+impl Registers for PreTagged {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::sectional::variance;
+    use proptest::prelude::*;
+
+    fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
+        let mut out = vec![7; sketcher.words()];
+        sketcher.sketch_into(shingles, &mut out);
+        out
+    }
+
+    fn pre_tagged(registers: usize, sections: usize, policy: Policy, seed: u64) -> PreTagged {
+        PreTagged::new(Arc::new(MinHash::new(registers, seed).unwrap()), sections, policy).unwrap()
+    }
+
+    /// Different shingles, in the order of their numbers.
+    fn shingles(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        numbers.into_iter().map(|number| fmix64(number + 1)).collect()
+    }
+
+    /// A document of 1000 and what edits make of it.
+    fn edits() -> [(&'static str, Vec<u64>); 5] {
+        [
+            ("front", shingles((5000..5100).chain(0..1000))),
+            ("back", shingles((0..1000).chain(5000..5100))),
+            ("middle", shingles((0..500).chain(5000..5100).chain(500..1000))),
+            ("halves", shingles((500..1000).chain(0..500))),
+            ("paragraphs", shingles((0..10).rev().flat_map(|part| part * 100..part * 100 + 100))),
+        ]
+    }
+
+    #[test]
+    fn inverses() {
+        for a in [1, 3, 0x9e37_79b1, u32::MAX, 0x8000_0001] {
+            assert_eq!(a.wrapping_mul(inverse(a)), 1);
+        }
+    }
+
+    proptest! {
+        /// Against a plain loop over all functions and shingles.
+        #[test]
+        fn minima_and_sections_by_the_book(
+            numbers in proptest::collection::vec(0u64..40, 1..120),
+            sections in 1usize..17,
+            seed: u64,
+        ) {
+            let document = shingles(numbers);
+            let minhash = MinHash::new(37, seed).unwrap();
+            for policy in [Policy::First, Policy::Last, Policy::Mask] {
+                let sectional = Sectional::new(37, sections, policy, seed).unwrap();
+                let row = sketch(&sectional, &document);
+                prop_assert_eq!(&row[..37], &sketch(&minhash, &document)[..]);
+                let tags = tags_of(&document, sections, policy);
+                for (register, (minimum, tag)) in sectional.pairs(&row).enumerate() {
+                    let attains = |shingle: u64| sketch(&minhash, &[shingle])[register];
+                    let shingle = document.iter().copied().min_by_key(|&shingle| attains(shingle)).unwrap();
+                    prop_assert_eq!(attains(shingle), minimum);
+                    prop_assert_eq!(tags[&shingle] + u32::from(policy != Policy::Mask), tag);
+                }
+            }
+        }
+
+        #[test]
+        fn every_kernel_gives_the_same_sketch(numbers in proptest::collection::vec(any::<u64>(), 0..60)) {
+            let plain = Sectional::new(50, 5, Policy::First, 1).unwrap();
+            let tolerant = Tolerant::new(50, 6, 1).unwrap();
+            for kernel in Kernel::available() {
+                prop_assert_eq!(sketch(&plain.clone().with_kernel(kernel), &numbers), sketch(&plain, &numbers));
+                prop_assert_eq!(sketch(&tolerant.clone().with_kernel(kernel), &numbers), sketch(&tolerant, &numbers));
+            }
+        }
+
+        #[test]
+        fn equal_documents_agree_everywhere(numbers in proptest::collection::vec(0u64..100, 1..80), sections in 1usize..17) {
+            let document = shingles(numbers);
+            for policy in [Policy::First, Policy::Last, Policy::Mask] {
+                let sectional = Sectional::new(40, sections, policy, 3).unwrap();
+                let row = sketch(&sectional, &document);
+                prop_assert_eq!(sectional.estimate(&row, &row).value, 1.0);
+                let pre_tagged = pre_tagged(40, sections, policy, 3);
+                let row = sketch(&pre_tagged, &document);
+                prop_assert_eq!(pre_tagged.estimate(&row, &row).value, 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_compare_as_their_pairs_do() {
+        let (a, b) = (shingles(0..200), shingles((150..200).chain(0..140)));
+        for (sections, policy) in
+            [(1, Policy::First), (5, Policy::Last), (3, Policy::Mask), (256, Policy::First)]
+        {
+            let sectional = Sectional::new(131, sections, policy, 4).unwrap();
+            let (a, b) = (sketch(&sectional, &a), sketch(&sectional, &b));
+            let counted = Matches::count(sectional.pairs(&a), sectional.pairs(&b), |a, b| policy.agree(a, b));
+            assert_eq!(sectional.matches(&a, &b), counted);
+            assert_eq!(counted.registers, 131);
+        }
+    }
+
+    #[test]
+    fn one_section_is_plain_minhash() {
+        let document = shingles((0..300).chain(0..20));
+        let plain = sketch(&MinHash::new(64, 5).unwrap(), &document);
+        assert_eq!(sketch(&Sectional::new(64, 1, Policy::First, 5).unwrap(), &document), plain);
+        assert_eq!(sketch(&pre_tagged(64, 1, Policy::Last, 5), &document), plain);
+    }
+
+    #[test]
+    fn storage() {
+        for (sections, policy, words) in [
+            (1, Policy::First, 64),
+            (2, Policy::First, 66),
+            (5, Policy::Last, 64 + 7),
+            (256, Policy::First, 64 + 16),
+            (16, Policy::Mask, 64 + 32),
+        ] {
+            assert_eq!(Sectional::new(64, sections, policy, 1).unwrap().words(), words);
+        }
+        assert_eq!(Tolerant::new(64, 6, 1).unwrap().words(), 64 + 13);
+    }
+
+    #[test]
+    fn empty_and_single() {
+        for sketcher in [
+            &Sectional::new(40, 3, Policy::First, 1).unwrap() as &dyn Sketcher,
+            &Tolerant::new(40, 6, 1).unwrap(),
+            &pre_tagged(40, 3, Policy::First, 1),
+        ] {
+            assert!(sketch(sketcher, &[]).iter().all(|&word| word == EMPTY));
+        }
+        let sectional = Sectional::new(40, 3, Policy::First, 1).unwrap();
+        assert!(sectional.pairs(&sketch(&sectional, &[9])).all(|(_, section)| section == 1));
+        // More sections than positions use some of them.
+        let sectional = Sectional::new(40, 200, Policy::First, 1).unwrap();
+        let row = sketch(&sectional, &[1, 2, 3]);
+        assert!(sectional.pairs(&row).all(|(_, section)| [1, 67, 134].contains(&section)));
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        let message = |error: Error| error.to_string();
+        for wrong in [0, 257] {
+            assert!(
+                message(Sectional::new(8, wrong, Policy::First, 1).unwrap_err()).contains("from 1 to 256")
+            );
+        }
+        assert!(message(Sectional::new(8, 17, Policy::Mask, 1).unwrap_err()).contains("from 1 to 16"));
+        assert!(message(Sectional::new(0, 2, Policy::First, 1).unwrap_err()).contains("registers"));
+        assert!(message(Tolerant::new(8, 64, 1).unwrap_err()).contains("from 0 to 63"));
+        assert!(PreTagged::new(Arc::new(MinHash::new(8, 1).unwrap()), 0, Policy::First).is_err());
+    }
+
+    #[test]
+    fn policies_choose_among_repeats() {
+        // Shingle 0 stands at both ends of one document and only at the front of the other.
+        let (both, front) = (shingles([0, 1, 2, 0]), shingles([0, 1, 2, 3]));
+        for (policy, aligned) in [(Policy::First, 3), (Policy::Last, 2), (Policy::Mask, 3)] {
+            let sectional = Sectional::new(8, 2, policy, 1).unwrap();
+            assert_eq!(sectional.overlap(&both, &front).aligned, aligned, "{policy:?}");
+        }
+        let sectional = Sectional::new(64, 2, Policy::Mask, 1).unwrap();
+        let row = sketch(&sectional, &both);
+        assert!(sectional.pairs(&row).any(|(_, mask)| mask == 0b11));
+    }
+
+    #[test]
+    fn sections_suffer_from_insertions_and_tolerance_does_not() {
+        let base = shingles(0..1000);
+        for (sections, displaced) in [(2, 0.05), (5, 0.2)] {
+            let plain = Sectional::new(8, sections, Policy::First, 1).unwrap();
+            let tolerance = Tolerant::tolerance_of_sections(sections as u32);
+            let tolerant = Tolerant::new(8, tolerance, 1).unwrap();
+            for (edit, changed) in edits() {
+                let rate = plain.overlap(&base, &changed).alignment_rate().unwrap();
+                let tolerant_rate = tolerant.overlap(&base, &changed).alignment_rate().unwrap();
+                match edit {
+                    "front" | "back" => assert!((1.0 - displaced - rate).abs() < 0.005, "{edit} {rate}"),
+                    "middle" => assert!(rate >= 1.0 - displaced, "{rate}"),
+                    "halves" => assert!(rate == 0.0 && tolerant_rate == 0.0),
+                    _ => assert!((rate - if sections == 2 { 0.0 } else { 0.2 }).abs() < 0.005, "{rate}"),
+                }
+                if ["front", "back", "middle"].contains(&edit) {
+                    assert_eq!(tolerant_rate, 1.0, "{edit}, {sections} sections");
+                }
+            }
+        }
+    }
+
+    /// Over many seeds, the number of agreeing registers has the binomial law of the exact similarity.
+    fn check_law(what: &str, exact: f64, agreeing: impl Fn(u64) -> f64) {
+        const SEEDS: u64 = 2500;
+        let shares: Vec<f64> = (0..SEEDS).map(|seed| agreeing(fmix64(seed + 1))).collect();
+        let mean = shares.iter().sum::<f64>() / SEEDS as f64;
+        let spread = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (SEEDS - 1) as f64;
+        let expected = variance(exact, REGISTERS);
+        let error = (expected / SEEDS as f64).sqrt();
+        assert!((mean - exact).abs() <= 4.0 * error, "{what}: mean {mean}, {exact} expected");
+        // The relative variance of a sample variance is (κ − 1)/N, κ the binomial's kurtosis.
+        let kurtosis = if expected > 0.0 {
+            let p = exact;
+            3.0 + (1.0 - 6.0 * p * (1.0 - p)) / (REGISTERS as f64 * p * (1.0 - p))
+        } else {
+            1.0
+        };
+        let reach = 4.0 * ((kurtosis - 1.0) / SEEDS as f64).sqrt();
+        assert!(
+            (spread - expected).abs() <= reach * expected,
+            "{what}: variance {spread}, {expected} expected"
+        );
+    }
+
+    const REGISTERS: usize = 48;
+
+    #[test]
+    fn means_and_variances_are_as_the_header_says() {
+        let a = shingles((0..160).chain(0..10));
+        let front = shingles((900..925).chain(0..150));
+        let swapped = shingles((90..160).chain(0..90));
+        for (edit, b) in [("front", front), ("swapped", swapped)] {
+            for policy in [Policy::First, Policy::Last, Policy::Mask] {
+                let exact = Sectional::new(1, 3, policy, 0).unwrap().overlap(&a, &b);
+                check_law(&format!("post-tag {policy:?} {edit}"), exact.post_tag(), |seed| {
+                    let sectional = Sectional::new(REGISTERS, 3, policy, seed).unwrap();
+                    sectional.estimate(&sketch(&sectional, &a), &sketch(&sectional, &b)).value
+                });
+                let pre = pre_tagged(1, 3, policy, 0).exact(&a, &b);
+                if policy != Policy::Mask {
+                    assert!((pre - exact.pre_tag()).abs() < 1e-12);
+                }
+                assert!(pre <= exact.post_tag() + 1e-12);
+                check_law(&format!("pre-tag {policy:?} {edit}"), pre, |seed| {
+                    let tagged = pre_tagged(REGISTERS, 3, policy, seed);
+                    tagged.estimate(&sketch(&tagged, &a), &sketch(&tagged, &b)).value
+                });
+            }
+            let exact = Tolerant::new(1, 6, 0).unwrap().overlap(&a, &b);
+            for aligned in [false, true] {
+                let expected = if aligned { exact.post_tag() } else { exact.similarity() };
+                check_law(&format!("tolerant {edit}, aligned {aligned}"), expected, |seed| {
+                    let tolerant = Tolerant::new(REGISTERS, 6, seed).unwrap();
+                    let matches = tolerant.matches(&sketch(&tolerant, &a), &sketch(&tolerant, &b));
+                    if aligned { matches.aligned_similarity().value } else { matches.similarity().value }
+                });
+            }
+        }
+    }
+}

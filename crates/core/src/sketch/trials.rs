@@ -1,0 +1,81 @@
+//! Repeated trials with fixed seeds: what the statistical tests of the sketches share.
+
+use super::Sketcher;
+
+/// Two sets of consecutive ids with `common` of `union` ids in both; the rest is shared out evenly.
+pub(crate) fn sets(union: u64, common: u64) -> (Vec<u64>, Vec<u64>) {
+    let middle = common + (union - common) / 2;
+    ((0..middle).collect(), (0..common).chain(middle..union).collect())
+}
+
+/// The sketch of `shingles`.
+pub(crate) fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
+    let mut out = vec![0; sketcher.words()];
+    sketcher.sketch_into(shingles, &mut out);
+    out
+}
+
+/// Mean and variance of the estimate over the seeds `0..trials`.
+pub(crate) fn moments<S: Sketcher>(
+    trials: u64,
+    (union, common): (u64, u64),
+    make: impl Fn(u64) -> S,
+) -> (f64, f64) {
+    let (a, b) = sets(union, common);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for seed in 0..trials {
+        let sketcher = make(seed);
+        let value = sketcher.estimate(&sketch(&sketcher, &a), &sketch(&sketcher, &b)).value;
+        sum += value;
+        squares += value * value;
+    }
+    let n = trials as f64;
+    (sum / n, (squares - sum * sum / n) / (n - 1.0))
+}
+
+/// Checks mean and variance of an unbiased estimate, each to four standard errors.
+pub(crate) fn check<S: Sketcher>(
+    trials: u64,
+    (union, common): (u64, u64),
+    variance: f64,
+    make: impl Fn(u64) -> S,
+) {
+    let similarity = common as f64 / union as f64;
+    let (mean, measured) = moments(trials, (union, common), make);
+    let n = trials as f64;
+    assert!((mean - similarity).abs() <= 4.0 * (variance / n).sqrt(), "mean {mean} of {similarity}");
+    assert!(
+        (measured - variance).abs() <= 4.0 * variance * (2.0 / n).sqrt(),
+        "variance {measured} of {variance} for {common} of {union}"
+    );
+}
+
+/// What every sketcher of sets does.
+pub(crate) fn check_laws(sketcher: &dyn Sketcher) {
+    use crate::sketch::minhash::EMPTY;
+    assert!(sketch(sketcher, &[]).iter().all(|&word| word == EMPTY), "nothing gives empty words");
+    for shingles in [1, 2, 10, 100, 3000] {
+        let mut set: Vec<u64> = (0..shingles).map(crate::hash::fmix64).collect();
+        let expected = sketch(sketcher, &set);
+        assert_ne!(expected[0], EMPTY, "{shingles}");
+        set.extend_from_within(..);
+        set.reverse();
+        assert_eq!(sketch(sketcher, &set), expected, "neither order nor repeats matter");
+        let same = sketcher.estimate(&expected, &expected);
+        assert_eq!(same.value, 1.0, "equal sets agree everywhere");
+        assert!(same.interval.1 == 1.0 && same.interval.0 <= 1.0);
+        let other = sketch(sketcher, &[u64::MAX, 1 << 40]);
+        assert_eq!(sketcher.estimate(&expected, &other).value, 0.0);
+    }
+}
+
+/// That sketches merge by register-wise minimum.
+pub(crate) fn check_merge(sketcher: &dyn Sketcher) {
+    for (union, common) in [(2, 0), (7, 3), (50, 10), (900, 400)] {
+        let (a, b) = sets(union, common);
+        let both: Vec<u64> = (0..union).collect();
+        let merged: Vec<u32> =
+            sketch(sketcher, &a).into_iter().zip(sketch(sketcher, &b)).map(|(a, b)| a.min(b)).collect();
+        assert_eq!(merged, sketch(sketcher, &both));
+    }
+}

@@ -44,8 +44,8 @@ impl Plan {
 
     /// Bytes that a run keeps in memory for each document, at most.
     fn memory_bytes(&self) -> usize {
-        /// Tables, and an id of a dozen characters.
-        const TABLES: usize = 148;
+        /// Tables, an id of a dozen characters, and what the allocator needs beside them.
+        const TABLES: usize = 220;
         /// Four bands at a time, each with its keys and room to sort them.
         const SORTED: usize = 4 * 32;
         self.method.size_bytes() + TABLES + SORTED

@@ -14,7 +14,7 @@ fn a_plan_for_people() {
     recall            0.9923 at similarity 0.8
     half point        0.5905, where every other pair is found
     steepest point    0.6122
-    memory            up to 788 bytes a document, 512 of them its sketch
+    memory            up to 860 bytes a document, 512 of them its sketch
     false candidates  2.19 a document, if it has ten neighbours at similarities spread evenly from 0 to 1
 
     probability that a pair becomes a candidate, by similarity

@@ -82,7 +82,7 @@ pub fn method(registers: &str, problems: &mut Problems) -> Method {
         return Method::default();
     }
     // Parsing the text form checks the size.
-    let parsed = Method::MinHash { registers }.to_string().parse();
+    let parsed = Method::minhash(registers).to_string().parse();
     problems.check("--registers", parsed).unwrap_or_default()
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind};
 use crate::shingle::{Shingler, Shingling};
-use crate::sketch::{Method, MinHash};
+use crate::sketch::{Method, Sketcher};
 use crate::text::{Normalization, UNICODE};
 
 /// The version of what a spec means. It changes when the same text form begins to give other sketches.
@@ -60,10 +61,8 @@ impl Spec {
     }
 
     /// The sketcher it describes.
-    pub fn sketcher(&self) -> Result<MinHash, Error> {
-        match self.method {
-            Method::MinHash { registers } => MinHash::new(registers, self.seed),
-        }
+    pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
+        self.method.build(self.seed)
     }
 
     /// A number that stands for the spec, its version and its Unicode data.
@@ -104,8 +103,13 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong =
             || Error::parse("spec", text, "the form `nfkc+casefold / words:5 / minhash:128 / seed:1`");
-        let parts: Vec<&str> = text.split('/').map(str::trim).collect();
-        let [normalization, shingling, method, seed] = parts[..] else { return Err(wrong()) };
+        // A sketch's own form may have a `/` in it, so the other parts are taken from both ends.
+        let mut parts = text.splitn(3, '/').map(str::trim);
+        let (Some(normalization), Some(shingling), Some(rest)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(wrong());
+        };
+        let (method, seed) = rest.rsplit_once('/').map(|(a, b)| (a.trim(), b.trim())).ok_or_else(wrong)?;
         Ok(Self {
             normalization: normalization.parse()?,
             shingling: shingling.parse()?,
@@ -123,6 +127,7 @@ mod tests {
     fn text_forms_round_trip() {
         for form in [
             "nfkc+casefold / words:5 / minhash:128 / seed:1",
+            "nfkc+casefold / words:5 / b-bit:2/minhash:256 / seed:1",
             "none+strip-markup+keep-space / chars:9,short=reject / minhash:7 / seed:18446744073709551615",
         ] {
             assert_eq!(form.parse::<Spec>().unwrap().to_string(), form);

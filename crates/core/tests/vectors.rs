@@ -12,7 +12,7 @@ use minwise::estimate::minhash::variance;
 use minwise::hash::{SplitMix64, fmix32, fmix64, fold_multiply, rolling, token};
 use minwise::kernel::{Kernel, Linear};
 use minwise::shingle::{Shingler, Shingles, Shingling};
-use minwise::sketch::MinHash;
+use minwise::sketch::{MinHash, Sketcher};
 use minwise::text::{Normalization, Normalizer, Text};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
@@ -374,8 +374,8 @@ fn fold(kernel: Kernel, shingle: u64, seed: u32) -> u32 {
     register[0]
 }
 
-fn sketch(minhash: &MinHash, shingles: &[u64]) -> Vec<u32> {
-    let mut out = vec![0; minhash.registers()];
+fn sketch(minhash: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
+    let mut out = vec![0; minhash.words()];
     minhash.sketch_into(shingles, &mut out);
     out
 }
@@ -426,7 +426,7 @@ fn minhash() {
         let parsed: Spec = spec.parse().unwrap();
         let mut shingles = Shingles::new();
         parsed.shingler().shingle_into(source, &mut shingles);
-        let found = sketch(&parsed.sketcher().unwrap(), shingles.hashes());
+        let found = sketch(&*parsed.sketcher().unwrap(), shingles.hashes());
         differences.check(|| format!("sketch of {source:?}, {spec}"), &hex_halves(&found), expected);
         differences.check(
             || format!("keys of {source:?}, {spec}"),

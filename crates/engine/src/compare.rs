@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use minwise::Spec;
-use minwise::estimate::{Estimate, minhash};
+use minwise::estimate::Estimate;
 use minwise::shingle::{Places, Shingles};
 use minwise::verify::passages::{Passage, shared_passages};
 use minwise::verify::{Overlap, ShingleSet};
@@ -64,7 +64,7 @@ pub fn compare(left: &str, right: &str, spec: &Spec) -> Result<Comparison, Error
         jaccard: overlap.jaccard(),
         left_in_right: overlap.left_in_right(),
         right_in_left: overlap.right_in_left(),
-        estimate: Some(minhash::estimate(&a.sketch, &b.sketch)),
+        estimate: Some(spec.sketcher()?.estimate(&a.sketch, &b.sketch)),
         passages,
     })
 }
@@ -83,7 +83,7 @@ impl Read {
         let places = spec.shingler().shingle_with_places_into(text, &mut shingles);
         let set = shingles.hashes().iter().copied().collect();
         let sketcher = spec.sketcher()?;
-        let mut sketch = vec![0; sketcher.registers()];
+        let mut sketch = vec![0; sketcher.words()];
         sketcher.sketch_into(shingles.hashes(), &mut sketch);
         Ok(Self { places, set, sketch, equality_key: shingles.equality_key(), shingles })
     }

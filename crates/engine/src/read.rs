@@ -1,9 +1,11 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
+use std::sync::Arc;
+
 use minwise::Spec;
 use minwise::keep::Keep;
 use minwise::shingle::{Shingler, Shingles, Shingling, Unit};
-use minwise::sketch::{MinHash, Sketches};
+use minwise::sketch::{Sketcher, Sketches};
 use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
 
 use crate::error::{Error, ErrorKind};
@@ -155,7 +157,7 @@ struct Worker {
     spec: Spec,
     keep: Keep,
     shingler: Shingler,
-    sketcher: MinHash,
+    sketcher: Arc<dyn Sketcher>,
     shingles: Shingles,
     scratch: Scratch,
     /// Documents of the chunk before, as a guess at those of the next.
@@ -163,7 +165,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(settings: &Settings, sketcher: MinHash) -> Self {
+    fn new(settings: &Settings, sketcher: Arc<dyn Sketcher>) -> Self {
         Self {
             spec: settings.spec,
             keep: settings.keep,
@@ -186,7 +188,7 @@ impl Worker {
                 if shingler.refuses(shingles) {
                     part.reject_short(&place, &document, shingles.units(), &spec.shingling);
                 } else {
-                    part.add(place, &document, shingles, sketcher, *keep);
+                    part.add(place, &document, shingles, &**sketcher, *keep);
                 }
             }
             Err(reject) => part.reject(&place, reject),
@@ -202,7 +204,7 @@ impl Reading {
         place: Place,
         document: &Document<'_>,
         shingles: &Shingles,
-        sketcher: &MinHash,
+        sketcher: &dyn Sketcher,
         keep: Keep,
     ) {
         let hashes = shingles.hashes();

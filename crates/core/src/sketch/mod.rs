@@ -21,6 +21,7 @@ pub mod bottom_k;
 pub mod connected_bit;
 pub mod fast_similarity;
 pub mod fractional_bit;
+mod method;
 pub mod min_max;
 pub mod minhash;
 pub mod odd;
@@ -31,12 +32,12 @@ pub mod super_minhash;
 #[cfg(test)]
 pub(crate) mod trials;
 
+use std::collections::HashSet;
 use std::fmt;
-use std::str::FromStr;
 
-use crate::error::Error;
 use crate::estimate::Estimate;
 
+pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
 
 /// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
@@ -53,6 +54,16 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
 
     /// Estimates the similarity of two documents that both have shingles.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate;
+
+    /// The value that is estimated, computed from the shingles themselves: their Jaccard similarity, unless the sketch
+    /// looks at more than which shingles there are.
+    fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        let set = |shingles: &[u64]| shingles.iter().copied().collect::<HashSet<u64>>();
+        let (a, b) = (set(a), set(b));
+        let shared = a.intersection(&b).count();
+        let all = a.len() + b.len() - shared;
+        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    }
 }
 
 /// A sketcher whose words are registers, which two documents share with probability J each: they can be banded, and bits
@@ -64,73 +75,6 @@ pub trait Registers: Sketcher {}
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ crate::hash::fmix32(register as u32 ^ 0x9e37_79b9))
-}
-
-/// A sketch and its size. The text form is `minhash:128`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// The minima of k hash functions.
-    MinHash {
-        /// k.
-        registers: usize,
-    },
-}
-
-impl Method {
-    /// How many registers a sketch has.
-    #[must_use]
-    pub fn registers(self) -> usize {
-        match self {
-            Self::MinHash { registers } => registers,
-        }
-    }
-
-    /// The probability that a register of two documents of this similarity agrees.
-    #[must_use]
-    pub fn match_probability(self, similarity: f64) -> f64 {
-        match self {
-            Self::MinHash { .. } => similarity,
-        }
-    }
-
-    /// Bytes that one sketch takes.
-    #[must_use]
-    pub fn size_bytes(self) -> usize {
-        match self {
-            Self::MinHash { registers } => registers * size_of::<u32>(),
-        }
-    }
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Self::MinHash { registers: 128 }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::MinHash { registers } => write!(f, "minhash:{registers}"),
-        }
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::parse("sketch", text, "`minhash:K`, such as `minhash:128`");
-        let (name, registers) = text.split_once(':').ok_or_else(wrong)?;
-        let registers = registers.parse().map_err(|_| wrong())?;
-        match name {
-            "minhash" => {
-                minhash::check_registers(registers)?;
-                Ok(Self::MinHash { registers })
-            }
-            _ => Err(wrong()),
-        }
-    }
 }
 
 /// The sketches of many documents: one flat matrix, a row each.
@@ -206,15 +150,6 @@ impl Sketches {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_forms_round_trip() {
-        assert_eq!("minhash:128".parse::<Method>().unwrap().to_string(), "minhash:128");
-        for wrong in ["", "minhash", "minhash:", "minhash:0", "minhash:-1", "minhash:99999999", "simhash:64"]
-        {
-            assert!(wrong.parse::<Method>().is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn rows_of_a_matrix() {

@@ -341,6 +341,10 @@ impl Sectional {
 }
 
 impl Sketcher for Sectional {
+    fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        self.overlap(a, b).post_tag()
+    }
+
     fn words(&self) -> usize {
         self.positioned.words(self.bits)
     }
@@ -419,6 +423,10 @@ impl Tolerant {
 }
 
 impl Sketcher for Tolerant {
+    fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        self.overlap(a, b).post_tag()
+    }
+
     fn words(&self) -> usize {
         self.positioned.words(FINE_BITS)
     }
@@ -494,6 +502,10 @@ impl PreTagged {
 }
 
 impl Sketcher for PreTagged {
+    fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        Self::exact(self, a, b)
+    }
+
     fn words(&self) -> usize {
         self.registers.words()
     }

@@ -1,0 +1,501 @@
+//! The list of sketches: their text forms, and how each is made.
+//!
+//! | text form | sketch |
+//! |---|---|
+//! | `minhash:128`, `min-max:128`, `super-minhash:128`, `fast-similarity:128` | registers |
+//! | `one-permutation:128`, `one-permutation,rotation:128`, `one-permutation,raw:128` | bins, densified or not |
+//! | `bottom-k:128` | the least values |
+//! | `b-bit:2/minhash:256`, `bit-hash/minhash:256` | bits of registers |
+//! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
+//! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than a bit a register |
+//! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
+//! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::bit_hash::BitHash;
+use super::bottom_k::BottomK;
+use super::connected_bit::ConnectedBit;
+use super::fast_similarity::FastSimilarity;
+use super::fractional_bit::{FractionalBit, ThreeQuarter, ThreeQuarterBit, XorBit};
+use super::min_max::MinMax;
+use super::odd::Odd;
+use super::one_permutation::{Densification, OnePermutation};
+use super::sectional::{Policy, PreTagged, Sectional, Tolerant};
+use super::super_minhash::SuperMinHash;
+use super::{MinHash, Registers, Sketcher, b_bit::BBit};
+use crate::error::Error;
+use crate::estimate::fractional_bit::Combination;
+
+/// A sketch whose words are registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// The minima of k functions.
+    MinHash,
+    /// The minima and maxima of k/2 functions.
+    MinMax,
+    /// One function, k bins, empty ones copied from others at random.
+    OnePermutation,
+    /// One function, k bins, empty ones copied from the next.
+    OnePermutationRotation,
+    /// Minima drawn without replacement.
+    SuperMinHash,
+    /// Rounds of minima until every register is filled.
+    FastSimilarity,
+}
+
+/// Registers of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// The kind.
+    pub base: Base,
+    /// k.
+    pub registers: usize,
+}
+
+/// Widths of bits and the shares of registers that have them, in thousandths; at most four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mixture {
+    parts: [(u8, u16); 4],
+    len: usize,
+}
+
+/// A sketch and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Registers as they are.
+    Registers(Source),
+    /// One-permutation bins of which some stay empty.
+    RawOnePermutation(usize),
+    /// The k least values.
+    BottomK(usize),
+    /// The lowest b bits of every register.
+    BBit(u32, Source),
+    /// The parity of every register.
+    BitHash(Source),
+    /// Some registers with more bits, some with fewer.
+    Fractional(Mixture, Combination, Source),
+    /// One bit for 2ⁿ registers.
+    Xor(u32, Source),
+    /// Bits for single registers and for pairs.
+    ThreeQuarter(ThreeQuarter, Source),
+    /// Groups of registers that must agree together: how many, and how many bits of each.
+    Connected(usize, u32, Source),
+    /// The parities of indexed registers, in this many bits.
+    Odd(usize, Source),
+    /// Minima and the sections they stand in.
+    Sectional {
+        /// s.
+        sections: usize,
+        /// Of shingles in several sections.
+        policy: Policy,
+        /// k.
+        registers: usize,
+    },
+    /// Minima and their fine positions, within half a section of one another.
+    Tolerant {
+        /// s.
+        sections: usize,
+        /// k.
+        registers: usize,
+    },
+    /// Registers of shingles that were hashed together with their sections.
+    PreTagged {
+        /// s.
+        sections: usize,
+        /// The registers.
+        source: Source,
+    },
+}
+
+impl Source {
+    /// Makes the sketcher.
+    pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
+        let k = self.registers;
+        let densified = |densification| {
+            // Only the raw form has no registers, and it is no base.
+            let bins = OnePermutation::new(k, densification, seed)?;
+            bins.densified().ok_or_else(|| Error::parse("base of a sketch", "raw", "a densified form"))
+        };
+        Ok(match self.base {
+            Base::MinHash => Arc::new(MinHash::new(k, seed)?),
+            Base::MinMax => Arc::new(MinMax::new(k, seed)?),
+            Base::OnePermutation => Arc::new(densified(Densification::Optimal)?),
+            Base::OnePermutationRotation => Arc::new(densified(Densification::Rotation)?),
+            Base::SuperMinHash => Arc::new(SuperMinHash::new(k, seed)?),
+            Base::FastSimilarity => Arc::new(FastSimilarity::new(k, seed)?),
+        })
+    }
+}
+
+impl Mixture {
+    fn shares(&self) -> Vec<(u32, f64)> {
+        self.parts[..self.len]
+            .iter()
+            .map(|&(bits, share)| (u32::from(bits), f64::from(share) / 1000.0))
+            .collect()
+    }
+}
+
+impl Method {
+    /// `MinHash` with this many registers.
+    #[must_use]
+    pub fn minhash(registers: usize) -> Self {
+        Self::Registers(Source { base: Base::MinHash, registers })
+    }
+
+    /// One of each kind and variant, with about `size` registers or stored bits. `size` is a multiple of 12.
+    #[must_use]
+    pub fn all(size: usize) -> Vec<Self> {
+        let bases = [
+            Base::MinHash,
+            Base::MinMax,
+            Base::OnePermutation,
+            Base::OnePermutationRotation,
+            Base::SuperMinHash,
+            Base::FastSimilarity,
+        ];
+        let minhash = |registers| Source { base: Base::MinHash, registers };
+        let source = minhash(size);
+        let half = Mixture { parts: [(1, 500), (2, 500), (0, 0), (0, 0)], len: 2 };
+        let mut all: Vec<Self> =
+            bases.into_iter().map(|base| Self::Registers(Source { base, registers: size })).collect();
+        all.extend([Self::RawOnePermutation(size), Self::BottomK(size)]);
+        all.extend((1..=16).map(|bits| Self::BBit(bits, source)));
+        all.push(Self::BitHash(source));
+        all.extend([
+            Self::Fractional(half, Combination::InverseVariance, source),
+            Self::Fractional(half, Combination::Pooled, source),
+        ]);
+        all.extend((1..=3).map(|halvings| Self::Xor(halvings, minhash(size << halvings))));
+        all.extend([
+            Self::ThreeQuarter(ThreeQuarter::Exact, minhash(size * 4 / 3)),
+            Self::ThreeQuarter(ThreeQuarter::Paper, minhash(size * 3 / 2)),
+            Self::Connected(2, 1, source),
+            Self::Connected(4, 1, source),
+            Self::Odd(size, source),
+        ]);
+        for policy in [Policy::First, Policy::Last, Policy::Mask] {
+            all.push(Self::Sectional { sections: 2, policy, registers: size });
+        }
+        all.push(Self::Tolerant { sections: 2, registers: size });
+        all.push(Self::PreTagged { sections: 2, source });
+        all
+    }
+
+    /// Makes the sketcher.
+    pub fn build(self, seed: u64) -> Result<Arc<dyn Sketcher>, Error> {
+        Ok(match self {
+            Self::Registers(source) => source.build(seed)?,
+            Self::RawOnePermutation(bins) => Arc::new(OnePermutation::new(bins, Densification::None, seed)?),
+            Self::BottomK(values) => Arc::new(BottomK::new(values, seed)?),
+            Self::BBit(bits, source) => Arc::new(BBit::new(source.build(seed)?, bits)?),
+            Self::BitHash(source) => Arc::new(BitHash::new(source.build(seed)?)?),
+            Self::Fractional(mixture, combination, source) => {
+                Arc::new(FractionalBit::new(source.build(seed)?, &mixture.shares(), combination)?)
+            }
+            Self::Xor(halvings, source) => Arc::new(XorBit::new(source.build(seed)?, halvings)?),
+            Self::ThreeQuarter(form, source) => Arc::new(ThreeQuarterBit::new(source.build(seed)?, form)?),
+            Self::Connected(connected, bits, source) => {
+                Arc::new(ConnectedBit::new(source.build(seed)?, bits, connected)?)
+            }
+            Self::Odd(bits, source) => Arc::new(Odd::new(source.build(seed)?, bits)?),
+            Self::Sectional { sections, policy, registers } => {
+                Arc::new(Sectional::new(registers, sections, policy, seed)?)
+            }
+            Self::Tolerant { sections, registers } => {
+                let sections = u32::try_from(sections).ok().filter(|sections| (1..=256).contains(sections));
+                let sections = sections
+                    .ok_or_else(|| Error::out_of_range("the number of sections", 0, "from 1 to 256"))?;
+                Arc::new(Tolerant::new(registers, Tolerant::tolerance_of_sections(sections), seed)?)
+            }
+            Self::PreTagged { sections, source } => {
+                Arc::new(PreTagged::new(source.build(seed)?, sections, Policy::First)?)
+            }
+        })
+    }
+
+    /// The registers by which documents can be banded, if there are any: how many.
+    ///
+    /// A band of them agrees with probability Jʳ.
+    #[must_use]
+    pub fn bandable(self) -> Option<usize> {
+        match self {
+            Self::Registers(source) => Some(source.registers),
+            _ => None,
+        }
+    }
+
+    /// How many registers a sketch is made from, or values it keeps.
+    #[must_use]
+    pub fn registers(self) -> usize {
+        match self {
+            Self::Registers(source)
+            | Self::BBit(_, source)
+            | Self::BitHash(source)
+            | Self::Fractional(_, _, source)
+            | Self::Xor(_, source)
+            | Self::ThreeQuarter(_, source)
+            | Self::Connected(_, _, source)
+            | Self::Odd(_, source)
+            | Self::PreTagged { source, .. } => source.registers,
+            Self::RawOnePermutation(count) | Self::BottomK(count) => count,
+            Self::Sectional { registers, .. } | Self::Tolerant { registers, .. } => registers,
+        }
+    }
+
+    /// Bytes that one sketch takes; none for a sketch that cannot be made.
+    #[must_use]
+    pub fn size_bytes(self) -> usize {
+        self.build(1).map_or(0, |sketcher| sketcher.words() * size_of::<u32>())
+    }
+
+    /// The probability that a register of two documents of this similarity agrees.
+    #[must_use]
+    pub fn match_probability(self, similarity: f64) -> f64 {
+        similarity
+    }
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self::minhash(128)
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MinHash => "minhash",
+            Self::MinMax => "min-max",
+            Self::OnePermutation => "one-permutation",
+            Self::OnePermutationRotation => "one-permutation,rotation",
+            Self::SuperMinHash => "super-minhash",
+            Self::FastSimilarity => "fast-similarity",
+        })
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.base, self.registers)
+    }
+}
+
+impl fmt::Display for Mixture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (bits, share)) in self.shares().into_iter().enumerate() {
+            write!(f, "{}{bits}x{share}", if at == 0 { "" } else { "+" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registers(source) => write!(f, "{source}"),
+            Self::RawOnePermutation(bins) => write!(f, "one-permutation,raw:{bins}"),
+            Self::BottomK(values) => write!(f, "bottom-k:{values}"),
+            Self::BBit(bits, source) => write!(f, "b-bit:{bits}/{source}"),
+            Self::BitHash(source) => write!(f, "bit-hash/{source}"),
+            Self::Fractional(mixture, Combination::InverseVariance, source) => {
+                write!(f, "fractional:{mixture}/{source}")
+            }
+            Self::Fractional(mixture, Combination::Pooled, source) => {
+                write!(f, "fractional,pooled:{mixture}/{source}")
+            }
+            Self::Xor(halvings, source) => write!(f, "xor:{halvings}/{source}"),
+            Self::ThreeQuarter(ThreeQuarter::Exact, source) => write!(f, "three-quarter/{source}"),
+            Self::ThreeQuarter(ThreeQuarter::Paper, source) => write!(f, "three-quarter,paper/{source}"),
+            Self::Connected(connected, bits, source) => write!(f, "connected:{connected}x{bits}/{source}"),
+            Self::Odd(bits, source) => write!(f, "odd:{bits}/{source}"),
+            Self::Sectional { sections, policy, registers } => {
+                let policy = match policy {
+                    Policy::First => "",
+                    Policy::Last => ",last",
+                    Policy::Mask => ",mask",
+                };
+                write!(f, "sectional:s={sections}{policy}/minhash:{registers}")
+            }
+            Self::Tolerant { sections, registers } => {
+                write!(f, "sectional:s={sections},tolerant/minhash:{registers}")
+            }
+            Self::PreTagged { sections, source } => write!(f, "sectional:s={sections},pre/{source}"),
+        }
+    }
+}
+
+impl FromStr for Source {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::parse("sketch", text, "registers such as `minhash:128` or `super-minhash:128`");
+        let (name, registers) = text.split_once(':').ok_or_else(wrong)?;
+        let registers = registers.parse().map_err(|_| wrong())?;
+        let base = match name {
+            "minhash" => Base::MinHash,
+            "min-max" => Base::MinMax,
+            "one-permutation" => Base::OnePermutation,
+            "one-permutation,rotation" => Base::OnePermutationRotation,
+            "super-minhash" => Base::SuperMinHash,
+            "fast-similarity" => Base::FastSimilarity,
+            _ => return Err(wrong()),
+        };
+        Ok(Self { base, registers })
+    }
+}
+
+impl FromStr for Mixture {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::parse("mixture of widths", text, "bits and shares such as `1x0.5+2x0.5`");
+        let mut mixture = Self { parts: [(0, 0); 4], len: 0 };
+        for part in text.split('+') {
+            let (bits, share) = part.split_once('x').ok_or_else(wrong)?;
+            let share: f64 = share.parse().map_err(|_| wrong())?;
+            let slot = mixture.parts.get_mut(mixture.len).ok_or_else(wrong)?;
+            if !(0.0..=1.0).contains(&share) {
+                return Err(wrong());
+            }
+            *slot = (bits.parse().map_err(|_| wrong())?, (share * 1000.0).round() as u16);
+            mixture.len += 1;
+        }
+        Ok(mixture)
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::parse("sketch", text, "a form such as `minhash:128` or `b-bit:2/minhash:256`");
+        let method = match text.split_once('/') {
+            None => match text.split_once(':') {
+                Some(("one-permutation,raw", bins)) => {
+                    Self::RawOnePermutation(bins.parse().map_err(|_| wrong())?)
+                }
+                Some(("bottom-k", values)) => Self::BottomK(values.parse().map_err(|_| wrong())?),
+                _ => Self::Registers(text.parse().map_err(|_| wrong())?),
+            },
+            Some((packing, source)) => Self::packed(packing, source.parse()?).ok_or_else(wrong)??,
+        };
+        // Whatever cannot be made is refused here, and not when a run begins.
+        method.build(1)?;
+        Ok(method)
+    }
+}
+
+impl Method {
+    /// What stands before the `/`, over registers; `None` if it is no such form.
+    fn packed(packing: &str, source: Source) -> Option<Result<Self, Error>> {
+        let number = |text: &str| text.parse::<usize>().ok();
+        let bits = |text: &str| text.parse::<u32>().ok();
+        Some(Ok(match packing.split_once(':') {
+            None => match packing {
+                "bit-hash" => Self::BitHash(source),
+                "three-quarter" => Self::ThreeQuarter(ThreeQuarter::Exact, source),
+                "three-quarter,paper" => Self::ThreeQuarter(ThreeQuarter::Paper, source),
+                _ => return None,
+            },
+            Some(("b-bit", width)) => Self::BBit(bits(width)?, source),
+            Some(("xor", halvings)) => Self::Xor(bits(halvings)?, source),
+            Some(("odd", size)) => Self::Odd(number(size)?, source),
+            Some(("connected", form)) => {
+                let (connected, width) = form.split_once('x')?;
+                Self::Connected(number(connected)?, bits(width)?, source)
+            }
+            Some((name @ ("fractional" | "fractional,pooled"), mixture)) => {
+                let combination =
+                    if name == "fractional" { Combination::InverseVariance } else { Combination::Pooled };
+                match mixture.parse() {
+                    Ok(mixture) => Self::Fractional(mixture, combination, source),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            Some(("sectional", form)) => {
+                let (sections, form) = form.split_once(',').unwrap_or((form, ""));
+                let sections = number(sections.strip_prefix("s=")?)?;
+                let registers = source.registers;
+                let of_minhash = source.base == Base::MinHash;
+                match form {
+                    "pre" => Self::PreTagged { sections, source },
+                    "tolerant" if of_minhash => Self::Tolerant { sections, registers },
+                    "" if of_minhash => Self::Sectional { sections, policy: Policy::First, registers },
+                    "last" if of_minhash => Self::Sectional { sections, policy: Policy::Last, registers },
+                    "mask" if of_minhash => Self::Sectional { sections, policy: Policy::Mask, registers },
+                    _ => return None,
+                }
+            }
+            Some(_) => return None,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_has_a_text_form_of_its_own_and_can_be_made() {
+        let all = Method::all(48);
+        let mut forms: Vec<String> = all.iter().map(Method::to_string).collect();
+        for (method, form) in all.iter().zip(&forms) {
+            assert_eq!(form.parse::<Method>().unwrap(), *method, "{form}");
+            assert!(method.build(1).unwrap().words() > 0, "{form}");
+        }
+        forms.sort();
+        forms.dedup();
+        assert_eq!(forms.len(), all.len());
+    }
+
+    #[test]
+    fn the_forms_of_the_issue() {
+        for form in [
+            "b-bit:2/minhash:256",
+            "fractional:1x0.5+2x0.5/minhash:256",
+            "sectional:s=2,tolerant/minhash:128",
+            "one-permutation,rotation:128",
+            "connected:4x1/super-minhash:128",
+        ] {
+            assert_eq!(form.parse::<Method>().unwrap().to_string(), form);
+        }
+    }
+
+    #[test]
+    fn wrong_forms_are_refused() {
+        for form in [
+            "",
+            "minhash",
+            "minhash:0",
+            "minhash:-1",
+            "minhash:99999999",
+            "simhash:64",
+            "min-max:7",
+            "b-bit:17/minhash:8",
+            "b-bit:0/minhash:8",
+            "b-bit/minhash:8",
+            "b-bit:1/bottom-k:8",
+            "fractional:1x0.5/minhash:8",
+            "fractional:1x2/minhash:8",
+            "fractional:a/minhash:8",
+            "xor:3/minhash:12",
+            "connected:3x1/minhash:8",
+            "sectional:2/minhash:8",
+            "sectional:s=0/minhash:8",
+            "sectional:s=2,mask/super-minhash:8",
+            "odd:1/minhash:8",
+        ] {
+            assert!(form.parse::<Method>().is_err(), "{form}");
+        }
+    }
+
+    #[test]
+    fn only_registers_can_be_banded() {
+        assert_eq!("super-minhash:64".parse::<Method>().unwrap().bandable(), Some(64));
+        assert_eq!("b-bit:1/minhash:64".parse::<Method>().unwrap().bandable(), None);
+    }
+}

@@ -137,6 +137,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
 
+    /// Estimate by every kind of sketch, each with 1024 registers or stored bits, beside the exact value.
+    #[arg(long)]
+    pub all: bool,
+
     /// How many shared passages to show, the longest first.
     #[arg(long, value_name = "N", default_value = "10")]
     pub passages: String,
@@ -250,6 +254,11 @@ pub struct SpecArgs {
     /// What becomes of a document shorter than a shingle: `one` shingle of all it has, or `reject`.
     #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Spec")]
     pub short: String,
+
+    /// The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`, with as many registers
+    /// as `--registers` says; or a whole form such as `super-minhash:256`.
+    #[arg(long, value_name = "SKETCH", default_value = "minhash", help_heading = "Spec")]
+    pub sketch: String,
 
     /// Registers of a sketch.
     #[arg(long, value_name = "K", default_value = "128", help_heading = "Spec")]

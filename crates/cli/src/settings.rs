@@ -86,12 +86,21 @@ pub fn method(registers: &str, problems: &mut Problems) -> Method {
     problems.check("--registers", parsed).unwrap_or_default()
 }
 
+/// The sketch that is named, with the registers that are asked for unless it says how many itself.
+fn sketch(name: &str, registers: &str, problems: &mut Problems) -> Method {
+    if name.contains([':', '/']) {
+        return problems.check("--sketch", name.parse()).unwrap_or_default();
+    }
+    let registers = method(registers, problems).registers();
+    problems.check("--sketch", format!("{name}:{registers}").parse()).unwrap_or_default()
+}
+
 pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
     let shingling: Shingling = problems.parse("--shingle", &args.shingle);
     let form: Form = problems.parse("--normalize", &args.normalize);
     let space: Space = problems.parse("--whitespace", &args.whitespace);
     let short: Short = problems.parse("--short", &args.short);
-    let method = method(&args.registers, problems);
+    let method = sketch(&args.sketch, &args.registers, problems);
     let seed = problems.number("--seed", &args.seed, WHOLE);
     let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
     Spec {
@@ -145,6 +154,12 @@ pub fn run(
 ) -> Result<Settings, Failure> {
     let threshold = threshold(&sketch.threshold, &mut problems);
     let spec = spec(&sketch.spec, &mut problems);
+    if spec.method.bandable().is_none() {
+        problems.add(
+            format!("`--sketch`: `{}` has no registers to be banded by", spec.method),
+            Some("candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()),
+        );
+    }
     let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
     let threads = match &run.threads {
         Some(threads) => count(&mut problems, "--threads", threads),

@@ -3,7 +3,7 @@
 use minwise::hash::fmix64;
 use minwise::sketch::{Method, Sketcher, minhash::EMPTY};
 
-/// Registers or stored bits: a multiple of 12, as `Method::all` asks.
+/// Registers or stored bits: a multiple of 4, as `Method::all` asks.
 const SIZE: usize = 96;
 
 fn shingles(range: std::ops::Range<u64>) -> Vec<u64> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use minwise::Spec;
 use minwise::estimate::Estimate;
 use minwise::shingle::{Places, Shingles};
+use minwise::sketch::Method;
 use minwise::verify::passages::{Passage, shared_passages};
 use minwise::verify::{Overlap, ShingleSet};
 
@@ -34,6 +35,49 @@ pub struct SharedPassage {
     pub left: Range<usize>,
     /// Where it stands in the right text, in bytes.
     pub right: Range<usize>,
+}
+
+/// What one sketch makes of two documents.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SketchComparison {
+    /// The sketch.
+    pub method: Method,
+    /// What it estimates; nothing if one of the documents has no shingles.
+    pub estimate: Option<Estimate>,
+    /// The exact value that it estimates.
+    pub exact: f64,
+}
+
+/// Compares two texts by every kind of sketch, each with about `size` registers or stored bits.
+pub fn compare_all(
+    left: &str,
+    right: &str,
+    spec: &Spec,
+    size: usize,
+) -> Result<Vec<SketchComparison>, Error> {
+    let [a, b] = [left, right].map(|text| {
+        let mut shingles = Shingles::new();
+        spec.shingler().shingle_into(text, &mut shingles);
+        shingles
+    });
+    let (a_hashes, b_hashes) = (a.hashes(), b.hashes());
+    let mut all = vec![];
+    for method in Method::all(size) {
+        let sketcher = method.build(spec.seed)?;
+        if a_hashes.is_empty() || b_hashes.is_empty() {
+            let exact = f64::from(u8::from(a.equality_key() == b.equality_key()));
+            all.push(SketchComparison { method, estimate: None, exact });
+            continue;
+        }
+        let [left, right] = [a_hashes, b_hashes].map(|shingles| {
+            let mut row = vec![0; sketcher.words()];
+            sketcher.sketch_into(shingles, &mut row);
+            row
+        });
+        let estimate = Some(sketcher.estimate(&left, &right));
+        all.push(SketchComparison { method, estimate, exact: sketcher.exact(a_hashes, b_hashes) });
+    }
+    Ok(all)
 }
 
 /// Compares two texts.
@@ -132,5 +176,21 @@ mod tests {
         assert_eq!(comparison("!", "?").jaccard, 0.0);
         assert_eq!(comparison("", "a b c").jaccard, 0.0);
         assert!(comparison("", "").estimate.is_none());
+    }
+
+    #[test]
+    fn every_sketch_estimates_its_own_exact_value() {
+        let words: Vec<String> = (0..400).map(|i| format!("w{i}")).collect();
+        let (left, right) = (words.join(" "), words[40..].join(" "));
+        let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
+        let all = compare_all(&left, &right, &spec, 1024).unwrap();
+        assert!(all.len() > 30);
+        for SketchComparison { method, estimate, exact } in all {
+            let estimate = estimate.unwrap();
+            let away = (estimate.value - exact).abs();
+            assert!(away <= 4.5 * estimate.standard_error, "{method}: {estimate} against {exact}");
+        }
+        let none = compare_all("", "!", &spec, 1024).unwrap();
+        assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
     }
 }

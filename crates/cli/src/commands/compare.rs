@@ -5,9 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use minwise::Spec;
+use minwise::estimate::Estimate;
 use minwise::shingle::Unit;
+use minwise::sketch::Method;
 use minwise_corpus::{InputFormat, ReadOptions, Scratch, visible, visible_json};
-use minwise_engine::compare::{Comparison, SharedPassage, compare};
+use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
 use super::open;
@@ -17,6 +19,8 @@ use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
+/// Registers or stored bits of each sketch that `--all` compares.
+const ALL_REGISTERS: usize = 1024;
 /// Characters of a passage that are shown.
 const EXCERPT: usize = 300;
 
@@ -40,9 +44,10 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut comparison = compare(&left, &right, &spec)?;
     comparison.passages.truncate(passages);
 
+    let all = if args.all { compare_all(&left, &right, &spec, ALL_REGISTERS)? } else { vec![] };
     let out = match args.format {
-        CompareFormat::Text => text(&comparison, &spec, &left, &right),
-        CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &spec, &left, &right)),
+        CompareFormat::Text => text(&comparison, &all, &spec, &left, &right),
+        CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &all, &spec, &left, &right)),
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
     Ok(if comparison.jaccard >= threshold { Exit::Done } else { Exit::Finding })
@@ -116,7 +121,7 @@ fn no_such_document(name: &str) -> Failure {
     }
 }
 
-fn text(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> String {
+fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
     let mut out = format!(
         "jaccard      {:.6} exact\n\
          A in B       {:.6} exact\n\
@@ -128,6 +133,13 @@ fn text(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> String
         None => out += "estimate     none: a document without shingles equals only the same text\n",
     }
     out += &format!("spec         {spec}\n");
+    if !all.is_empty() {
+        out += "\nsketch                                      estimate          exact\n";
+    }
+    for SketchComparison { method, estimate, exact } in all {
+        let estimate = estimate.map_or("none".to_owned(), |estimate| estimate.to_string());
+        out += &format!("{:42}  {estimate:16}  {exact:.6}\n", method.to_string());
+    }
     if !comparison.passages.is_empty() {
         out += "\nshared passages, longest first\n";
     }
@@ -143,23 +155,17 @@ fn text(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> String
     out
 }
 
-fn jsonl(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> String {
+fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
     let exact = comparison.jaccard;
     let first = json!({
         "jaccard": exact,
         "containment_a_in_b": comparison.left_in_right,
         "containment_b_in_a": comparison.right_in_left,
     });
-    // Without shingles there is nothing to estimate: the texts are equal or they are not.
-    let (value, standard_error) =
-        comparison.estimate.map_or((exact, 0.0), |estimate| (estimate.value, estimate.standard_error));
-    let second = json!({
-        "sketch": spec.method.to_string(),
-        "estimate": value,
-        "standard_error": standard_error,
-        "exact": exact,
-    });
-    let mut out = format!("{first}\n{second}\n");
+    let mut out = format!("{first}\n{}\n", sketch_line(spec.method, comparison.estimate, exact));
+    for SketchComparison { method, estimate, exact } in all {
+        out += &format!("{}\n", sketch_line(*method, *estimate, *exact));
+    }
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right);
         let place = |range: &Range<usize>, (line, column): (usize, usize)| json!({"start": range.start, "end": range.end, "line": line, "column": column});
@@ -172,6 +178,18 @@ fn jsonl(comparison: &Comparison, spec: &Spec, left: &str, right: &str) -> Strin
         out += &format!("{line}\n");
     }
     out
+}
+
+fn sketch_line(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json::Value {
+    // Without shingles there is nothing to estimate: the texts are equal or they are not.
+    let (value, standard_error) =
+        estimate.map_or((exact, 0.0), |estimate| (estimate.value, estimate.standard_error));
+    json!({
+        "sketch": method.to_string(),
+        "estimate": value,
+        "standard_error": standard_error,
+        "exact": exact,
+    })
 }
 
 /// JSON lines whose control characters are shown and not sent.

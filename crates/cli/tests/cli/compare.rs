@@ -186,3 +186,25 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     desk.write("ascii", record("a", "cafe"));
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);
 }
+
+/// Every kind of sketch beside the exact value that it estimates, always as numbers.
+#[test]
+fn all_sketches_can_be_asked_for() {
+    let desk = Desk::with("a.txt", prose(1, 300));
+    desk.write("b.txt", format!("{} and a little more", prose(1, 300)));
+    let run = desk.run("compare a.txt b.txt --all --format jsonl --passages 0").exit(0);
+    let lines: Vec<Value> =
+        run.text().lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.len() > 30, "{}", lines.len());
+    for line in &lines {
+        let number = |field: &str| line[field].as_f64().unwrap_or_else(|| panic!("{field} of {line}"));
+        assert!(
+            (number("estimate") - number("exact")).abs() <= 5.0 * number("standard_error") + 1e-9,
+            "{line}"
+        );
+    }
+    let run = desk.run("compare a.txt b.txt --all --passages 0").exit(0);
+    assert!(run.text().contains("sectional:s=2,tolerant/minhash:1024"), "{run}");
+    let run = desk.run_with(&["compare", "a.txt", "-", "--all", "--format", "jsonl"], b"").exit(1);
+    assert!(run.text().lines().skip(1).all(|line| line.contains("\"estimate\":0.0")), "{run}");
+}

@@ -356,3 +356,25 @@ fn a_json_log_is_json_throughout() {
     assert_eq!(event["event"], "error");
     assert_eq!(event["messages"], json!(["no such file or folder: `missing.jsonl`"]));
 }
+
+/// Whatever finds the candidates, what is decided is decided exactly.
+#[test]
+fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", include_bytes!("../../../../examples/articles.jsonl"));
+    let kept = |sketch: &str| {
+        let options = ["dedup", "in.jsonl", "-o", "-", "-q", "--recall", "0.9999", "--sketch", sketch];
+        desk.run_with(&options, b"").exit(0).text().to_owned()
+    };
+    let expected = kept("minhash");
+    assert_eq!(expected.lines().count(), 30);
+    for sketch in
+        ["min-max", "one-permutation", "one-permutation,rotation", "super-minhash:256", "fast-similarity"]
+    {
+        assert_eq!(kept(sketch), expected, "{sketch}");
+    }
+    let run = desk.run("dedup in.jsonl -o - --sketch b-bit:2/minhash:128").exit(2);
+    assert!(run.err.contains("`b-bit:2/minhash:128` has no registers to be banded by"), "{run}");
+    let run = desk.run("dedup in.jsonl -o - --sketch simhash").exit(2);
+    assert!(run.err.contains("`--sketch`: `simhash:128` is not a sketch"), "{run}");
+}

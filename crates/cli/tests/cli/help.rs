@@ -156,6 +156,12 @@ fn dedup() {
 
               [default: one]
 
+          --sketch <SKETCH>
+              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
+
+              [default: minhash]
+
           --registers <K>
               Registers of a sketch
 
@@ -298,6 +304,12 @@ fn pairs() {
 
               [default: one]
 
+          --sketch <SKETCH>
+              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
+
+              [default: minhash]
+
           --registers <K>
               Registers of a sketch
 
@@ -348,6 +360,10 @@ fn compare() {
               - jsonl: One JSON object a line
 
               [default: text]
+
+          --all
+              Estimate by every kind of sketch, each with 1024 registers or stored bits, beside the
+              exact value
 
           --passages <N>
               How many shared passages to show, the longest first
@@ -426,6 +442,12 @@ fn compare() {
               `reject`
 
               [default: one]
+
+          --sketch <SKETCH>
+              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
+
+              [default: minhash]
 
           --registers <K>
               Registers of a sketch

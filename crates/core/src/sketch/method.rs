@@ -146,7 +146,7 @@ impl Method {
         Self::Registers(Source { base: Base::MinHash, registers })
     }
 
-    /// One of each kind and variant, with about `size` registers or stored bits. `size` is a multiple of 12.
+    /// One of each kind and variant, with about `size` registers or stored bits. `size` is a multiple of 4.
     #[must_use]
     pub fn all(size: usize) -> Vec<Self> {
         let bases = [

@@ -171,6 +171,10 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", default_value = "128")]
     pub registers: String,
 
+    /// The standard error that an estimate at the threshold is to have; sketches are ranked by what they need for it.
+    #[arg(long, value_name = "E", default_value = "0.02")]
+    pub error: String,
+
     /// How the plan is written.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,

@@ -119,6 +119,18 @@ pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
     threshold
 }
 
+/// A standard error that an estimate can have.
+pub fn standard_error(text: &str, problems: &mut Problems) -> f64 {
+    let error: f64 = problems.number("--error", text, NUMBER);
+    if text.parse::<f64>().is_ok() && !(error > 0.0 && error <= 0.5) {
+        problems.add(
+            format!("`--error`: a standard error cannot be {error}: it must be above 0 and at most 0.5"),
+            None,
+        );
+    }
+    error
+}
+
 /// Bands and rows as asked for, or as the recall needs them.
 pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
     match (&args.bands, &args.rows) {

@@ -19,10 +19,11 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let threshold = settings::threshold(&args.threshold, &mut problems);
     let method = settings::method(&args.registers, &mut problems);
     let banding = settings::banding(&args.bands, method, threshold, &mut problems);
+    let error = settings::standard_error(&args.error, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
 
-    let plan = Plan { banding, threshold, method };
+    let plan = Plan { banding, threshold, method, error };
     let out = match args.format {
         PlanFormat::Text => plan.text(),
         PlanFormat::Json => plan.json(),
@@ -35,7 +36,20 @@ struct Plan {
     banding: Banding,
     threshold: f64,
     method: Method,
+    error: f64,
 }
+
+/// A sketch as large as the wanted error asks for.
+struct Ranked {
+    /// Its kind, without a size.
+    name: String,
+    bytes: f64,
+    hashes: f64,
+    bandable: bool,
+}
+
+/// Sketches of this size are scaled: a variance falls with the size, and bytes grow with it.
+const MODEL: usize = 4096;
 
 impl Plan {
     fn probability(&self, similarity: f64) -> f64 {
@@ -55,12 +69,44 @@ impl Plan {
         tune::expected_false_candidates(self.banding, self.threshold, |s| self.method.match_probability(s))
     }
 
+    /// Every sketch, by the bytes that it needs for the wanted error at the threshold.
+    fn ranking(&self) -> Vec<Ranked> {
+        let mut ranked: Vec<Ranked> = Method::all(MODEL)
+            .into_iter()
+            .map(|method| {
+                let scale = method.variance(self.threshold) / (self.error * self.error);
+                let hashes = method.hashes_per_shingle() as f64;
+                Ranked {
+                    name: method.to_string().replace(&format!(":{}", method.registers()), ""),
+                    bytes: method.size_bytes() as f64 * scale,
+                    hashes: if hashes > 1.0 { hashes * scale } else { 1.0 },
+                    bandable: method.bandable().is_some(),
+                }
+            })
+            .filter(|ranked| ranked.bytes.is_finite())
+            .collect();
+        ranked.sort_by(|a, b| a.bytes.total_cmp(&b.bytes).then_with(|| a.name.cmp(&b.name)));
+        ranked
+    }
+
     fn json(&self) -> String {
         let curve = Curve::from(self.banding);
         let points: Vec<_> = (0..=20)
             .map(|i| {
                 let similarity = f64::from(i) / 20.0;
                 json!({"similarity": similarity, "probability": self.probability(similarity)})
+            })
+            .collect();
+        let sketches: Vec<_> = self
+            .ranking()
+            .into_iter()
+            .map(|Ranked { name, bytes, hashes, bandable }| {
+                json!({
+                    "sketch": name,
+                    "bytes": bytes.ceil(),
+                    "hashes_per_shingle": hashes.ceil(),
+                    "bandable": bandable,
+                })
             })
             .collect();
         let plan = json!({
@@ -75,6 +121,8 @@ impl Plan {
             "memory_bytes": self.memory_bytes(),
             "expected_false_candidates": self.false_candidates(),
             "curve": points,
+            "standard_error": self.error,
+            "sketches": sketches,
         });
         format!("{plan}\n")
     }
@@ -108,6 +156,27 @@ impl Plan {
         for i in 1..=20 {
             let similarity = f64::from(i) / 20.0;
             out += &format!("{similarity:>10.2}  {:>11.6}\n", self.probability(similarity));
+        }
+        out + &self.ranking_text()
+    }
+
+    fn ranking_text(&self) -> String {
+        let ranking = self.ranking();
+        let mut out = format!(
+            "\nsketches for a standard error of {} at similarity {}, in long documents\n\n\
+             sketch                                    bytes  hashes a shingle  bands\n",
+            self.error, self.threshold
+        );
+        for Ranked { name, bytes, hashes, bandable } in &ranking {
+            let bands = if *bandable { "yes" } else { "no" };
+            out += &format!("{name:38}  {:>7.0}  {:>16.0}  {bands:>5}\n", bytes.ceil(), hashes.ceil());
+        }
+        if let Some(least) = ranking.first() {
+            out += &format!(
+                "\nto find candidates, take `minhash`, or `fast-similarity` where hashing takes the time: both can be banded\n\
+                 to keep sketches for comparison only, take `{}`: no other needs fewer bytes at this similarity\n",
+                least.name
+            );
         }
         out
     }

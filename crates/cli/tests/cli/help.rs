@@ -481,6 +481,12 @@ fn plan() {
 
               [default: 128]
 
+          --error <E>
+              The standard error that an estimate at the threshold is to have; sketches are ranked by
+              what they need for it
+
+              [default: 0.02]
+
           --format <FORMAT>
               How the plan is written
 

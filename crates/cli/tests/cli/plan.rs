@@ -56,6 +56,53 @@ fn a_plan_for_people() {
           0.90     0.999995
           0.95     1.000000
           1.00     1.000000
+
+    sketches for a standard error of 0.02 at similarity 0.8, in long documents
+
+    sketch                                    bytes  hashes a shingle  bands
+    xor:2/minhash                                63              1985     no
+    xor:1/minhash                                73              1154     no
+    three-quarter,paper/minhash                  88              1055     no
+    three-quarter/minhash                        95              1012     no
+    odd/minhash                                  96               768     no
+    xor:3/minhash                               108              6906     no
+    b-bit:1/minhash                             113               900     no
+    bit-hash/minhash                            113               900     no
+    connected:2x1/minhash                       119               950     no
+    fractional:1x0.5+2x0.5/minhash              131               696     no
+    fractional,pooled:1x0.5+2x0.5/minhash       131               696     no
+    connected:4x1/minhash                       133              1062     no
+    b-bit:2/minhash                             142               567     no
+    b-bit:3/minhash                             177               472     no
+    b-bit:4/minhash                             217               434     no
+    b-bit:5/minhash                             261               417     no
+    b-bit:6/minhash                             306               408     no
+    b-bit:7/minhash                             354               404     no
+    b-bit:8/minhash                             402               402     no
+    b-bit:9/minhash                             452               401     no
+    b-bit:10/minhash                            501               401     no
+    b-bit:11/minhash                            551               401     no
+    b-bit:12/minhash                            601               401     no
+    b-bit:13/minhash                            651               401     no
+    b-bit:14/minhash                            701               401     no
+    b-bit:15/minhash                            751               401     no
+    b-bit:16/minhash                            801               401     no
+    fast-similarity                            1600                 1    yes
+    min-max                                    1600               400    yes
+    minhash                                    1600               400    yes
+    one-permutation                            1600                 1    yes
+    one-permutation,raw                        1600                 1     no
+    one-permutation,rotation                   1600                 1    yes
+    sectional:s=2,pre/minhash                  1600               400     no
+    super-minhash                              1600                 1    yes
+    sectional:s=2,last/minhash                 1650               400     no
+    sectional:s=2/minhash                      1650               400     no
+    sectional:s=2,mask/minhash                 1700               400     no
+    sectional:s=2,tolerant/minhash             1921               400     no
+    bottom-k                                   3200                 1     no
+
+    to find candidates, take `minhash`, or `fast-similarity` where hashing takes the time: both can be banded
+    to keep sketches for comparison only, take `xor:2/minhash`: no other needs fewer bytes at this similarity
     ");
 }
 
@@ -141,4 +188,26 @@ fn what_cannot_be_planned_is_refused() {
 fn a_wrong_option_is_reported_once() {
     let run = Desk::new().run("plan --registers none").exit(2);
     assert_eq!(run.err, "minwise: `--registers`: `none` is not a whole number\n");
+}
+
+/// Digest 04, 9: at 0.8 a quarter of a bit a register needs the fewest bits, at 0.5 one bit does.
+#[test]
+fn sketches_are_ranked_by_bytes() {
+    let ranked = |options: &str| -> Vec<Value> {
+        let run = Desk::new().run(&format!("plan --format json {options}")).exit(0);
+        let plan: Value = serde_json::from_str(run.text()).unwrap();
+        plan["sketches"].as_array().unwrap().clone()
+    };
+    for (options, least) in [("--threshold 0.8", "xor:2/minhash"), ("--threshold 0.5", "b-bit:1/minhash")] {
+        let sketches = ranked(options);
+        assert!(sketches.len() > 30);
+        assert_eq!(sketches[0]["sketch"], least, "{options}");
+        let bytes: Vec<f64> = sketches.iter().map(|sketch| sketch["bytes"].as_f64().unwrap()).collect();
+        assert!(bytes.is_sorted(), "{bytes:?}");
+    }
+    // 0.8 · 0.2 / 0.02² registers of 4 bytes.
+    let sketches = ranked("--threshold 0.8 --error 0.02");
+    let minhash = sketches.iter().find(|sketch| sketch["sketch"] == "minhash").unwrap();
+    assert_eq!((minhash["bytes"].as_f64(), minhash["bandable"].as_bool()), (Some(1600.0), Some(true)));
+    Desk::new().run("plan --error 0").exit(2);
 }

@@ -27,7 +27,9 @@ use super::sectional::{Policy, PreTagged, Sectional, Tolerant};
 use super::super_minhash::SuperMinHash;
 use super::{MinHash, Registers, Sketcher, b_bit::BBit};
 use crate::error::Error;
-use crate::estimate::fractional_bit::Combination;
+use crate::estimate;
+use crate::estimate::b_bit::Chance;
+use crate::estimate::fractional_bit::{Combination, Group};
 
 /// A sketch whose words are registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,6 +252,78 @@ impl Method {
     #[must_use]
     pub fn size_bytes(self) -> usize {
         self.build(1).map_or(0, |sketcher| sketcher.words() * size_of::<u32>())
+    }
+
+    /// The variance of the estimate for large documents of this similarity, whose shared shingles stand in the same
+    /// places.
+    #[must_use]
+    pub fn variance(self, similarity: f64) -> f64 {
+        let one = Chance::sparse(1);
+        match self {
+            // For large documents all kinds of registers come to the same; for small ones some do better.
+            Self::Registers(_)
+            | Self::RawOnePermutation(_)
+            | Self::BottomK(_)
+            | Self::Sectional { .. }
+            | Self::Tolerant { .. }
+            | Self::PreTagged { .. } => estimate::minhash::variance(similarity, self.registers()),
+            Self::BBit(bits, source) => {
+                estimate::b_bit::variance(similarity, source.registers, Chance::sparse(bits))
+            }
+            Self::BitHash(source) => estimate::b_bit::hamming_variance(similarity, source.registers),
+            Self::Fractional(mixture, combination, source) => {
+                let registers = |share: f64| (share * source.registers as f64).round() as usize;
+                let groups: Vec<Group> = mixture
+                    .shares()
+                    .into_iter()
+                    .map(|(bits, share)| Group::sparse(bits, registers(share)))
+                    .collect();
+                estimate::fractional_bit::variance(similarity, &groups, combination)
+            }
+            Self::Xor(halvings, source) => {
+                let stored = source.registers >> halvings;
+                estimate::fractional_bit::xor_variance(similarity, stored, halvings, one)
+            }
+            Self::ThreeQuarter(form, source) => {
+                let (stored, pairs) = match form {
+                    ThreeQuarter::Paper => (source.registers * 2 / 3, 1.0 / 2.0),
+                    ThreeQuarter::Exact => (source.registers * 3 / 4, 1.0 / 3.0),
+                };
+                estimate::fractional_bit::three_quarter_variance(similarity, stored, pairs, one)
+            }
+            Self::Connected(connected, bits, source) => estimate::connected_bit::variance(
+                similarity,
+                source.registers,
+                connected,
+                Chance::sparse(bits),
+            ),
+            Self::Odd(bits, source) => estimate::odd::variance(similarity, source.registers, bits),
+        }
+    }
+
+    /// Hash values that a shingle of a long document costs.
+    #[must_use]
+    pub fn hashes_per_shingle(self) -> usize {
+        let of = |source: Source| match source.base {
+            Base::MinHash | Base::MinMax => source.registers,
+            Base::OnePermutation
+            | Base::OnePermutationRotation
+            | Base::SuperMinHash
+            | Base::FastSimilarity => 1,
+        };
+        match self {
+            Self::RawOnePermutation(_) | Self::BottomK(_) => 1,
+            Self::Sectional { registers, .. } | Self::Tolerant { registers, .. } => registers,
+            Self::Registers(source)
+            | Self::BBit(_, source)
+            | Self::BitHash(source)
+            | Self::Fractional(_, _, source)
+            | Self::Xor(_, source)
+            | Self::ThreeQuarter(_, source)
+            | Self::Connected(_, _, source)
+            | Self::Odd(_, source)
+            | Self::PreTagged { source, .. } => of(source),
+        }
     }
 
     /// The probability that a register of two documents of this similarity agrees.
@@ -490,6 +564,38 @@ mod tests {
             "odd:1/minhash:8",
         ] {
             assert!(form.parse::<Method>().is_err(), "{form}");
+        }
+    }
+
+    /// Digest 04, 9: variance times stored bits, at equal storage.
+    #[test]
+    fn the_digest_storage_table() {
+        #[rustfmt::skip]
+        let table = [
+            (0.5, [8.00, 2.016, 1.133, 0.833, 0.750, 0.938, 3.98]),
+            (0.7, [6.72, 1.689, 0.920, 0.620, 0.510, 0.388, 0.501]),
+            (0.8, [5.12, 1.286, 0.693, 0.453, 0.360, 0.231, 0.198]),
+            (0.9, [2.880, 0.723, 0.387, 0.247, 0.190, 0.106, 0.0670]),
+            (0.95, [1.520, 0.382, 0.203, 0.128, 0.0975, 0.0514, 0.0286]),
+        ];
+        let forms = [
+            "minhash:1024",
+            "b-bit:8/minhash:1024",
+            "b-bit:4/minhash:1024",
+            "b-bit:2/minhash:1024",
+            "b-bit:1/minhash:1024",
+            "xor:1/minhash:1024",
+            "xor:2/minhash:1024",
+        ];
+        for (similarity, row) in table {
+            for (form, expected) in forms.into_iter().zip(row) {
+                let method: Method = form.parse().unwrap();
+                let found = method.variance(similarity) * method.size_bytes() as f64 * 8.0;
+                assert!(
+                    (found / expected - 1.0).abs() < 6e-3,
+                    "{form} at {similarity}: {found}, not {expected}"
+                );
+            }
         }
     }
 

@@ -294,6 +294,11 @@ pub struct SketchArgs {
     #[arg(long, value_name = "T", default_value = "0.8")]
     pub threshold: String,
 
+    /// The share of common shingles that must stand in about the same places; similar documents with less are reordered,
+    /// and no near-duplicates.
+    #[arg(long, value_name = "Q")]
+    pub order: Option<String>,
+
     #[command(flatten)]
     pub spec: SpecArgs,
     #[command(flatten)]

@@ -181,12 +181,16 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
     if summary.without_shingles > 0 {
         let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
     }
+    let reordered = match summary.order {
+        Some(order) => format!("; {} reordered, with an alignment below {order}", grouped(summary.reordered)),
+        None => String::new(),
+    };
     format!(
         "read        {read}\n\
          kept        {}\n\
          removed     {removed}\n\
          rejected    {}\n\
-         candidates  {} compared exactly, {} of them at or above {}\n\
+         candidates  {} compared exactly, {} of them at or above {}{reordered}\n\
          recall      {:.4} expected, from {} bands of {} rows\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",

@@ -119,6 +119,15 @@ pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
     threshold
 }
 
+/// A share of shingles in the same places.
+fn alignment(text: &str, problems: &mut Problems) -> f64 {
+    let share: f64 = problems.number("--order", text, NUMBER);
+    if text.parse::<f64>().is_ok() && !(share > 0.0 && share <= 1.0) {
+        problems.add(format!("`--order`: a share cannot be {share}: it must be above 0 and at most 1"), None);
+    }
+    share
+}
+
 /// A standard error that an estimate can have.
 pub fn standard_error(text: &str, problems: &mut Problems) -> f64 {
     let error: f64 = problems.number("--error", text, NUMBER);
@@ -165,6 +174,7 @@ pub fn run(
     mut problems: Problems,
 ) -> Result<Settings, Failure> {
     let threshold = threshold(&sketch.threshold, &mut problems);
+    let order = sketch.order.as_ref().map(|order| alignment(order, &mut problems));
     let spec = spec(&sketch.spec, &mut problems);
     if spec.method.bandable().is_none() {
         problems.add(
@@ -180,7 +190,7 @@ pub fn run(
     let max_rejects = run.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE));
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
-    Ok(Settings { spec, threshold, banding, keep, cluster, threads, max_rejects })
+    Ok(Settings { spec, threshold, order, banding, keep, cluster, threads, max_rejects })
 }
 
 pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {

@@ -28,6 +28,8 @@ pub struct Summary {
     pub fingerprint: String,
     /// The least similarity of near-duplicates.
     pub threshold: f64,
+    /// The alignment share below which similar documents are reordered.
+    pub order: Option<f64>,
     /// Bands.
     pub bands: usize,
     /// Rows of a band.
@@ -58,6 +60,8 @@ pub struct Summary {
     pub candidates: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
+    /// Pairs that reach the threshold and are reordered.
+    pub reordered: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
     /// Bytes that were read, decompressed.
@@ -76,6 +80,7 @@ impl Summary {
             spec: settings.spec.to_string(),
             fingerprint: format!("{:016x}", settings.spec.fingerprint()),
             threshold: settings.threshold,
+            order: settings.order,
             bands: settings.banding.bands(),
             rows: settings.banding.rows(),
             keep: settings.keep.to_string(),
@@ -91,6 +96,7 @@ impl Summary {
             clusters: decisions.clusters,
             candidates: decisions.verification.candidates,
             verified: decisions.verification.verified,
+            reordered: decisions.verification.reordered,
             expected_recall: decisions.verification.expected_recall.value(),
             bytes: corpus.size_bytes(),
         }

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::ShingleSet;
+use minwise::verify::order::alignment_share;
 use minwise_corpus::{Corpus, Scratch};
 
 use crate::error::Error;
@@ -53,9 +54,15 @@ impl Drop for Lent<'_> {
 
 impl Loader<'_> {
     fn load(&self, document: u32, room: &mut Room) -> Result<ShingleSet, Error> {
+        self.shingle(document, room)?;
+        Ok(ShingleSet::build(room.shingles.hashes(), &mut room.work))
+    }
+
+    /// The shingles of a document in order, in the room.
+    fn shingle(&self, document: u32, room: &mut Room) -> Result<(), Error> {
         let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
         self.shingler.shingle_into(&read.text, &mut room.shingles);
-        Ok(ShingleSet::build(room.shingles.hashes(), &mut room.work))
+        Ok(())
     }
 }
 
@@ -120,6 +127,14 @@ impl<'a> Sets<'a> {
             (Some(a), Some(b)) => Ok((a, b)),
             _ => unreachable!("both were used just now, so neither was thrown out"),
         }
+    }
+
+    /// The alignment share of two documents. Both are read again, since sets have no order.
+    pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
+        self.loader.shingle(self.documents[a as usize], self.room)?;
+        let first = self.room.shingles.hashes().to_vec();
+        self.loader.shingle(self.documents[b as usize], self.room)?;
+        Ok(alignment_share(&first, self.room.shingles.hashes()))
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {

@@ -15,6 +15,8 @@ pub struct Settings {
     pub spec: Spec,
     /// The exact similarity from which on two documents are near-duplicates.
     pub threshold: f64,
+    /// The alignment share below which two documents are reordered and no near-duplicates.
+    pub order: Option<f64>,
     /// How sketches are cut into bands.
     pub banding: Banding,
     /// Which document of a cluster stays.
@@ -37,6 +39,7 @@ impl Settings {
         Ok(Self {
             spec,
             threshold,
+            order: None,
             banding,
             keep: Keep::default(),
             cluster: Cluster::default(),

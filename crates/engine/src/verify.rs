@@ -27,13 +27,20 @@ pub struct Verification {
     pub candidates: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
+    /// Pairs that reach the threshold and are no near-duplicates because they are reordered.
+    pub reordered: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: ExpectedRecall,
 }
 
 impl Verification {
     pub(crate) fn new(settings: &Settings) -> Self {
-        Self { candidates: 0, verified: 0, expected_recall: ExpectedRecall::new(settings.curve()) }
+        Self {
+            candidates: 0,
+            verified: 0,
+            reordered: 0,
+            expected_recall: ExpectedRecall::new(settings.curve()),
+        }
     }
 
     /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
@@ -46,6 +53,7 @@ impl Verification {
     fn merge(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.verified += other.verified;
+        self.reordered += other.reordered;
         self.expected_recall.merge(&other.expected_recall);
     }
 }
@@ -57,8 +65,10 @@ pub(crate) struct ExactJudge<'a> {
     sketches: &'a Sketches,
     splits: &'a Splits,
     threshold: f64,
+    order: Option<f64>,
     observer: &'a dyn Observer,
     pub compared: u64,
+    pub reordered: u64,
 }
 
 impl ExactJudge<'_> {
@@ -79,8 +89,15 @@ impl Judge for ExactJudge<'_> {
         }
         self.compared += 1;
         let threshold = self.threshold;
-        let (a, b) = self.sets.both(a, b)?;
-        Ok(Overlap::at_least(a, b, threshold).map(|overlap| overlap.jaccard()))
+        let (set_a, set_b) = self.sets.both(a, b)?;
+        let similarity = Overlap::at_least(set_a, set_b, threshold).map(|overlap| overlap.jaccard());
+        if let (Some(_), Some(order)) = (similarity, self.order)
+            && self.sets.alignment_share(a, b)? < order
+        {
+            self.reordered += 1;
+            return Ok(None);
+        }
+        Ok(similarity)
     }
 
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
@@ -115,12 +132,15 @@ pub(crate) fn each_hood<T: Send>(
             sketches: &reading.sketches,
             splits: &splits,
             threshold: settings.threshold,
+            order: settings.order,
             observer,
             compared: 0,
+            reordered: 0,
         };
         let mut verification = Verification::new(settings);
         let result = work(hood, &neighbourhood, &mut judge, &mut verification)?;
         verification.candidates += judge.compared;
+        verification.reordered += judge.reordered;
         observer.advance(hood.documents.len() as u64);
         Ok((result, verification))
     };

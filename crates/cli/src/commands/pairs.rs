@@ -68,6 +68,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "pairs": count,
         "candidates": verification.candidates,
         "verified": verification.verified,
+        "reordered": verification.reordered,
         "expected_recall": recall,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));

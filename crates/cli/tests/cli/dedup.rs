@@ -378,3 +378,31 @@ fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
     let run = desk.run("dedup in.jsonl -o - --sketch simhash").exit(2);
     assert!(run.err.contains("`--sketch`: `simhash:128` is not a sketch"), "{run}");
 }
+
+/// Paragraphs in another order have nearly all their shingles in common and few of them in the same places.
+#[test]
+fn reordered_documents_stay_when_order_matters() {
+    let paragraphs: Vec<String> = (0..20).map(|i| prose(100 + i, 60)).collect();
+    let text = paragraphs.join("\n\n");
+    let mut order: Vec<usize> = (0..20).collect();
+    order.rotate_left(9);
+    order.swap(2, 15);
+    let shuffled = order.iter().map(|&i| &*paragraphs[i]).collect::<Vec<_>>().join("\n\n");
+    let inserted = format!("{}\n\n{text}", prose(7, 120));
+    let desk =
+        Desk::with("in.jsonl", records(&[("a", &text), ("shuffled", &shuffled), ("inserted", &inserted)]));
+    let kept = |options: &str| -> Vec<String> {
+        let run = desk.run(&format!("dedup in.jsonl -o - -q {options}")).exit(0);
+        run.text().lines().map(|line| line.split('"').nth(3).unwrap().to_owned()).collect()
+    };
+    assert_eq!(kept(""), ["a"]);
+    assert_eq!(kept("--order 0.5"), ["a", "shuffled"], "an insertion in front does not hurt");
+    let run = desk.run("dedup in.jsonl --dry-run --order 0.5").exit(0);
+    // The shuffled one against each of the others.
+    assert!(run.err.contains("; 2 reordered, with an alignment below 0.5"), "{run}");
+    let pairs = desk.run("pairs in.jsonl -q --order 0.5").exit(0);
+    assert_eq!(pairs.lines().len(), 1, "{pairs}");
+    for wrong in ["0", "1.5", "high"] {
+        desk.run(&format!("dedup in.jsonl -o - --order {wrong}")).exit(2);
+    }
+}

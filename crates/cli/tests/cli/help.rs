@@ -77,6 +77,10 @@ fn dedup() {
 
               [default: 0.8]
 
+          --order <Q>
+              The share of common shingles that must stand in about the same places; similar documents
+              with less are reordered, and no near-duplicates
+
           --threads <N>
               Threads to work with; all cores without it
 
@@ -224,6 +228,10 @@ fn pairs() {
               The exact similarity from which on two documents are near-duplicates
 
               [default: 0.8]
+
+          --order <Q>
+              The share of common shingles that must stand in about the same places; similar documents
+              with less are reordered, and no near-duplicates
 
           --threads <N>
               Threads to work with; all cores without it

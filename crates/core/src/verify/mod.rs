@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`jaccard`] | how much of both together is shared | near-duplicates; what every decision rests on |
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
+//! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
 //! Exact means exact on 64-bit shingle hashes: two different shingles of ordinary text share one with probability 2⁻⁶⁴
@@ -11,6 +12,7 @@
 
 pub mod containment;
 pub mod jaccard;
+pub mod order;
 pub mod passages;
 mod set;
 

@@ -96,6 +96,7 @@ pub fn with_registers(
     Settings {
         spec: format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap(),
         threshold,
+        order: None,
         banding: Banding::new(bands, rows, registers).unwrap(),
         keep: Keep::First,
         cluster: Cluster::Star,

@@ -8,6 +8,9 @@ use minwise::cluster::Cluster;
 use minwise::keep::Keep;
 use minwise::{Error, Spec};
 
+/// Registers that each split of a shelf asks for.
+const SPLIT_REGISTERS: usize = 2;
+
 /// The settings of a run. All of them but `threads` and `max_rejects` change its result and are part of its report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -71,13 +74,13 @@ impl Settings {
         self.limits(4096, 16_384)
     }
 
-    /// The further registers by which shelves are split, two at a time.
+    /// The further registers by which shelves are split.
     pub(crate) fn splits(&self) -> Splits {
-        self.banding.splits(self.spec.method.registers(), 2)
+        self.banding.splits(self.spec.method.registers(), SPLIT_REGISTERS)
     }
 
     fn limits(&self, most: usize, full: usize) -> Limits {
-        let splits = self.splits();
-        Limits { most, splits: splits.most(), registers: splits.registers(), full }
+        let splits = self.banding.most_splits(self.spec.method.registers(), SPLIT_REGISTERS);
+        Limits { most, splits, registers: SPLIT_REGISTERS, full }
     }
 }

@@ -60,6 +60,12 @@ impl Banding {
         rows_key(band as u64, &sketch[band * self.rows..][..self.rows])
     }
 
+    /// How often the documents of a band can be split by `more` of the registers that are not its own.
+    #[must_use]
+    pub fn most_splits(&self, registers: usize, more: usize) -> usize {
+        (registers - self.rows) / more
+    }
+
     /// The further registers by which the documents of each band are split when they are too many.
     #[must_use]
     pub fn splits(&self, registers: usize, more: usize) -> Splits {
@@ -91,18 +97,6 @@ pub struct Splits {
 }
 
 impl Splits {
-    /// How often the documents of a band can be split.
-    #[must_use]
-    pub fn most(&self) -> usize {
-        self.further.first().map_or(0, |further| further.len() / self.more)
-    }
-
-    /// Registers that a split asks for.
-    #[must_use]
-    pub fn registers(&self) -> usize {
-        self.more
-    }
-
     /// The key of a sketch for one split of a band.
     ///
     /// # Panics
@@ -180,13 +174,14 @@ mod tests {
     fn splits_take_every_register_but_the_band_s_own_once() {
         let banding = Banding::new(4, 3, 16).unwrap();
         let splits = banding.splits(16, 2);
-        assert_eq!(splits.most(), 6);
+        let most = banding.most_splits(16, 2);
+        assert_eq!(most, 6);
         let sketch: Vec<u32> = (0..16).collect();
         for band in 0..4 {
             for register in 0..16 {
                 let mut changed = sketch.clone();
                 changed[register] += 100;
-                let seen = (0..splits.most())
+                let seen = (0..most)
                     .filter(|&split| splits.key(band, split, &changed) != splits.key(band, split, &sketch))
                     .count();
                 let own = (band * 3..band * 3 + 3).contains(&register);

@@ -62,25 +62,33 @@ pub fn speed(data: &str) -> Result<()> {
 pub fn memory() -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
-    let mut peaks = vec![];
-    for documents in [200_000u64, 1_000_000] {
-        let corpus = work().join(format!("tiny-{documents}.jsonl"));
-        if !corpus.exists() {
-            let word =
-                |document: u64, at: u64| (document * 12 + at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
-            let lines = (0..documents).map(|document| {
-                let words: Vec<String> = (0..12).map(|at| format!("w{}", word(document, at))).collect();
-                format!("{{\"id\": \"doc-{document:07}\", \"text\": \"{}\"}}\n", words.join(" "))
-            });
-            fs_err::write(&corpus, lines.collect::<Vec<_>>().concat())?;
+    for threads in ["2", "16"] {
+        let mut peaks = vec![];
+        for documents in [200_000, 1_000_000] {
+            let corpus = path(&tiny(documents)?);
+            let args = ["dedup", &corpus, "--dry-run", "--quiet", "--threads", threads];
+            let peak = peak_megabytes(&minwise, &args)?;
+            println!("{threads} threads, {documents} documents of 12 words: peak {peak:.0} MB");
+            peaks.push((documents as f64, peak));
         }
-        let args = ["dedup", &path(&corpus), "--dry-run", "--quiet", "--threads", "2"];
-        peaks.push((documents as f64, peak_megabytes(&minwise, &args)?));
-        println!("{documents} documents of 12 words: peak {:.0} MB", peaks[peaks.len() - 1].1);
+        let slope = (peaks[1].1 - peaks[0].1) / (peaks[1].0 - peaks[0].0) * 1e6;
+        println!("{threads} threads: {slope:.0} bytes a document");
     }
-    let slope = (peaks[1].1 - peaks[0].1) / (peaks[1].0 - peaks[0].0) * 1e6;
-    println!("{slope:.0} bytes a document");
     Ok(())
+}
+
+/// A corpus of many small documents, none of which are alike.
+fn tiny(documents: u64) -> Result<PathBuf> {
+    let corpus = work().join(format!("tiny-{documents}.jsonl"));
+    if !corpus.exists() {
+        let word = |document: u64, at: u64| (document * 12 + at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+        let lines = (0..documents).map(|document| {
+            let words: Vec<String> = (0..12).map(|at| format!("w{}", word(document, at))).collect();
+            format!("{{\"id\": \"doc-{document:07}\", \"text\": \"{}\"}}\n", words.join(" "))
+        });
+        fs_err::write(&corpus, lines.collect::<Vec<_>>().concat())?;
+    }
+    Ok(corpus)
 }
 
 /// Instructions that `minwise dedup` takes for a byte, counted by valgrind: the same on every run, whatever else the

@@ -28,6 +28,8 @@
 //!            across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.
 //! Do not     use it to estimate J, nor to find candidates by more than the minima: agreement in both can only be
 //!            rarer. Sketches of parts do not merge, because positions are relative to the whole.
+//!
+//! One file, because the three forms share their places, tags and packing; a good part of it is tests.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;

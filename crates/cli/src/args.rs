@@ -239,7 +239,7 @@ pub struct ReadingArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct SpecArgs {
-    /// How text is cut into shingles: `words:N` or `chars:N`.
+    /// How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it, repeats count.
     #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Spec")]
     pub shingle: String,
 
@@ -259,7 +259,7 @@ pub struct SpecArgs {
     #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Spec")]
     pub short: String,
 
-    /// The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`, with as many registers
+    /// The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`, with as many registers
     /// as `--registers` says; or a whole form such as `super-minhash:256`.
     #[arg(long, value_name = "SKETCH", default_value = "minhash", help_heading = "Spec")]
     pub sketch: String,

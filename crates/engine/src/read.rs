@@ -234,6 +234,7 @@ impl Reading {
         let unit = match shingling.unit() {
             Unit::Words => "tokens",
             Unit::Chars => "characters",
+            Unit::Terms => "terms",
         };
         self.rejected.push(Rejected {
             source: place.source,

@@ -146,6 +146,7 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     let units = match spec.shingling.unit() {
         Unit::Words => "tokens",
         Unit::Chars => "characters",
+        Unit::Terms => "terms",
     };
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right).map(|(line, column)| format!("{line}:{column}"));

@@ -4,11 +4,17 @@
 //! |---|---|---|
 //! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
 //! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
+//! | `terms` | one longer word, as the fifth source has them ([`terms`]) | that source's results are to be repeated |
+//!
+//! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second occurrence of a shingle
+//! is a shingle of its own, and so is each further one. The Jaccard similarity of such sets is that of the bags, Σ min / Σ max
+//! of the counts. The first occurrence of a shingle stays as it is in a set.
 //!
 //! A shingle's position is its index: the shingle at index i starts with token (or character) i. A text with fewer
 //! than N of them is one shingle of all there are, so that short texts can still equal one another; a text with none
 //! has no shingles, and equals only texts that are the same to the letter.
 
+mod bag;
 mod chars;
 pub mod terms;
 mod words;
@@ -31,6 +37,18 @@ pub enum Unit {
     Words,
     /// Characters of the normalised text.
     Chars,
+    /// Longer words (see [`terms`]).
+    Terms,
+}
+
+/// What repeated shingles are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Repeats {
+    /// The same shingle: a document is a set.
+    #[default]
+    Set,
+    /// Further shingles: a document is a bag.
+    Bag,
 }
 
 /// What becomes of a text that has fewer units than a shingle needs.
@@ -43,11 +61,13 @@ pub enum Short {
     Reject,
 }
 
-/// How texts are cut into shingles. The text form is `words:5`, `chars:9` or `words:5,short=reject`.
+/// How texts are cut into shingles. The text form is `words:5`, `chars:9`, `terms`, `words:5,bag` or
+/// `words:5,short=reject`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shingling {
     unit: Unit,
     size: usize,
+    repeats: Repeats,
     short: Short,
 }
 
@@ -58,7 +78,7 @@ impl Shingling {
     /// Shingles of `size` units.
     pub fn new(unit: Unit, size: usize, short: Short) -> Result<Self, Error> {
         if (1..=Self::MOST).contains(&size) {
-            Ok(Self { unit, size, short })
+            Ok(Self { unit, size, repeats: Repeats::Set, short })
         } else {
             Err(Error::out_of_range("the size of a shingle", size, "from 1 to 256"))
         }
@@ -82,6 +102,18 @@ impl Shingling {
         self.short
     }
 
+    /// What repeated shingles are.
+    #[must_use]
+    pub fn repeats(&self) -> Repeats {
+        self.repeats
+    }
+
+    /// The same shingling with another rule for repeats.
+    #[must_use]
+    pub fn with_repeats(self, repeats: Repeats) -> Self {
+        Self { repeats, ..self }
+    }
+
     /// The same shingling with another rule for short texts.
     #[must_use]
     pub fn with_short(self, short: Short) -> Self {
@@ -91,7 +123,7 @@ impl Shingling {
 
 impl Default for Shingling {
     fn default() -> Self {
-        Self { unit: Unit::Words, size: 5, short: Short::One }
+        Self { unit: Unit::Words, size: 5, repeats: Repeats::Set, short: Short::One }
     }
 }
 
@@ -116,13 +148,26 @@ impl FromStr for Short {
     }
 }
 
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Words => "words",
+            Self::Chars => "chars",
+            Self::Terms => "terms",
+        })
+    }
+}
+
 impl fmt::Display for Shingling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = match self.unit {
-            Unit::Words => "words",
-            Unit::Chars => "chars",
-        };
-        write!(f, "{unit}:{}", self.size)?;
+        match (self.unit, self.size) {
+            (Unit::Terms, 1) => write!(f, "{}", self.unit)?,
+            (unit, size) => write!(f, "{unit}:{size}")?,
+        }
+        match self.repeats {
+            Repeats::Set => {}
+            Repeats::Bag => f.write_str(",bag")?,
+        }
         match self.short {
             Short::One => Ok(()),
             Short::Reject => write!(f, ",short={}", self.short),
@@ -134,18 +179,23 @@ impl FromStr for Shingling {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::parse("shingling", text, "`words:N` or `chars:N`, such as `words:5`");
+        let wrong = || Error::parse("shingling", text, "`words:N`, `chars:N` or `terms`, such as `words:5`");
         let (shingle, short) = match text.split_once(",short=") {
             Some((shingle, short)) => (shingle, short.parse()?),
             None => (text, Short::One),
         };
-        let (unit, size) = shingle.split_once(':').ok_or_else(wrong)?;
-        let unit = match unit {
-            "words" => Unit::Words,
-            "chars" => Unit::Chars,
+        let (shingle, repeats) = match shingle.strip_suffix(",bag") {
+            Some(shingle) => (shingle, Repeats::Bag),
+            None => (shingle, Repeats::Set),
+        };
+        let (unit, size) = match shingle.split_once(':') {
+            None if shingle == "terms" => (Unit::Terms, "1"),
+            Some(("words", size)) => (Unit::Words, size),
+            Some(("chars", size)) => (Unit::Chars, size),
+            Some(("terms", size)) => (Unit::Terms, size),
             _ => return Err(wrong()),
         };
-        Self::new(unit, size.parse().map_err(|_| wrong())?, short)
+        Ok(Self::new(unit, size.parse().map_err(|_| wrong())?, short)?.with_repeats(repeats))
     }
 }
 
@@ -156,6 +206,8 @@ pub struct Shingles {
     masks: Vec<ByteMasks>,
     units: Vec<u64>,
     hashes: Vec<u64>,
+    /// Shingles and their positions, for those that count repeats.
+    sorted: (bag::Placed, bag::Placed),
 }
 
 impl Shingles {
@@ -218,7 +270,7 @@ impl Shingler {
     pub fn new(normalization: Normalization, shingling: Shingling) -> Self {
         let normalizer = match shingling.unit {
             Unit::Words => Normalizer::for_tokens(normalization),
-            Unit::Chars => Normalizer::new(normalization),
+            Unit::Chars | Unit::Terms => Normalizer::new(normalization),
         };
         Self { normalizer, shingling, kernel: Kernel::detect() }
     }
@@ -241,6 +293,7 @@ impl Shingler {
         match self.shingling.unit {
             Unit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
             Unit::Chars => chars::hash_into(&out.text, &mut out.units),
+            Unit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
         }
         if out.units.is_empty() {
             // Only the text itself can equal another one now, so it is needed in full.
@@ -255,6 +308,7 @@ impl Shingler {
         let spans = match self.shingling.unit {
             Unit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
             Unit::Chars => chars::spans(&out.text),
+            Unit::Terms => terms::spans(out.text.as_str()),
         };
         self.shingle_into(source, out);
         Places(spans.into_iter().map(|span| origins.source_range(source, span)).collect())
@@ -266,6 +320,9 @@ impl Shingler {
             rolling::windows_into(&out.units, self.shingling.size, &mut out.hashes);
         } else if !out.units.is_empty() {
             out.hashes.push(rolling::whole(&out.units));
+        }
+        if self.shingling.repeats == Repeats::Bag {
+            bag::number_repeats(&mut out.hashes, &mut out.sorted);
         }
     }
 }
@@ -290,12 +347,29 @@ mod tests {
 
     #[test]
     fn text_forms_round_trip() {
-        for form in ["words:5", "chars:9", "words:1,short=reject"] {
+        for form in [
+            "words:5",
+            "chars:9",
+            "words:1,short=reject",
+            "terms",
+            "terms:2",
+            "words:5,bag",
+            "chars:5,bag,short=reject",
+        ] {
             assert_eq!(form.parse::<Shingling>().unwrap().to_string(), form);
         }
-        for wrong in
-            ["", "words", "words:", "words:0", "words:x", "lines:5", "words:5,short=two", "words:257"]
-        {
+        for wrong in [
+            "",
+            "words",
+            "words:",
+            "words:0",
+            "words:x",
+            "lines:5",
+            "words:5,short=two",
+            "words:257",
+            "terms:",
+            "words:5,bags",
+        ] {
             assert!(wrong.parse::<Shingling>().is_err(), "{wrong}");
         }
     }
@@ -345,6 +419,24 @@ mod tests {
     }
 
     #[test]
+    fn terms_are_longer_words() {
+        assert_eq!(count("terms", "The cat's hat, it is on: the-mat; U.S.A."), (4, 4));
+        assert_eq!(shingles("terms", "A CATS hat").hashes(), shingles("terms", "Cat's: hat").hashes());
+        assert_eq!(count("terms", "it is on"), (0, 0));
+    }
+
+    #[test]
+    fn repeats_count_in_bags_only() {
+        assert_eq!(count("words:1", "to be or not to be"), (6, 4));
+        assert_eq!(count("words:1,bag", "to be or not to be"), (6, 6));
+        // What is there once is the same shingle in both.
+        assert_eq!(
+            shingles("words:2", "to be or not").hashes(),
+            shingles("words:2,bag", "to be or not").hashes()
+        );
+    }
+
+    #[test]
     fn equality_keys_tell_empty_texts_apart() {
         let key = |source| shingles("words:5", source).equality_key();
         assert_eq!(key("!!!"), key(" !!!\n"));
@@ -384,7 +476,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_a_place_for_every_unit(source in "[aB é中\n.ﬁ]{0,40}", how in "(words|chars):[1-4]") {
+        fn there_is_a_place_for_every_unit(source in "[aB é中\n.ﬁ]{0,40}", how in "(words|chars|terms):[1-4]") {
             let mut out = Shingles::new();
             let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
             let places = shingler.shingle_with_places_into(&source, &mut out);

@@ -13,29 +13,38 @@
 //! Use when   the source's results are to be repeated.
 //! Do not     use it for near-duplicates: without neighbours, all texts on a subject look alike.
 
+use std::ops::Range;
+
 use crate::hash;
 
 const DELETED: [char; 5] = ['.', ',', ':', ';', '\''];
 const SHORTEST: usize = 3;
 
-/// Gives each word of the source to `each`, in order.
-pub fn for_each(source: &str, mut each: impl FnMut(&str)) {
-    let lower = source.to_lowercase();
+/// Gives each word of the source to `each`, in order, and the bytes it was made from.
+pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut word = String::new();
-    for written in lower.split_whitespace() {
+    for written in source.split_whitespace() {
         word.clear();
-        word.extend(written.chars().filter(|c| !DELETED.contains(c)));
+        word.extend(written.to_lowercase().chars().filter(|c| !DELETED.contains(c)));
         if word != "the" && word.chars().nth(SHORTEST - 1).is_some() {
-            each(&word);
+            let start = written.as_ptr().addr() - source.as_ptr().addr();
+            each(&word, start..start + written.len());
         }
     }
+}
+
+/// The bytes of every word, in order.
+pub(super) fn spans(source: &str) -> Vec<Range<usize>> {
+    let mut spans = vec![];
+    for_each(source, |_, span| spans.push(span));
+    spans
 }
 
 /// The hash of every word of the source, in order, into `units`, which is cleared first.
 pub fn hash_into(source: &str, units: &mut Vec<u64>) {
     units.clear();
     let mut padded = vec![];
-    for_each(source, |word| {
+    for_each(source, |word, _| {
         padded.clear();
         padded.extend_from_slice(word.as_bytes());
         padded.resize(word.len() + hash::token::PADDING, 0);
@@ -49,7 +58,7 @@ mod tests {
 
     fn terms(source: &str) -> Vec<String> {
         let mut terms = vec![];
-        for_each(source, |term| terms.push(term.to_owned()));
+        for_each(source, |term, _| terms.push(term.to_owned()));
         terms
     }
 

@@ -3,6 +3,7 @@
 //! | text form | sketch |
 //! |---|---|
 //! | `minhash:128`, `min-max:128`, `super-minhash:128`, `fast-similarity:128` | registers |
+//! | `minhash,modular:128`, `minhash,multiplicative:128`, `minhash,murmur3:128` | registers, by a hash family of the sources |
 //! | `one-permutation:128`, `one-permutation,rotation:128`, `one-permutation,raw:128` | bins, densified or not |
 //! | `bottom-k:128` | the least values |
 //! | `b-bit:2/minhash:256`, `bit-hash/minhash:256` | bits of registers |
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use super::bit_hash::BitHash;
 use super::bottom_k::BottomK;
 use super::connected_bit::ConnectedBit;
+use super::family::{Family, FamilyMinHash};
 use super::fast_similarity::FastSimilarity;
 use super::fractional_bit::{FractionalBit, ThreeQuarter, ThreeQuarterBit, XorBit};
 use super::min_max::MinMax;
@@ -36,6 +38,8 @@ use crate::estimate::fractional_bit::{Combination, Group};
 pub enum Base {
     /// The minima of k functions.
     MinHash,
+    /// The minima of k functions of another family.
+    FamilyMinHash(Family),
     /// The minima and maxima of k/2 functions.
     MinMax,
     /// One function, k bins, empty ones copied from others at random.
@@ -123,6 +127,7 @@ impl Source {
         };
         Ok(match self.base {
             Base::MinHash => Arc::new(MinHash::new(k, seed)?),
+            Base::FamilyMinHash(family) => Arc::new(FamilyMinHash::new(family, k, seed)?),
             Base::MinMax => Arc::new(MinMax::new(k, seed)?),
             Base::OnePermutation => Arc::new(densified(Densification::Optimal)?),
             Base::OnePermutationRotation => Arc::new(densified(Densification::Rotation)?),
@@ -159,11 +164,15 @@ impl Method {
             Base::SuperMinHash,
             Base::FastSimilarity,
         ];
+        let families = Family::ALL.map(Base::FamilyMinHash);
         let minhash = |registers| Source { base: Base::MinHash, registers };
         let source = minhash(size);
         let half = Mixture { parts: [(1, 500), (2, 500), (0, 0), (0, 0)], len: 2 };
-        let mut all: Vec<Self> =
-            bases.into_iter().map(|base| Self::Registers(Source { base, registers: size })).collect();
+        let mut all: Vec<Self> = bases
+            .into_iter()
+            .chain(families)
+            .map(|base| Self::Registers(Source { base, registers: size }))
+            .collect();
         all.extend([Self::RawOnePermutation(size), Self::BottomK(size)]);
         all.extend((1..=16).map(|bits| Self::BBit(bits, source)));
         all.push(Self::BitHash(source));
@@ -305,7 +314,7 @@ impl Method {
     #[must_use]
     pub fn hashes_per_shingle(self) -> usize {
         let of = |source: Source| match source.base {
-            Base::MinHash | Base::MinMax => source.registers,
+            Base::MinHash | Base::FamilyMinHash(_) | Base::MinMax => source.registers,
             Base::OnePermutation
             | Base::OnePermutationRotation
             | Base::SuperMinHash
@@ -343,6 +352,9 @@ impl fmt::Display for Base {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::MinHash => "minhash",
+            Self::FamilyMinHash(Family::Modular) => "minhash,modular",
+            Self::FamilyMinHash(Family::Multiplicative) => "minhash,multiplicative",
+            Self::FamilyMinHash(Family::Murmur3) => "minhash,murmur3",
             Self::MinMax => "min-max",
             Self::OnePermutation => "one-permutation",
             Self::OnePermutationRotation => "one-permutation,rotation",
@@ -411,6 +423,9 @@ impl FromStr for Source {
         let registers = registers.parse().map_err(|_| wrong())?;
         let base = match name {
             "minhash" => Base::MinHash,
+            "minhash,modular" => Base::FamilyMinHash(Family::Modular),
+            "minhash,multiplicative" => Base::FamilyMinHash(Family::Multiplicative),
+            "minhash,murmur3" => Base::FamilyMinHash(Family::Murmur3),
             "min-max" => Base::MinMax,
             "one-permutation" => Base::OnePermutation,
             "one-permutation,rotation" => Base::OnePermutationRotation,

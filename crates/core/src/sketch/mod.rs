@@ -6,6 +6,7 @@
 //! | sketch | registers agree with probability | use when |
 //! |---|---|---|
 //! | [`minhash`] | J | always, until memory or speed says otherwise |
+//! | [`family`] | J | a source's hash family is to be used |
 //! | [`min_max`] | J | one wants two registers from each function |
 //! | [`one_permutation`] | J (densified) | documents are long and hashing is what takes the time |
 //! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
@@ -19,6 +20,7 @@ pub mod b_bit;
 pub mod bit_hash;
 pub mod bottom_k;
 pub mod connected_bit;
+pub mod family;
 pub mod fast_similarity;
 pub mod fractional_bit;
 mod method;

@@ -1,0 +1,112 @@
+//! `MinHash` by the hash families of the sources.
+//!
+//! Paper      the second source compares three families; the first and fifth take the first of them (digest 01, 3).
+//! Idea       The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
+//! Symbols    k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
+//! Formula    in the families' own files. `Murmur3` begins with the upper half of `SplitMix64`'s first number.
+//! Cost       k functions a shingle, one after the other: some 100 times the default family, which is vectorised.
+//! Error      as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
+//! Differs    The sources hash row numbers as they are, with the biases of E-33 to E-36; here keys are mixed first.
+//! Vectors    those of the families; `vectors/sketch.toml`.
+//!
+//! Use when   a source's results are to be repeated, or other programs know one of these families.
+//! Do not     use them for speed.
+
+use super::minhash::check_registers;
+use super::{Registers, Sketcher};
+use crate::error::Error;
+use crate::estimate::{self, Estimate};
+use crate::hash::SplitMix64;
+use crate::hash::modular::Modular;
+use crate::hash::multiplicative::Multiplicative;
+use crate::hash::murmur3::Murmur3;
+
+/// A family of hash functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// a·x + b modulo a prime.
+    Modular,
+    /// The upper bits of products.
+    Multiplicative,
+    /// `MurmurHash3` with consecutive seeds.
+    Murmur3,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Modular, Self::Multiplicative, Self::Murmur3];
+}
+
+/// Makes sketches of k minima by one of the families.
+#[derive(Debug, Clone)]
+pub struct FamilyMinHash {
+    functions: Functions,
+}
+
+#[derive(Debug, Clone)]
+enum Functions {
+    Modular(Modular),
+    Multiplicative(Multiplicative),
+    Murmur3(Murmur3),
+}
+
+impl FamilyMinHash {
+    /// `registers` functions of a family, drawn by `seed`.
+    pub fn new(family: Family, registers: usize, seed: u64) -> Result<Self, Error> {
+        check_registers(registers)?;
+        let functions = match family {
+            Family::Modular => Functions::Modular(Modular::new(registers, seed)?),
+            Family::Multiplicative => Functions::Multiplicative(Multiplicative::new(registers, seed)?),
+            Family::Murmur3 => Functions::Murmur3(Murmur3::new(registers, SplitMix64::new(seed).next_u32())?),
+        };
+        Ok(Self { functions })
+    }
+}
+
+impl Sketcher for FamilyMinHash {
+    fn words(&self) -> usize {
+        match &self.functions {
+            Functions::Modular(functions) => functions.functions(),
+            Functions::Multiplicative(functions) => functions.functions(),
+            Functions::Murmur3(functions) => functions.functions(),
+        }
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        match &self.functions {
+            Functions::Modular(functions) => functions.minima_into(shingles, out),
+            Functions::Multiplicative(functions) => functions.minima_into(shingles, out),
+            Functions::Murmur3(functions) => functions.minima_into(shingles, out),
+        }
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        estimate::minhash::estimate(a, b)
+    }
+}
+
+impl Registers for FamilyMinHash {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fmix64;
+
+    #[test]
+    fn registers_are_minima_of_the_family() {
+        let shingles: Vec<u64> = (0..50).map(fmix64).collect();
+        let modular = Modular::new(8, 3).unwrap();
+        let mut out = [0; 8];
+        FamilyMinHash::new(Family::Modular, 8, 3).unwrap().sketch_into(&shingles, &mut out);
+        let least = |i| shingles.iter().map(|&shingle| modular.hash(i, shingle)).min().unwrap();
+        assert!((0..8).all(|i| out[i] == (least(i) >> 29) as u32));
+    }
+
+    #[test]
+    fn the_number_of_registers_is_checked() {
+        for family in Family::ALL {
+            assert!(FamilyMinHash::new(family, 0, 1).is_err());
+            assert!(FamilyMinHash::new(family, 1 << 17, 1).is_err());
+        }
+    }
+}

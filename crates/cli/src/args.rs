@@ -31,6 +31,10 @@ pub enum Command {
     Pairs(PairsArgs),
     /// Compare two documents: similarity, containment, shared passages.
     Compare(CompareArgs),
+    /// Write the sketches of a corpus to a file.
+    Sketch(SketchFileArgs),
+    /// Estimate the similarities of sketched documents, without reading them again.
+    Estimate(EstimateArgs),
     /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
     Plan(PlanArgs),
     /// Write shell completions or the manual page to standard output.
@@ -43,6 +47,8 @@ impl Command {
             Self::Dedup(args) => args.messages,
             Self::Pairs(args) => args.messages,
             Self::Compare(args) => args.messages,
+            Self::Sketch(args) => args.messages,
+            Self::Estimate(args) => args.messages,
             Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
         }
     }
@@ -153,6 +159,65 @@ pub struct CompareArgs {
     /// The similarity below which the exit code is 1.
     #[arg(long, value_name = "T", default_value = "0.8")]
     pub threshold: String,
+
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SketchFileArgs {
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Where the sketches go.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Replace an output that exists.
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct EstimateArgs {
+    /// A file that `minwise sketch` made; its documents are compared with one another.
+    #[arg(value_name = "FILE")]
+    pub first: String,
+
+    /// A second such file; then each document of the first is compared with each of the second.
+    #[arg(value_name = "FILE2")]
+    pub second: Option<String>,
+
+    /// The estimate from which on a pair is listed; 0 lists all pairs.
+    #[arg(long, value_name = "T", default_value = "0.8")]
+    pub threshold: String,
+
+    /// Only pairs that have one of these documents.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub of: Option<Vec<String>>,
+
+    /// Where the pairs go; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// How pairs are written; a pair in `tsv` has its estimate and the standard error of it.
+    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
+    pub format: PairFormat,
+
+    /// Replace an output that exists.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Threads to work with; all cores without it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
 
     #[command(flatten)]
     pub messages: OutputOptions,

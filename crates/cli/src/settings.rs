@@ -119,6 +119,30 @@ pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
     threshold
 }
 
+/// An estimate from which on a pair is listed.
+pub fn estimate_threshold(text: &str, problems: &mut Problems) -> f64 {
+    let threshold: f64 = problems.number("--threshold", text, NUMBER);
+    if text.parse::<f64>().is_ok() && !(0.0..=1.0).contains(&threshold) {
+        problems
+            .add(format!("`--threshold`: an estimate cannot be {threshold}: it must be from 0 to 1"), None);
+    }
+    threshold
+}
+
+pub fn threads(text: Option<&str>, problems: &mut Problems) -> usize {
+    match text {
+        Some(threads) => count(problems, "--threads", threads),
+        None => available_parallelism().map_or(1, usize::from),
+    }
+}
+
+/// Threads, and rejected records that are put up with.
+pub fn limits(args: &RunArgs, problems: &mut Problems) -> (usize, Option<u64>) {
+    let threads = threads(args.threads.as_deref(), problems);
+    let max_rejects = args.max_rejects.as_ref();
+    (threads, max_rejects.map(|number| problems.number("--max-rejects", number, WHOLE)))
+}
+
 /// A share of shingles in the same places.
 fn alignment(text: &str, problems: &mut Problems) -> f64 {
     let share: f64 = problems.number("--order", text, NUMBER);
@@ -183,11 +207,7 @@ pub fn run(
         );
     }
     let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
-    let threads = match &run.threads {
-        Some(threads) => count(&mut problems, "--threads", threads),
-        None => available_parallelism().map_or(1, usize::from),
-    };
-    let max_rejects = run.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE));
+    let (threads, max_rejects) = limits(run, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
     Ok(Settings { spec, threshold, order, banding, keep, cluster, threads, max_rejects })

@@ -62,5 +62,5 @@ pub use output::{
     Output, OutputFolder, Overwrite, annotate_line, copy_records, refuse_overlap, refuse_shared,
 };
 pub use reject::{Reject, RejectReason};
-pub use source::Source;
+pub use source::{Source, open_file};
 pub use watch::{Unwatched, Watch};

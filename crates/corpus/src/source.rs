@@ -100,7 +100,7 @@ impl Source {
 }
 
 /// Opens a file for reading; the error names it as the user did.
-pub(crate) fn open_file(path: &Path, name: &str) -> Result<File> {
+pub fn open_file(path: &Path, name: &str) -> Result<File> {
     // `fs_err` would say the path in its own words; ours are said once, in `Error`.
     let file = fs_err::OpenOptions::new().read(true).open(path);
     Ok(file.map_err(|error| Error::io("open", name, os_error(error)))?.into_parts().0)

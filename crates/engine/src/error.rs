@@ -30,6 +30,17 @@ pub enum ErrorKind {
         /// The id.
         id: String,
     },
+    /// A file of our own cannot be read or written.
+    File {
+        /// The file.
+        path: String,
+        /// What was being done, as a verb.
+        action: &'static str,
+        /// Why it failed.
+        reason: String,
+        /// What to try instead.
+        hint: Option<String>,
+    },
     /// The person asked to stop.
     Cancelled,
 }
@@ -54,8 +65,14 @@ impl Error {
             ErrorKind::NoSuchId { .. } => {
                 Some("ids are read from `--id-field`; without one, a document's id is `file:line`".to_owned())
             }
+            ErrorKind::File { hint, .. } => hint.clone(),
             ErrorKind::Cancelled => None,
         }
+    }
+
+    /// A file of our own that cannot be read or written.
+    pub(crate) fn file(action: &'static str, path: &str, reason: String) -> Self {
+        ErrorKind::File { path: path.to_owned(), action, reason, hint: None }.into()
     }
 
     /// Whether the person asked to stop.
@@ -104,6 +121,9 @@ impl fmt::Display for Error {
             ErrorKind::TooManyDocuments => f.write_str("the corpus has more than 4 294 967 294 documents"),
             ErrorKind::NoSuchId { id } => {
                 write!(f, "no document has the id `{}`", minwise_corpus::escape_control(id))
+            }
+            ErrorKind::File { path, action, reason, .. } => {
+                write!(f, "cannot {action} `{}`: {reason}", minwise_corpus::escape_control(path))
             }
             ErrorKind::Cancelled => f.write_str("stopped"),
         }

@@ -10,6 +10,7 @@
 //! * `candidates` sorts band keys and finds the documents that share bands, directly or through others.
 //! * `verify` takes one such neighbourhood at a time, reads its documents again by position, and compares their
 //!   shingle sets exactly.
+//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
 //! * [`dedup`](mod@dedup) and [`pairs`](mod@pairs) are the two runs; [`output`] and [`report`] write what they decide.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
@@ -19,6 +20,7 @@ pub mod compare;
 pub mod dedup;
 mod equal;
 mod error;
+pub mod estimate;
 mod observe;
 pub mod output;
 pub mod pairs;
@@ -27,11 +29,13 @@ mod read;
 pub mod report;
 mod sets;
 mod settings;
+pub mod sketch_file;
+mod store;
 mod table;
 mod verify;
 
 pub use error::{Error, ErrorKind};
 pub use observe::{Observer, Stage, Unobserved, Warning};
 pub use read::{Reading, Rejected, read};
-pub use settings::Settings;
+pub use settings::{ReadSettings, Settings};
 pub use table::Documents;

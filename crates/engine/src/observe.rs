@@ -13,6 +13,8 @@ pub enum Stage {
     Verify,
     /// Writing, in documents.
     Write,
+    /// Comparing sketches, in documents.
+    Estimate,
 }
 
 impl Stage {
@@ -24,6 +26,7 @@ impl Stage {
             Self::Candidates => "candidates",
             Self::Verify => "verify",
             Self::Write => "write",
+            Self::Estimate => "estimate",
         }
     }
 }

@@ -11,7 +11,7 @@ use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage, Warning};
 use crate::parallel;
-use crate::settings::Settings;
+use crate::settings::ReadSettings;
 use crate::table::{Documents, New};
 
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
@@ -48,14 +48,14 @@ pub struct Reading {
 }
 
 /// Reads and sketches a corpus.
-pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Result<Reading, Error> {
+pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -> Result<Reading, Error> {
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Read, corpus.size_bytes());
 
-    let mut reading = Reading::new(&settings.spec);
+    let sketcher = settings.spec.sketcher()?;
+    let mut reading = Reading::new(sketcher.words());
     // Lines are numbered within a source; chunks come in the order of sources and lines.
     let mut lines = (0, 0);
-    let sketcher = settings.spec.sketcher()?;
     let prepare = || Worker::new(settings, sketcher.clone());
     let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
@@ -96,12 +96,12 @@ pub fn read(corpus: &Corpus, settings: &Settings, observer: &dyn Observer) -> Re
 }
 
 impl Reading {
-    fn new(spec: &Spec) -> Self {
+    fn new(words: usize) -> Self {
         Self {
             documents: Documents::default(),
             rejected: vec![],
             repaired: 0,
-            sketches: Sketches::new(spec.method.registers()),
+            sketches: Sketches::new(words),
             equality_keys: vec![],
         }
     }
@@ -165,7 +165,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(settings: &Settings, sketcher: Arc<dyn Sketcher>) -> Self {
+    fn new(settings: &ReadSettings, sketcher: Arc<dyn Sketcher>) -> Self {
         Self {
             spec: settings.spec,
             keep: settings.keep,
@@ -179,7 +179,7 @@ impl Worker {
 
     /// Reads one chunk; gives how many lines it has too.
     fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
-        let mut part = Reading::new(&self.spec);
+        let mut part = Reading::new(self.sketcher.words());
         part.reserve(self.before + self.before / 8);
         let Self { spec, keep, shingler, sketcher, shingles, scratch, .. } = self;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {

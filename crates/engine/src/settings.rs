@@ -11,6 +11,19 @@ use minwise::{Error, Spec};
 /// Registers that each split of a shelf asks for.
 const SPLIT_REGISTERS: usize = 2;
 
+/// What reading a corpus needs to know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReadSettings {
+    /// How documents become sketches.
+    pub spec: Spec,
+    /// Which document of a cluster stays, because that may depend on lengths.
+    pub keep: Keep,
+    /// Threads to work with.
+    pub threads: usize,
+    /// Rejected records that are put up with.
+    pub max_rejects: Option<u64>,
+}
+
 /// The settings of a run. All of them but `threads` and `max_rejects` change its result and are part of its report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -49,6 +62,13 @@ impl Settings {
             threads: available_parallelism().map_or(1, usize::from),
             max_rejects: None,
         })
+    }
+
+    /// What reading needs to know of them.
+    #[must_use]
+    pub fn reading(&self) -> ReadSettings {
+        let Self { spec, keep, threads, max_rejects, .. } = *self;
+        ReadSettings { spec, keep, threads, max_rejects }
     }
 
     /// The probability of finding a pair, by similarity.

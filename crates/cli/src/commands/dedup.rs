@@ -31,7 +31,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus)?;
 
-    let reading = read(&corpus, &settings, &progress)?;
+    let reading = read(&corpus, &settings.reading(), &progress)?;
     let decisions = decide(&corpus, &reading, &settings, &progress, targets.written_early(args))?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
     targets.write(args.annotate, &corpus, &reading, &decisions, &summary, &progress)?;

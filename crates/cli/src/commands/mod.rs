@@ -2,9 +2,11 @@
 
 pub mod compare;
 pub mod dedup;
+pub mod estimate;
 pub mod generate;
 pub mod pairs;
 pub mod plan;
+pub mod sketch;
 
 use minwise_corpus::{Corpus, Layout, Overwrite, ReadOptions};
 use minwise_engine::{Reading, Rejected};

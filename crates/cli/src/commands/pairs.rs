@@ -33,7 +33,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         }
     };
 
-    let reading = read(&corpus, &settings, &progress)?;
+    let reading = read(&corpus, &settings.reading(), &progress)?;
     let found = pairs(&corpus, &reading, args.of.as_deref(), &settings, &progress)?;
     progress.clear();
     let mut count = 0u64;

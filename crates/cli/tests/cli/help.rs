@@ -15,6 +15,8 @@ fn the_command() {
       dedup     Write a corpus without its near-duplicates
       pairs     List the near-duplicate pairs of a corpus
       compare   Compare two documents: similarity, containment, shared passages
+      sketch    Write the sketches of a corpus to a file
+      estimate  Estimate the similarities of sketched documents, without reading them again
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
       generate  Write shell completions or the manual page to standard output
       help      Print this message or the help of the given subcommand(s)
@@ -137,7 +139,8 @@ fn dedup() {
 
     Spec:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N` or `chars:N`
+              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
+              repeats count
 
               [default: words:5]
 
@@ -161,7 +164,8 @@ fn dedup() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
               with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
 
               [default: minhash]
@@ -192,6 +196,7 @@ fn dedup() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
 fn pairs() {
     insta::assert_snapshot!(Desk::new().run("pairs --help"), @"
     exit 0
@@ -289,7 +294,8 @@ fn pairs() {
 
     Spec:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N` or `chars:N`
+              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
+              repeats count
 
               [default: words:5]
 
@@ -313,7 +319,8 @@ fn pairs() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
               with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
 
               [default: minhash]
@@ -428,7 +435,8 @@ fn compare() {
 
     Spec:
           --shingle <SHINGLING>
-              How text is cut into shingles: `words:N` or `chars:N`
+              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
+              repeats count
 
               [default: words:5]
 
@@ -452,7 +460,8 @@ fn compare() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
               with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
 
               [default: minhash]
@@ -581,5 +590,188 @@ fn manual_pages_are_generated() {
     minwise: there is no subcommand `nothing`
 
     hint: `minwise --help` lists them
+    ");
+}
+
+#[test]
+fn sketch() {
+    insta::assert_snapshot!(Desk::new().run("sketch --help"), @"
+    exit 0
+    --- stdout
+    Write the sketches of a corpus to a file
+
+    Usage: minwise sketch [OPTIONS] --output <FILE> <INPUT>...
+
+    Arguments:
+      <INPUT>...
+              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
+              files, or `-`
+
+    Options:
+      -o, --output <FILE>
+              Where the sketches go
+
+          --force
+              Replace an output that exists
+
+          --threads <N>
+              Threads to work with; all cores without it
+
+          --max-rejects <N>
+              Stop when more records than this are rejected
+
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
+          --encoding <ENCODING>
+              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --max-record <SIZE>
+              The largest record that is read; a larger one is rejected
+
+              [default: 1GiB]
+
+          --temp-dir <DIR>
+              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              without it
+
+          --input-format <FORMAT>
+              What inputs are: `auto` (told by content), `jsonl` or `text`
+
+              [default: auto]
+
+    Spec:
+          --shingle <SHINGLING>
+              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
+              repeats count
+
+              [default: words:5]
+
+          --normalize <FORM>
+              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Take markup out of the text first
+
+          --whitespace <RULE>
+              What becomes of white space: `fold`, `keep` or `remove`
+
+              [default: fold]
+
+          --short <RULE>
+              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
+              `reject`
+
+              [default: one]
+
+          --sketch <SKETCH>
+              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
+              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
+
+              [default: minhash]
+
+          --registers <K>
+              Registers of a sketch
+
+              [default: 128]
+
+          --seed <N>
+              The seed of the hash functions
+
+              [default: 1]
+    ");
+}
+
+#[test]
+fn estimate() {
+    insta::assert_snapshot!(Desk::new().run("estimate --help"), @"
+    exit 0
+    --- stdout
+    Estimate the similarities of sketched documents, without reading them again
+
+    Usage: minwise estimate [OPTIONS] <FILE> [FILE2]
+
+    Arguments:
+      <FILE>
+              A file that `minwise sketch` made; its documents are compared with one another
+
+      [FILE2]
+              A second such file; then each document of the first is compared with each of the second
+
+    Options:
+          --threshold <T>
+              The estimate from which on a pair is listed; 0 lists all pairs
+
+              [default: 0.8]
+
+          --of <ID>...
+              Only pairs that have one of these documents
+
+      -o, --output <FILE>
+              Where the pairs go; standard output without it
+
+          --format <FORMAT>
+              How pairs are written; a pair in `tsv` has its estimate and the standard error of it
+
+              Possible values:
+              - tsv:   `id`, `id` and similarity, separated by tabs
+              - jsonl: One JSON object a line
+
+              [default: tsv]
+
+          --force
+              Replace an output that exists
+
+          --threads <N>
+              Threads to work with; all cores without it
+
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
     ");
 }

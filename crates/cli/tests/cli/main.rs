@@ -17,5 +17,6 @@ mod outputs;
 mod pairs;
 mod plan;
 mod report;
+mod sketch;
 mod support;
 mod terminal;

@@ -90,6 +90,9 @@ fn a_plan_for_people() {
     fast-similarity                            1600                 1    yes
     min-max                                    1600               400    yes
     minhash                                    1600               400    yes
+    minhash,modular                            1600               400    yes
+    minhash,multiplicative                     1600               400    yes
+    minhash,murmur3                            1600               400    yes
     one-permutation                            1600                 1    yes
     one-permutation,raw                        1600                 1     no
     one-permutation,rotation                   1600                 1    yes

@@ -74,7 +74,7 @@ fn a_run_can_be_stopped_at_every_stage() {
     let settings = settings("words:3", 0.6, 40, 3);
     for at in [Stage::Read, Stage::Candidates, Stage::Verify] {
         let stopper = Stopper { at, begun: Mutex::default() };
-        let result = read(&documents.corpus, &settings, &stopper)
+        let result = read(&documents.corpus, &settings.reading(), &stopper)
             .and_then(|reading| dedup(&documents.corpus, &reading, &settings, &stopper, |_| {}).map(drop));
         assert!(result.unwrap_err().is_cancelled(), "{at:?}");
         assert_eq!(stopper.begun.lock().unwrap().last(), Some(&at));
@@ -118,14 +118,14 @@ fn warnings_reach_the_observer_and_too_many_rejects_end_the_run() {
     let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
     let mut settings = settings("words:3", 0.6, 4, 3);
     let listener = Listener::default();
-    let reading = read(&corpus, &settings, &listener).unwrap();
+    let reading = read(&corpus, &settings.reading(), &listener).unwrap();
     assert_eq!((reading.documents.len(), reading.rejected.len(), reading.repaired), (2, 2, 1));
     let warnings = listener.0.into_inner().unwrap();
     assert!(matches!(&warnings[0], Warning::RepeatedIds { documents: 2, example, .. } if example == "1"));
     assert_eq!(warnings[1], Warning::Repaired { documents: 1 });
 
     settings.max_rejects = Some(1);
-    let error: Error = read(&corpus, &settings, &Unobserved).unwrap_err();
+    let error: Error = read(&corpus, &settings.reading(), &Unobserved).unwrap_err();
     assert!(
         matches!(error.kind(), ErrorKind::TooManyRejects { allowed: 1, last } if last.contains(":4:")),
         "{error}"

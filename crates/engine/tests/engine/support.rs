@@ -55,7 +55,7 @@ impl Documents {
     }
 
     pub fn read(&self, settings: &Settings) -> Reading {
-        let reading = read(&self.corpus, settings, &Unobserved).unwrap();
+        let reading = read(&self.corpus, &settings.reading(), &Unobserved).unwrap();
         assert_eq!(reading.rejected, []);
         reading
     }

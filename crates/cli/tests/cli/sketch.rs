@@ -1,0 +1,184 @@
+//! `minwise sketch` and `minwise estimate`.
+
+use serde_json::Value;
+
+use crate::support::{Desk, prose, records, with_word};
+
+fn desk() -> Desk {
+    let text = prose(1, 200);
+    let near = with_word(&text, 100, "other");
+    let other = prose(2, 200);
+    let desk = Desk::with("in.jsonl", records(&[("a", &text), ("far", &other), ("b", &near), ("none", "!")]));
+    desk.write("new.jsonl", records(&[("x", &with_word(&near, 20, "more")), ("y", &prose(3, 50))]));
+    desk
+}
+
+#[test]
+fn pairs_of_one_file() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.sketches"), @"
+    exit 0
+    --- stderr
+    read        4 documents, 4.0 kB; 0 rejected
+    sketched    4 documents, 512 bytes each
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    time        [time]
+    ");
+    insta::assert_snapshot!(desk.run("estimate in.sketches"), @"
+    exit 0
+    --- stdout
+    a	b	0.968750	0.016218
+    --- stderr
+    pairs       1 estimated at or above 0.8, of 3 pairs
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    time        [time]
+    ");
+    let all = desk.run("estimate in.sketches --threshold 0 -q").exit(0);
+    // A document without shingles is in no pair.
+    assert_eq!(all.lines().len(), 3);
+}
+
+#[test]
+fn pairs_of_two_files() {
+    let desk = desk();
+    desk.run("sketch in.jsonl -o in.sketches --registers 1024").exit(0);
+    desk.run("sketch new.jsonl -o new.sketches --registers 1024").exit(0);
+    let run = desk.run("estimate new.sketches in.sketches -q --format jsonl").exit(0);
+    let pairs: Vec<Value> = run.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<_> = pairs.iter().map(|pair| (&pair["first"], &pair["second"])).collect();
+    assert_eq!(ids, [(&Value::from("x"), &Value::from("a")), (&Value::from("x"), &Value::from("b"))]);
+    for (pair, exact) in pairs.iter().zip([186.0 / 206.0, 191.0 / 201.0]) {
+        let (estimate, error) =
+            (pair["estimate"].as_f64().unwrap(), pair["standard_error"].as_f64().unwrap());
+        assert!(error > 0.0 && (estimate - exact).abs() < 4.0 * error, "{pair}");
+        let interval = pair["interval"].as_array().unwrap();
+        assert!(interval[0].as_f64().unwrap() < estimate && estimate < interval[1].as_f64().unwrap());
+    }
+    let some = desk.run("estimate new.sketches in.sketches -q --of b --threshold 0").exit(0);
+    assert_eq!(some.lines().len(), 2);
+    insta::assert_snapshot!(desk.run("estimate new.sketches in.sketches --of nobody"), @"
+    exit 2
+    --- stderr
+    minwise: no document has the id `nobody`
+
+    hint: ids are read from `--id-field`; without one, a document's id is `file:line`
+    ");
+}
+
+#[test]
+fn every_sketch_can_be_kept() {
+    let desk = desk();
+    for (number, sketch) in [
+        "b-bit:1/minhash:1024",
+        "odd:1024/minhash:512",
+        "bottom-k:256",
+        "sectional:s=2,tolerant/minhash:128",
+        "minhash,murmur3:64",
+        "fractional:1x0.5+2x0.5/super-minhash:512",
+    ]
+    .iter()
+    .enumerate()
+    {
+        desk.run(&format!("sketch in.jsonl -o {number}.sketches --sketch {sketch}")).exit(0);
+        let run = desk.run(&format!("estimate {number}.sketches -q")).exit(0);
+        assert!(run.text().starts_with("a\tb\t"), "{sketch}: {run}");
+        assert_eq!(run.lines().len(), 1, "{sketch}: {run}");
+    }
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads() {
+    let desk = desk();
+    desk.run("sketch in.jsonl -o one.sketches --threads 1").exit(0);
+    desk.run("sketch in.jsonl -o many.sketches --threads 5").exit(0);
+    assert_eq!(desk.bytes("one.sketches"), desk.bytes("many.sketches"));
+}
+
+#[test]
+fn files_that_are_no_good_are_refused_with_the_reason() {
+    let desk = desk();
+    desk.run("sketch in.jsonl -o in.sketches").exit(0);
+    let whole = desk.bytes("in.sketches");
+
+    insta::assert_snapshot!(desk.run("estimate in.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `in.jsonl`: it is no sketch file
+
+    hint: `minwise sketch` makes a sketch file
+    ");
+    let mut newer = whole.clone();
+    newer[8] = 2;
+    desk.write("newer", newer);
+    insta::assert_snapshot!(desk.run("estimate newer"), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `newer`: it has format version 2, and this program reads version 1
+
+    hint: `minwise sketch` makes a sketch file
+    ");
+    desk.write("short", &whole[..whole.len() - 7]);
+    insta::assert_snapshot!(desk.run("estimate short"), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `short`: it is cut short, or was never finished
+
+    hint: make it again with `minwise sketch`
+    ");
+    let mut flipped = whole.clone();
+    flipped[200] ^= 1;
+    desk.write("flipped", flipped);
+    insta::assert_snapshot!(desk.run("estimate in.sketches flipped"), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `flipped`: bytes 0 to 2303, in the sections `id_ends`, `ids`, `present` and `rows`, are not what was written
+
+    hint: make it again with `minwise sketch`
+    ");
+    insta::assert_snapshot!(desk.run("estimate nowhere"), @"
+    exit 2
+    --- stderr
+    minwise: cannot open `nowhere`: No such file or directory (os error 2)
+    ");
+    desk.run("sketch in.jsonl -o chars.sketches --shingle chars:9").exit(0);
+    insta::assert_snapshot!(desk.run("estimate in.sketches chars.sketches"), @"
+    exit 2
+    --- stderr
+    minwise: these were made with different settings: shingle is `words:5` here and `chars:9` there
+    ");
+}
+
+#[test]
+fn outputs_are_not_overwritten_or_compressed() {
+    let desk = desk();
+    desk.run("sketch in.jsonl -o in.sketches").exit(0);
+    insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.sketches"), @"
+    exit 2
+    --- stderr
+    minwise: `in.sketches` exists already
+
+    hint: `--force` replaces it
+    ");
+    insta::assert_snapshot!(desk.run("sketch in.jsonl -o in.zst"), @"
+    exit 2
+    --- stderr
+    minwise: cannot write `in.zst`: a sketch file is read in place and cannot be compressed
+
+    hint: take a name that does not end in `.gz` or `.zst`
+    ");
+    desk.run("sketch in.jsonl -o in.sketches --force").exit(0);
+    desk.run("sketch in.jsonl -o in.jsonl --force").exit(2);
+}
+
+#[test]
+fn an_empty_corpus_and_wrong_options() {
+    let desk = Desk::with("in.jsonl", "");
+    desk.run("sketch in.jsonl -o in.sketches").exit(0);
+    assert_eq!(desk.run("estimate in.sketches -q").exit(0).text(), "");
+    insta::assert_snapshot!(desk.run("estimate in.sketches --threshold 2 --threads 0"), @"
+    exit 2
+    --- stderr
+    minwise: `--threshold`: an estimate cannot be 2: it must be from 0 to 1
+    minwise: `--threads`: it must be at least 1
+    ");
+}

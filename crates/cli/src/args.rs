@@ -72,7 +72,7 @@ pub struct DedupArgs {
     #[arg(long)]
     pub annotate: bool,
 
-    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl` and `rejects.jsonl` go.
+    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` go.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 

@@ -39,3 +39,4 @@ pub use observe::{Observer, Stage, Unobserved, Warning};
 pub use read::{Reading, Rejected, read};
 pub use settings::{ReadSettings, Settings};
 pub use table::Documents;
+pub use verify::{Reordered, Verification};

@@ -5,6 +5,7 @@
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
 //! | `clusters.jsonl` | a line for each cluster of more than one document |
+//! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity, alignment share |
 //! | `rejects.jsonl` | a line for each record that was not taken in |
 //!
 //! None of them depends on the machine, the clock or the number of threads.
@@ -18,6 +19,7 @@ use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::read::{Reading, Rejected};
 use crate::settings::Settings;
+use crate::verify::Reordered;
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,12 +105,13 @@ impl Summary {
     }
 }
 
-/// The four files of a report, open under temporary names.
+/// The files of a report, open under temporary names.
 #[derive(Debug)]
 pub struct Report {
     summary: Output,
     pairs: Output,
     clusters: Output,
+    reordered: Output,
     rejects: Output,
 }
 
@@ -136,14 +139,21 @@ struct RejectLine<'a> {
 
 impl Report {
     /// The names of its files.
-    pub const FILES: [&'static str; 4] = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
+    pub const FILES: [&'static str; 5] =
+        ["summary.json", "pairs.tsv", "clusters.jsonl", "reordered.tsv", "rejects.jsonl"];
 
     /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
     /// may be overwritten.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
-        let [summary, pairs, clusters, rejects] =
+        let [summary, pairs, clusters, reordered, rejects] =
             Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
-        Ok(Self { summary: summary?, pairs: pairs?, clusters: clusters?, rejects: rejects? })
+        Ok(Self {
+            summary: summary?,
+            pairs: pairs?,
+            clusters: clusters?,
+            reordered: reordered?,
+            rejects: rejects?,
+        })
     }
 
     /// Writes everything; [`finish`](Self::finish) puts the files in place.
@@ -162,12 +172,13 @@ impl Report {
         self.summary.write_bytes(&text)?;
         write_pairs(corpus, reading, decisions, &mut self.pairs)?;
         write_clusters(corpus, reading, decisions, &mut self.clusters)?;
+        write_reordered(corpus, reading, decisions, &mut self.reordered)?;
         write_rejects(corpus, &reading.rejected, &mut self.rejects)
     }
 
     /// Puts the files in place.
     pub fn finish(self) -> Result<(), Error> {
-        for file in [self.summary, self.pairs, self.clusters, self.rejects] {
+        for file in [self.summary, self.pairs, self.clusters, self.reordered, self.rejects] {
             file.finish()?;
         }
         Ok(())
@@ -184,6 +195,20 @@ fn write_pairs(
         let [id, of] = [*document, *of].map(|document| reading.documents.id(document, corpus));
         let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));
         out.write_bytes(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_reordered(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    out: &mut Output,
+) -> Result<(), Error> {
+    for Reordered { first, second, similarity, alignment } in &decisions.verification.reordered_pairs {
+        let [first, second] = [*first, *second].map(|document| reading.documents.id(document, corpus));
+        let (first, second) = (escape_control(&first), escape_control(&second));
+        out.write_bytes(format!("{first}\t{second}\t{similarity:.6}\t{alignment:.6}\n").as_bytes())?;
     }
     Ok(())
 }

@@ -20,8 +20,24 @@ const SETS_BYTES: usize = 24 << 20;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Text of a large neighbourhood that is read together, for each thread.
 const AHEAD_BYTES: u64 = 1 << 20;
+/// Reordered pairs that are remembered one by one; any more are counted only.
+const LISTED: usize = 1 << 20;
+
+/// A pair that reaches the threshold and is no near-duplicate, because what it shares stands in other places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reordered {
+    /// One document.
+    pub first: u32,
+    /// The other, which was read later.
+    pub second: u32,
+    /// Their exact similarity.
+    pub similarity: f64,
+    /// The exact share of their common shingles that stand in about the same places.
+    pub alignment: f64,
+}
+
 /// What verification adds up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Verification {
     /// Pairs that were compared exactly.
     pub candidates: u64,
@@ -29,6 +45,8 @@ pub struct Verification {
     pub verified: u64,
     /// Pairs that reach the threshold and are no near-duplicates because they are reordered.
     pub reordered: u64,
+    /// The first million of them.
+    pub reordered_pairs: Vec<Reordered>,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: ExpectedRecall,
 }
@@ -39,6 +57,7 @@ impl Verification {
             candidates: 0,
             verified: 0,
             reordered: 0,
+            reordered_pairs: vec![],
             expected_recall: ExpectedRecall::new(settings.curve()),
         }
     }
@@ -50,10 +69,19 @@ impl Verification {
         self.expected_recall.add(p, found.narrowed, pairs);
     }
 
+    /// Takes over what the judge of one neighbourhood has seen.
+    fn take(&mut self, judge: ExactJudge<'_>) {
+        self.candidates += judge.compared;
+        self.reordered += judge.reordered.len() as u64;
+        self.reordered_pairs = judge.reordered;
+    }
+
     fn merge(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.verified += other.verified;
         self.reordered += other.reordered;
+        let room = LISTED - self.reordered_pairs.len();
+        self.reordered_pairs.extend(other.reordered_pairs.iter().take(room));
         self.expected_recall.merge(&other.expected_recall);
     }
 }
@@ -67,8 +95,8 @@ pub(crate) struct ExactJudge<'a> {
     threshold: f64,
     order: Option<f64>,
     observer: &'a dyn Observer,
-    pub compared: u64,
-    pub reordered: u64,
+    compared: u64,
+    reordered: Vec<Reordered>,
 }
 
 impl ExactJudge<'_> {
@@ -91,13 +119,14 @@ impl Judge for ExactJudge<'_> {
         let threshold = self.threshold;
         let (set_a, set_b) = self.sets.both(a, b)?;
         let similarity = Overlap::at_least(set_a, set_b, threshold).map(|overlap| overlap.jaccard());
-        if let (Some(_), Some(order)) = (similarity, self.order)
-            && self.sets.alignment_share(a, b)? < order
-        {
-            self.reordered += 1;
-            return Ok(None);
+        let (Some(similarity), Some(order)) = (similarity, self.order) else { return Ok(similarity) };
+        let alignment = self.sets.alignment_share(a, b)?;
+        if alignment >= order {
+            return Ok(Some(similarity));
         }
-        Ok(similarity)
+        let [a, b] = [a, b].map(|number| self.documents[number as usize]);
+        self.reordered.push(Reordered { first: a.min(b), second: a.max(b), similarity, alignment });
+        Ok(None)
     }
 
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
@@ -135,12 +164,11 @@ pub(crate) fn each_hood<T: Send>(
             order: settings.order,
             observer,
             compared: 0,
-            reordered: 0,
+            reordered: vec![],
         };
         let mut verification = Verification::new(settings);
         let result = work(hood, &neighbourhood, &mut judge, &mut verification)?;
-        verification.candidates += judge.compared;
-        verification.reordered += judge.reordered;
+        verification.take(judge);
         observer.advance(hood.documents.len() as u64);
         Ok((result, verification))
     };

@@ -72,10 +72,18 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "expected_recall": recall,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
+    let reordered = match settings.order {
+        Some(order) => format!(
+            "; {} at or above {} reordered, with an alignment below {order}",
+            grouped(verification.reordered),
+            settings.threshold
+        ),
+        None => String::new(),
+    };
     printer.note(&format!(
         "read        {}, {}; {} rejected\n\
          pairs       {} at or above {}\n\
-         candidates  {} compared exactly\n\
+         candidates  {} compared exactly{reordered}\n\
          recall      {recall:.4} expected, from {} bands of {} rows\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",

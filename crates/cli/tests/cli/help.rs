@@ -54,7 +54,8 @@ fn dedup() {
               Keep every document and add to it, as its member `minwise`, the cluster it belongs to
 
           --report <DIR>
-              Where `summary.json`, `pairs.tsv`, `clusters.jsonl` and `rejects.jsonl` go
+              Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
+              go
 
           --dry-run
               Decide, but write no documents

@@ -1,4 +1,4 @@
-//! `--report`: four files that add up.
+//! `--report`: files that add up.
 
 use serde_json::{Value, json};
 

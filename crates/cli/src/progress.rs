@@ -59,7 +59,9 @@ impl Observer for Progress {
             return;
         }
         let template = match stage {
-            Stage::Read => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            Stage::Weigh | Stage::Read => {
+                "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
+            }
             Stage::Candidates | Stage::Verify | Stage::Write | Stage::Estimate => {
                 "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}"
             }

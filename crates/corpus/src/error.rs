@@ -227,7 +227,7 @@ impl Error {
 
     fn io_hint(&self, name: &str) -> Option<String> {
         match self.cause.as_ref()?.kind() {
-            io::ErrorKind::StorageFull if name == SPOOL => {
+            io::ErrorKind::StorageFull if name == SPOOL || name == TEMPORARY => {
                 Some("`--temp-dir` puts it on another disk".into())
             }
             io::ErrorKind::StorageFull => Some("free some space, or write to another disk".into()),
@@ -248,6 +248,9 @@ impl Error {
 
 /// What messages call the file that compressed and piped inputs are spooled to.
 pub(crate) const SPOOL: &str = "temporary copy of the input";
+
+/// What a file for intermediate results is called in messages.
+pub(crate) const TEMPORARY: &str = "temporary file";
 
 /// A name as it may be shown on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {

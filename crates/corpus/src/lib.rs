@@ -49,6 +49,7 @@ mod record;
 mod reject;
 mod source;
 mod spool;
+mod temporary;
 mod watch;
 
 pub use chunk::Chunk;
@@ -63,4 +64,5 @@ pub use output::{
 };
 pub use reject::{Reject, RejectReason};
 pub use source::{Source, open_file};
+pub use temporary::Temporary;
 pub use watch::{Unwatched, Watch};

@@ -21,6 +21,7 @@ pub mod dedup;
 mod equal;
 mod error;
 pub mod estimate;
+pub mod frequencies;
 mod observe;
 pub mod output;
 pub mod pairs;

@@ -5,6 +5,8 @@ use std::fmt;
 /// A part of a run that takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// Counting document frequencies, in bytes.
+    Weigh,
     /// Reading and sketching, in bytes.
     Read,
     /// Finding candidates, in bands.
@@ -22,6 +24,7 @@ impl Stage {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Weigh => "weigh",
             Self::Read => "read",
             Self::Candidates => "candidates",
             Self::Verify => "verify",

@@ -1,0 +1,72 @@
+//! Room on disk for what does not fit into memory.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result, TEMPORARY};
+use crate::positional::read_at;
+
+/// An unnamed file that grows at its end, is read anywhere, and goes however the process ends.
+#[derive(Debug)]
+pub struct Temporary {
+    file: File,
+    size_bytes: u64,
+}
+
+impl Temporary {
+    /// Makes one in `folder`, or else where the system keeps temporary files.
+    pub fn create(folder: Option<&Path>) -> Result<Self> {
+        let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
+        let file = tempfile::tempfile_in(&folder)
+            .map_err(|error| Error::path("make a temporary file in", &folder, error))?;
+        Ok(Self { file, size_bytes: 0 })
+    }
+
+    /// Bytes that it has.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Writes bytes at the end; gives where they begin.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        self.file.write_all(bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
+        let begin = self.size_bytes;
+        self.size_bytes += bytes.len() as u64;
+        Ok(begin)
+    }
+
+    /// Fills `out` with the bytes from `offset` on, which must have been written.
+    pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let read = read_at(&self.file, offset, out).map_err(|error| Error::io("read", TEMPORARY, error))?;
+        if read == out.len() {
+            return Ok(());
+        }
+        Err(Error::io("read", TEMPORARY, io::ErrorKind::UnexpectedEof.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_appended_is_read_anywhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut temporary = Temporary::create(Some(folder.path())).unwrap();
+        assert_eq!(temporary.append(b"one").unwrap(), 0);
+        assert_eq!(temporary.append(b"three").unwrap(), 3);
+        assert_eq!(temporary.size_bytes(), 8);
+        let mut out = [0; 5];
+        temporary.read_exact_at(3, &mut out).unwrap();
+        assert_eq!(&out, b"three");
+        assert!(temporary.read_exact_at(4, &mut out).is_err());
+        assert!(fs_err::read_dir(folder.path()).unwrap().next().is_none(), "it has no name");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = Temporary::create(Some(Path::new("no/such/folder"))).unwrap_err();
+        assert!(error.to_string().contains("no/such/folder"), "{error}");
+    }
+}

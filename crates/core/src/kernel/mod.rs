@@ -1,22 +1,24 @@
-//! The loops that run once per byte or once per shingle and register, written for the vector units of the machine.
+//! The loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of
+//! the machine.
 //!
-//! Two loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of a
-//! text, 64 bytes at a time, and [`Kernel::minima`] takes the minima of k hash functions over a document's shingles.
-//! Each exists in a portable form, which is the definition, and in forms for AVX2, AVX-512 and NEON that give the
-//! same bits. This room holds all `unsafe` code of the project.
+//! Three kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
+//! a text, 64 bytes at a time, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles, and
+//! those of [`compare`] count where two sketches agree. Each exists in a portable form, which is the definition, and in
+//! forms for AVX2, AVX-512 and NEON that give the same bits. This room holds all `unsafe` code of the project.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|
 //! | `portable` | whatever the compiler makes of it | 16 |
 //! | `neon` | 4 | 16 |
 //! | `avx2` | 8 | 32 |
-//! | `avx512` | 16 | 128 |
+//! | `avx512`, `avx512-popcount` | 16 | 128 |
 
 // The calls into functions compiled for a wider instruction set, and the loads and stores inside them.
 #![allow(unsafe_code)]
 
 use std::fmt;
 
+pub mod compare;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -64,6 +66,9 @@ enum Kind {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// With `vpopcntq`, which came one generation later.
+    #[cfg(target_arch = "x86_64")]
+    Avx512Popcount,
     #[cfg(target_arch = "aarch64")]
     Neon,
 }
@@ -77,13 +82,22 @@ impl Kernel {
 
     /// Every kernel of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let (avx2, avx512, popcount) = {
+            let avx2 = is_x86_feature_detected!("avx2");
+            let avx512 = avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let popcount =
+                avx512 && is_x86_feature_detected!("avx512vpopcntdq") && is_x86_feature_detected!("popcnt");
+            (avx2, avx512, popcount)
+        };
         let kinds = [
             Some(Kind::Portable),
             #[cfg(target_arch = "x86_64")]
-            is_x86_feature_detected!("avx2").then_some(Kind::Avx2),
+            avx2.then_some(Kind::Avx2),
             #[cfg(target_arch = "x86_64")]
-            (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw"))
-                .then_some(Kind::Avx512),
+            avx512.then_some(Kind::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            popcount.then_some(Kind::Avx512Popcount),
             #[cfg(target_arch = "aarch64")]
             std::arch::is_aarch64_feature_detected!("neon").then_some(Kind::Neon),
         ];
@@ -99,6 +113,8 @@ impl Kernel {
             Kind::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Popcount => "avx512-popcount",
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => "neon",
         }
@@ -120,7 +136,7 @@ impl Kernel {
             Kind::Avx2 => unsafe { avx2::classify(blocks, out) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::classify(blocks, out) },
+            Kind::Avx512 | Kind::Avx512Popcount => unsafe { avx512::classify(blocks, out) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => unsafe { neon::classify(blocks, out) },
@@ -144,7 +160,9 @@ impl Kernel {
             Kind::Avx2 => unsafe { avx2::minima(shingles, seed, family, registers) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::minima(shingles, seed, family, registers) },
+            Kind::Avx512 | Kind::Avx512Popcount => unsafe {
+                avx512::minima(shingles, seed, family, registers);
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => unsafe { neon::minima(shingles, seed, family, registers) },

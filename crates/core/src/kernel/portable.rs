@@ -1,4 +1,4 @@
-//! The definition of both loops, in plain code that every machine runs.
+//! The definition of the loops over bytes and shingles, in plain code that every machine runs.
 
 use super::{BLOCK, ByteMasks, Linear, fold_portions};
 

@@ -1,0 +1,144 @@
+//! 256-bit forms for x86-64.
+
+use std::arch::x86_64::{
+    __m256i, _mm_setr_epi8, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256,
+    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_extract_epi64,
+    _mm256_loadu_si256, _mm256_maskload_epi32, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi32,
+    _mm256_sub_epi8, _mm256_xor_si256,
+};
+
+use super::{UNROLLED, portable, row_by_row};
+
+const LANES: usize = 8;
+
+/// Vectors whose bytes can be counted in bytes before they overflow.
+const COUNTED_IN_BYTES: usize = 255;
+
+#[target_feature(enable = "avx2")]
+pub(super) fn equal_words(a: &[u32], b: &[u32]) -> usize {
+    equal(a, b, |x, y| _mm256_cmpeq_epi32(x, y), 4, portable::equal_words)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn equal_half_words(a: &[u32], b: &[u32]) -> usize {
+    equal(a, b, |x, y| _mm256_cmpeq_epi16(x, y), 2, portable::equal_half_words)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
+    equal(a, b, |x, y| _mm256_cmpeq_epi8(x, y), 1, portable::equal_bytes)
+}
+
+/// Counts the bytes of whole vectors that `compare` sets, of which each value has `bytes`, and adds what `rest` finds
+/// behind them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(
+    a: &[u32],
+    b: &[u32],
+    compare: impl Fn(__m256i, __m256i) -> __m256i,
+    bytes: usize,
+    rest: impl Fn(&[u32], &[u32]) -> usize,
+) -> usize {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut total = _mm256_setzero_si256();
+    for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
+        let mut counts = _mm256_setzero_si256();
+        for (a, b) in a.iter().zip(b) {
+            // A byte that is set is −1.
+            counts = _mm256_sub_epi8(counts, compare(load(a), load(b)));
+        }
+        total = _mm256_add_epi64(total, add_bytes(counts));
+    }
+    sum(total) / bytes + rest(a_rest, b_rest)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize {
+    let words = a.len() / planes;
+    let mut ones = _mm256_setzero_si256();
+    for begin in (0..words).step_by(LANES) {
+        let lanes = LANES.min(words - begin);
+        let mut seen = _mm256_setzero_si256();
+        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
+            let different = _mm256_xor_si256(load_part(&a[begin..], lanes), load_part(&b[begin..], lanes));
+            seen = _mm256_or_si256(seen, different);
+        }
+        ones = _mm256_add_epi64(ones, add_bytes(ones_of_bytes(seen)));
+    }
+    sum(ones)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
+    let Some(row) = row.as_array::<UNROLLED>() else {
+        row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
+        return;
+    };
+    let row = quarters(row);
+    for (count, other) in counts.iter_mut().zip(rows.as_chunks::<UNROLLED>().0) {
+        let other = quarters(other);
+        let [a, b, c, d] = std::array::from_fn(|i| ones_of_bytes(_mm256_xor_si256(row[i], other[i])));
+        // Four bytes of 8 ones each are far from an overflow.
+        let ones = _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
+        *count = sum(add_bytes(ones)) as u32;
+    }
+}
+
+/// How many ones each byte has: a table says it for each half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn ones_of_bytes(v: __m256i) -> __m256i {
+    let table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    let low = _mm256_set1_epi8(0x0f);
+    _mm256_add_epi8(
+        _mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
+        _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32::<4>(v), low)),
+    )
+}
+
+/// The sums of the bytes of each lane of 64 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_bytes(v: __m256i) -> __m256i {
+    _mm256_sad_epu8(v, _mm256_setzero_si256())
+}
+
+/// The sum of the lanes of 64 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum(v: __m256i) -> usize {
+    let low = _mm256_extract_epi64::<0>(v) + _mm256_extract_epi64::<1>(v);
+    let high = _mm256_extract_epi64::<2>(v) + _mm256_extract_epi64::<3>(v);
+    (low + high) as usize
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn quarters(row: &[u32; UNROLLED]) -> [__m256i; 4] {
+    let (quarters, _) = row.as_chunks::<LANES>();
+    std::array::from_fn(|i| load(&quarters[i]))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(words: &[u32; LANES]) -> __m256i {
+    // SAFETY: the array holds exactly the 32 bytes that are loaded.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+/// The first `lanes` words, at most 8, and zeros behind them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_part(words: &[u32], lanes: usize) -> __m256i {
+    let words = &words[..lanes];
+    let mask = _mm256_cmpgt_epi32(
+        _mm256_set1_epi32((lanes as u32).cast_signed()),
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+    );
+    // SAFETY: words are read only where the mask is set, and that is as many as the slice has.
+    unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), mask) }
+}

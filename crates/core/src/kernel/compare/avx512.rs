@@ -1,0 +1,135 @@
+//! 512-bit forms for x86-64 with `vpopcntq`.
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi16_mask,
+    _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maskz_loadu_epi32,
+    _mm512_or_si512, _mm512_packus_epi32, _mm512_popcnt_epi64, _mm512_reduce_add_epi64, _mm512_set1_epi16,
+    _mm512_setzero_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_xor_si512,
+};
+
+use super::{UNROLLED, portable, row_by_row};
+
+const LANES: usize = 16;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn equal_words(a: &[u32], b: &[u32]) -> usize {
+    let count = |x, y| _mm512_cmpeq_epi32_mask(x, y).count_ones();
+    equal(a, b, count, portable::equal_words)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn equal_half_words(a: &[u32], b: &[u32]) -> usize {
+    let count = |x, y| _mm512_cmpeq_epi16_mask(x, y).count_ones();
+    equal(a, b, count, portable::equal_half_words)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
+    let count = |x, y| _mm512_cmpeq_epi8_mask(x, y).count_ones();
+    equal(a, b, count, portable::equal_bytes)
+}
+
+/// The sum of `count` over all pairs of whole vectors, and of `rest` over what is left.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn equal(
+    a: &[u32],
+    b: &[u32],
+    count: impl Fn(__m512i, __m512i) -> u32,
+    rest: impl Fn(&[u32], &[u32]) -> usize,
+) -> usize {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let whole: usize = a.iter().zip(b).map(|(a, b)| count(load(a), load(b)) as usize).sum();
+    whole + rest(a_rest, b_rest)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize {
+    let words = a.len() / planes;
+    let mut ones = _mm512_setzero_si512();
+    for begin in (0..words).step_by(LANES) {
+        let lanes = LANES.min(words - begin);
+        let mut seen = _mm512_setzero_si512();
+        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
+            let different = _mm512_xor_si512(load_part(&a[begin..], lanes), load_part(&b[begin..], lanes));
+            seen = _mm512_or_si512(seen, different);
+        }
+        ones = _mm512_add_epi64(ones, _mm512_popcnt_epi64(seen));
+    }
+    _mm512_reduce_add_epi64(ones) as usize
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
+    let Some(row) = row.as_array::<UNROLLED>() else {
+        row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
+        return;
+    };
+    let (rows, _) = rows.as_chunks::<UNROLLED>();
+    let (blocks, rows_left) = rows.as_chunks::<LANES>();
+    let (count_blocks, counts_left) = counts.as_chunks_mut::<LANES>();
+    let row = halves(row);
+    for (counts, rows) in count_blocks.iter_mut().zip(blocks) {
+        let fours: [__m512i; 4] = std::array::from_fn(|i| sums_of_four(row, &rows.as_chunks::<4>().0[i]));
+        let sums = add_lanes(add_lanes(fours[0], fours[1]), add_lanes(fours[2], fours[3]));
+        // SAFETY: the array holds exactly the 64 bytes that are stored.
+        unsafe { _mm512_storeu_si512(counts.as_mut_ptr().cast(), sums) };
+    }
+    for (count, other) in counts_left.iter_mut().zip(rows_left) {
+        *count = _mm512_reduce_add_epi64(different_ones(row, other)) as u32;
+    }
+}
+
+/// In each lane of 128 bits the sums of four rows over that lane.
+///
+/// A count of 64 bits is small, so its upper parts are zero and packing loses nothing: what remains after two rounds
+/// are two counts of 16 bits for each row, which one instruction adds.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn sums_of_four(row: [__m512i; 2], rows: &[[u32; UNROLLED]; 4]) -> __m512i {
+    let [a, b, c, d] = std::array::from_fn(|i| different_ones(row, &rows[i]));
+    let packed = _mm512_packus_epi32(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
+    _mm512_madd_epi16(packed, _mm512_set1_epi16(1))
+}
+
+/// Adds neighbouring lanes of 128 bits: those of `a` give the first two, those of `b` the last two.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn add_lanes(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_add_epi32(_mm512_shuffle_i32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b))
+}
+
+/// How many bits differ, in parts: one for each lane of 64 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn different_ones(row: [__m512i; 2], other: &[u32; UNROLLED]) -> __m512i {
+    let other = halves(other);
+    let [low, high] = std::array::from_fn(|i| _mm512_popcnt_epi64(_mm512_xor_si512(row[i], other[i])));
+    _mm512_add_epi64(low, high)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn halves(row: &[u32; UNROLLED]) -> [__m512i; 2] {
+    let (halves, _) = row.as_chunks::<LANES>();
+    [load(&halves[0]), load(&halves[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn load(words: &[u32; LANES]) -> __m512i {
+    // SAFETY: the array holds exactly the 64 bytes that are loaded.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// The first `lanes` words, at most 16, and zeros behind them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn load_part(words: &[u32], lanes: usize) -> __m512i {
+    let words = &words[..lanes];
+    let mask = ((1_u32 << lanes) - 1) as u16;
+    // SAFETY: words are read only where the mask has a bit, and it has as many as the slice has words.
+    unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
+}

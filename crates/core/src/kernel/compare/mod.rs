@@ -1,0 +1,127 @@
+//! The loops that run once per pair of sketches: how many registers agree, how many bits differ.
+//!
+//! All of them take rows of words, so that a loop over a matrix can call them on plain slices, and all are exact
+//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many and is
+//! what an all-pairs loop wants: the kernel is chosen once, and the sums of 16 rows are taken together.
+//!
+//! | kernel | compares at once | counts ones by |
+//! |---|---|---|
+//! | `portable` | whatever the compiler makes of it | arithmetic |
+//! | `neon` | 128 bits | `cnt` |
+//! | `avx2`, `avx512` | 256 bits | a table of 16 entries, looked up by `vpshufb` |
+//! | `avx512-popcount` | 512 bits | `vpopcntq` |
+
+use super::{Kernel, Kind};
+
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+#[cfg(test)]
+mod tests;
+
+/// Words of the rows that [`Kernel::different_bits_of_rows`] is unrolled for: sketches of 1024 bits.
+const UNROLLED: usize = 32;
+
+/// Calls the form of a loop that is written for a kernel.
+macro_rules! form_of {
+    ($kernel:expr, $name:ident($($argument:expr),*)) => {
+        match $kernel.0 {
+            Kind::Portable => portable::$name($($argument),*),
+            // The 512-bit forms need an instruction that the first processors with AVX-512 lack.
+            // SAFETY: a `Kernel` of this kind exists only where its features were detected, AVX2 among them.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 | Kind::Avx512 => unsafe { avx2::$name($($argument),*) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Popcount => unsafe { avx512::$name($($argument),*) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => unsafe { neon::$name($($argument),*) },
+        }
+    };
+}
+
+impl Kernel {
+    /// In how many words two rows agree.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    #[must_use]
+    pub fn equal_words(self, a: &[u32], b: &[u32]) -> usize {
+        check(a, b);
+        form_of!(self, equal_words(a, b))
+    }
+
+    /// In how many values of 16 bits, two to a word, two rows agree.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    #[must_use]
+    pub fn equal_half_words(self, a: &[u32], b: &[u32]) -> usize {
+        check(a, b);
+        form_of!(self, equal_half_words(a, b))
+    }
+
+    /// In how many values of 8 bits, four to a word, two rows agree.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    #[must_use]
+    pub fn equal_bytes(self, a: &[u32], b: &[u32]) -> usize {
+        check(a, b);
+        form_of!(self, equal_bytes(a, b))
+    }
+
+    /// In how many bits two rows differ.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    #[must_use]
+    pub fn different_bits(self, a: &[u32], b: &[u32]) -> usize {
+        check(a, b);
+        form_of!(self, different_in_planes(a, b, 1))
+    }
+
+    /// In how many values two rows of this many planes differ. All planes have equally many words, and bit i of each
+    /// plane belongs to value i.
+    ///
+    /// # Panics
+    /// If they differ in length, or the planes do, or there are none.
+    #[must_use]
+    pub fn different_in_planes(self, a: &[u32], b: &[u32], planes: usize) -> usize {
+        check(a, b);
+        assert!(planes > 0 && a.len().is_multiple_of(planes), "planes have equally many words");
+        form_of!(self, different_in_planes(a, b, planes))
+    }
+
+    /// In how many bits a row differs from each of `rows`, which lie one behind the other.
+    ///
+    /// Rows of 32 words are compared fastest. For all pairs of a large matrix, take as many rows at a time as the
+    /// second-level cache holds, and call this for every row against them.
+    ///
+    /// # Panics
+    /// If the row is empty, or `rows` does not hold as many rows of its length as there are `counts`.
+    pub fn different_bits_of_rows(self, row: &[u32], rows: &[u32], counts: &mut [u32]) {
+        assert!(!row.is_empty(), "a row has at least one word");
+        assert_eq!(rows.len(), row.len() * counts.len(), "one count a row");
+        form_of!(self, different_bits_of_rows(row, rows, counts));
+    }
+}
+
+fn check(a: &[u32], b: &[u32]) {
+    assert_eq!(a.len(), b.len(), "rows of one length");
+}
+
+/// Counts row by row, with the form of the kernel that this is inlined into.
+#[inline(always)]
+fn row_by_row(row: &[u32], rows: &[u32], counts: &mut [u32], different: impl Fn(&[u32], &[u32]) -> usize) {
+    for (count, other) in counts.iter_mut().zip(rows.chunks_exact(row.len())) {
+        *count = different(row, other) as u32;
+    }
+}

@@ -1,0 +1,115 @@
+//! 128-bit forms for 64-bit ARM.
+
+use std::arch::aarch64::{
+    uint8x16_t, uint32x4_t, vaddlvq_u8, vaddq_u8, vceqq_u8, vceqq_u16, vceqq_u32, vcntq_u8, vdupq_n_u8,
+    vdupq_n_u32, veorq_u32, vld1q_u32, vorrq_u32, vreinterpretq_u8_u16, vreinterpretq_u8_u32,
+    vreinterpretq_u16_u32, vsubq_u8,
+};
+
+use super::{UNROLLED, portable, row_by_row};
+
+const LANES: usize = 4;
+
+/// Vectors whose bytes can be counted in bytes before they overflow.
+const COUNTED_IN_BYTES: usize = 255;
+
+#[target_feature(enable = "neon")]
+pub(super) fn equal_words(a: &[u32], b: &[u32]) -> usize {
+    equal(a, b, |x, y| vreinterpretq_u8_u32(vceqq_u32(x, y)), 4, portable::equal_words)
+}
+
+#[target_feature(enable = "neon")]
+pub(super) fn equal_half_words(a: &[u32], b: &[u32]) -> usize {
+    let compare = |x, y| vreinterpretq_u8_u16(vceqq_u16(vreinterpretq_u16_u32(x), vreinterpretq_u16_u32(y)));
+    equal(a, b, compare, 2, portable::equal_half_words)
+}
+
+#[target_feature(enable = "neon")]
+pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
+    let compare = |x, y| vceqq_u8(vreinterpretq_u8_u32(x), vreinterpretq_u8_u32(y));
+    equal(a, b, compare, 1, portable::equal_bytes)
+}
+
+/// Counts the bytes of whole vectors that `compare` sets, of which each value has `bytes`, and adds what `rest` finds
+/// behind them.
+#[inline]
+#[target_feature(enable = "neon")]
+fn equal(
+    a: &[u32],
+    b: &[u32],
+    compare: impl Fn(uint32x4_t, uint32x4_t) -> uint8x16_t,
+    bytes: usize,
+    rest: impl Fn(&[u32], &[u32]) -> usize,
+) -> usize {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut total = 0;
+    for (a, b) in a.chunks(COUNTED_IN_BYTES).zip(b.chunks(COUNTED_IN_BYTES)) {
+        let mut counts = vdupq_n_u8(0);
+        for (a, b) in a.iter().zip(b) {
+            // A byte that is set is −1.
+            counts = vsubq_u8(counts, compare(load(a), load(b)));
+        }
+        total += usize::from(vaddlvq_u8(counts));
+    }
+    total / bytes + rest(a_rest, b_rest)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize {
+    let words = a.len() / planes;
+    let mut count = 0;
+    for begin in (0..words).step_by(LANES) {
+        let mut seen = vdupq_n_u32(0);
+        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
+            seen = vorrq_u32(seen, veorq_u32(load_part(&a[begin..]), load_part(&b[begin..])));
+        }
+        count += usize::from(vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u32(seen))));
+    }
+    count
+}
+
+#[target_feature(enable = "neon")]
+pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
+    let Some(row) = row.as_array::<UNROLLED>() else {
+        row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
+        return;
+    };
+    let row = eighths(row);
+    for (count, other) in counts.iter_mut().zip(rows.as_chunks::<UNROLLED>().0) {
+        let other = eighths(other);
+        let mut ones = vdupq_n_u8(0);
+        for i in 0..UNROLLED / LANES {
+            // Eight bytes of 8 ones each are far from an overflow.
+            ones = vaddq_u8(ones, vcntq_u8(vreinterpretq_u8_u32(veorq_u32(row[i], other[i]))));
+        }
+        *count = u32::from(vaddlvq_u8(ones));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn eighths(row: &[u32; UNROLLED]) -> [uint32x4_t; UNROLLED / LANES] {
+    let (eighths, _) = row.as_chunks::<LANES>();
+    std::array::from_fn(|i| load(&eighths[i]))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(words: &[u32; LANES]) -> uint32x4_t {
+    // SAFETY: the array holds exactly the 16 bytes that are loaded.
+    unsafe { vld1q_u32(words.as_ptr()) }
+}
+
+/// The first words, at most 4, and zeros behind them.
+#[inline]
+#[target_feature(enable = "neon")]
+fn load_part(words: &[u32]) -> uint32x4_t {
+    if let Some(whole) = words.first_chunk() {
+        return load(whole);
+    }
+    let mut part = [0; LANES];
+    part[..words.len()].copy_from_slice(words);
+    load(&part)
+}

@@ -1,0 +1,36 @@
+//! The definition of the comparisons, in plain code that every machine runs.
+
+use bytemuck::cast_slice;
+
+use super::row_by_row;
+
+pub(super) fn equal_words(a: &[u32], b: &[u32]) -> usize {
+    equal(a, b)
+}
+
+pub(super) fn equal_half_words(a: &[u32], b: &[u32]) -> usize {
+    equal::<u16>(cast_slice(a), cast_slice(b))
+}
+
+pub(super) fn equal_bytes(a: &[u32], b: &[u32]) -> usize {
+    equal::<u8>(cast_slice(a), cast_slice(b))
+}
+
+/// The parts of a word are compared in the order of memory; that order differs between machines and the count does not.
+fn equal<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a == b).count()
+}
+
+pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize {
+    let words = a.len() / planes;
+    let different = |word| (0..planes).fold(0, |seen, plane| seen | at(a, b, plane * words + word));
+    (0..words).map(|word| different(word).count_ones() as usize).sum()
+}
+
+fn at(a: &[u32], b: &[u32], word: usize) -> u32 {
+    a[word] ^ b[word]
+}
+
+pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
+    row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
+}

@@ -5,6 +5,7 @@
 //! (E-09).
 
 use super::{Estimate, wilson_interval};
+use crate::kernel::Kernel;
 
 /// In how many registers two sketches agree.
 ///
@@ -12,8 +13,7 @@ use super::{Estimate, wilson_interval};
 /// If they differ in length.
 #[must_use]
 pub fn matches(a: &[u32], b: &[u32]) -> usize {
-    assert_eq!(a.len(), b.len(), "sketches of one spec have equally many registers");
-    a.iter().zip(b).filter(|(a, b)| a == b).count()
+    Kernel::detect().equal_words(a, b)
 }
 
 /// The variance of the estimate at similarity `similarity`.

@@ -4,18 +4,17 @@
 //! Idea       Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
 //!            take off the agreements that chance alone gives.
 //! Symbols    k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
-//! Formula    The bits of register i with value z are the b lowest of `register_bits(i, z)`. They lie in planes: 64
-//!            registers take b planes of 64 bits, each two words, the lower registers first, and within a plane
-//!            register j has bit j; a last block of at most 32 registers takes b planes of one word. Bits beyond the
-//!            last register are 0.
-//! Cost       that of the source, and a few ns a register to mix and place its bits; b·⌈k/32⌉ words a sketch. A
-//!            comparison is exclusive or, or over the planes, and a count of ones, 64 registers at once.
+//! Formula    The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
+//!            in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
+//!            w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
+//!            register are 0.
+//! Cost       that of the source, and a few ns a register to mix and place its bits; b·⌈k/32⌉ words a sketch, ⌈kb/32⌉
+//!            for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures and the reasons.
 //! Error      unbiased, variance (1−J)(J + 1/(2ᵇ−1))/k; checked below over 2000 families. One bit is the best use of
 //!            storage above J = 1/3 (E-26).
 //! Differs    The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
 //!            sets. Here the value is mixed with its register's number first: C₁ = C₂ = 2⁻ᵇ for sets of every size
-//!            (E-27), and registers that hold copies of one value give different bits. Planes instead of lanes make
-//!            all b equally cheap, also those that do not divide a word.
+//!            (E-27), and registers that hold copies of one value give different bits.
 //! Vectors    digest 04, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   many sketches are stored or compared, and similarities above ⅓ matter.
@@ -23,6 +22,7 @@
 
 use std::sync::Arc;
 
+use super::packing::Packing;
 use super::{Registers, Sketcher, minhash::EMPTY, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -59,116 +59,20 @@ pub(super) fn registers_of(
     Some(values)
 }
 
-/// Values of at most 32 bits each, stored plane by plane; shared by all bit sketches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Planes {
-    values: usize,
-    bits: usize,
-}
-
-impl Planes {
-    pub(super) fn new(values: usize, bits: u32) -> Self {
-        Self { values, bits: bits as usize }
-    }
-
-    /// How many values there are.
-    pub(super) fn values(self) -> usize {
-        self.values
-    }
-
-    pub(super) fn words(self) -> usize {
-        self.bits * self.values.div_ceil(32)
-    }
-
-    /// Writes all values, of which `value` gives each in its lowest bits.
-    pub(super) fn pack(self, value: impl Fn(usize) -> u32, out: &mut [u32]) {
-        for (block, planes) in out.chunks_mut(2 * self.bits).enumerate() {
-            // A whole block has two words a plane, a last one of at most 32 values one.
-            let words = planes.len() / self.bits;
-            for half in 0..words {
-                let first = 64 * block + 32 * half;
-                let mut rows = [0; 32];
-                for (row, i) in rows.iter_mut().zip(first..self.values) {
-                    *row = value(i);
-                }
-                if self.bits > 2 {
-                    transpose(&mut rows);
-                } else {
-                    let plane = |plane: u32| (0..32).fold(0, |word, i| word | (rows[i] >> plane & 1) << i);
-                    [rows[0], rows[1]] = [plane(0), plane(1)];
-                }
-                for (plane, row) in rows.into_iter().take(self.bits).enumerate() {
-                    planes[plane * words + half] = row;
-                }
-            }
-        }
-    }
-
-    /// How many values agree in all their bits.
-    ///
-    /// # Panics
-    /// If a row has another length.
-    pub(super) fn matches(self, a: &[u32], b: &[u32]) -> usize {
-        assert!(
-            a.len() == self.words() && b.len() == self.words(),
-            "sketches of one spec have equally many words"
-        );
-        // The widths that are used most, known to the compiler.
-        self.values
-            - match self.bits {
-                1 => a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() as usize,
-                2 => different(a, b, 2),
-                4 => different(a, b, 4),
-                8 => different(a, b, 8),
-                bits => different(a, b, bits),
-            }
-    }
-}
-
-/// Bit i of row j becomes bit j of row i (Warren, *Hacker's Delight*, 7-3).
-fn transpose(rows: &mut [u32; 32]) {
-    let mut mask = 0x0000_ffff;
-    for step in [16, 8, 4, 2, 1] {
-        for block in rows.chunks_exact_mut(2 * step) {
-            let (low, high) = block.split_at_mut(step);
-            for (low, high) in low.iter_mut().zip(high) {
-                let swap = (*low >> step ^ *high) & mask;
-                *low ^= swap << step;
-                *high ^= swap;
-            }
-        }
-        mask ^= mask << (step / 2);
-    }
-}
-
-/// How many values differ in at least one bit; those beyond the last are 0 in both.
-#[inline(always)]
-fn different(a: &[u32], b: &[u32], bits: usize) -> usize {
-    let pair = |words: &[u32]| u64::from(words[0]) | u64::from(words[1]) << 32;
-    let (mut a, mut b) = (a.chunks_exact(2 * bits), b.chunks_exact(2 * bits));
-    let mut count = 0;
-    for (a, b) in a.by_ref().zip(b.by_ref()) {
-        let planes = a.chunks_exact(2).zip(b.chunks_exact(2));
-        count += planes.fold(0, |seen, (a, b)| seen | pair(a) ^ pair(b)).count_ones() as usize;
-    }
-    let planes = a.remainder().iter().zip(b.remainder());
-    count + planes.fold(0, |seen, (a, b)| seen | a ^ b).count_ones() as usize
-}
-
 /// Keeps b bits of each register of another sketch.
 #[derive(Debug, Clone)]
 pub struct BBit {
     source: Arc<dyn Registers>,
     bits: u32,
-    planes: Planes,
+    packing: Packing,
 }
 
 impl BBit {
     /// Sketches that keep `bits` bits, from 1 to 16, of each register of `source`.
     pub fn new(source: Arc<dyn Registers>, bits: u32) -> Result<Self, Error> {
         check_bits(bits)?;
-        let planes = Planes::new(source.words(), bits);
-        Ok(Self { source, bits, planes })
+        let packing = Packing::new(source.words(), bits);
+        Ok(Self { source, bits, packing })
     }
 
     /// b.
@@ -180,7 +84,7 @@ impl BBit {
     /// k.
     #[must_use]
     pub fn registers(&self) -> usize {
-        self.planes.values()
+        self.packing.values()
     }
 
     /// In how many registers two sketches agree.
@@ -189,18 +93,18 @@ impl BBit {
     /// If one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
-        self.planes.matches(a, b)
+        self.packing.matches(a, b)
     }
 }
 
 impl Sketcher for BBit {
     fn words(&self) -> usize {
-        self.planes.words()
+        self.packing.words()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         if let Some(values) = registers_of(&*self.source, self.words(), shingles, out) {
-            self.planes.pack(|i| register_bits(i, values[i]), out);
+            self.packing.pack(|i| register_bits(i, values[i]), out);
         }
     }
 
@@ -290,21 +194,24 @@ pub(super) mod testing {
 mod tests {
     use super::testing::{binomial, conforms, follows, sets, sketch, source};
     use super::*;
-    use crate::hash::SplitMix64;
 
     #[test]
     fn every_width_conforms() {
         for bits in 1..=MOST_BITS {
             for registers in [65, 96, 128] {
                 let sketcher = BBit::new(source(registers, 1), bits).unwrap();
-                assert_eq!(sketcher.words(), bits as usize * registers.div_ceil(32));
+                let words = match bits {
+                    8 | 16 => (bits as usize * registers).div_ceil(32),
+                    _ => bits as usize * registers.div_ceil(32),
+                };
+                assert_eq!(sketcher.words(), words);
                 conforms(&sketcher);
             }
         }
     }
 
     #[test]
-    fn planes_hold_what_the_registers_gave() {
+    fn rows_hold_what_the_registers_gave() {
         for registers in [1, 31, 32, 33, 64, 65, 96, 97, 160, 200] {
             let from = source(registers, 3);
             let (a, b) = sets(50, 25);
@@ -319,24 +226,6 @@ mod tests {
                 assert_eq!(sketcher.matches(&sketch(&sketcher, &a), &sketch(&sketcher, &b)), expected);
             }
         }
-    }
-
-    #[test]
-    fn the_layout_of_the_planes() {
-        let mut out = [9; 6];
-        // Three planes; 40 values are a whole block.
-        let planes = Planes::new(40, 3);
-        planes.pack(|i| if i == 33 { 0b101 } else { 0 }, &mut out);
-        assert_eq!(out, [0, 2, 0, 0, 0, 2]);
-        // 32 values are a block of single words, and bits above the width are not kept.
-        Planes::new(32, 3).pack(|i| if i == 5 { 0b1110 } else { 0 }, &mut out[..3]);
-        assert_eq!(out[..3], [0, 32, 32]);
-        // Every bit of a transposed square is where it belongs.
-        let mut random = SplitMix64::new(1);
-        let rows: [u32; 32] = std::array::from_fn(|_| random.next_u32());
-        let mut turned = rows;
-        transpose(&mut turned);
-        assert!((0..1024).all(|i| rows[i / 32] >> (i % 32) & 1 == turned[i % 32] >> (i / 32) & 1));
     }
 
     #[test]
@@ -363,7 +252,7 @@ mod tests {
     #[test]
     fn the_words_are_frozen() {
         let sketcher = BBit::new(source(96, 1), 2).unwrap();
-        let expected = [0x2d8a_a12b, 0x07fb_e3c8, 0xd69c_ade8, 0xd2a0_d3e6, 0x611e_2d93, 0x3619_7fcb];
+        let expected = [0x2d8a_a12b, 0x07fb_e3c8, 0x611e_2d93, 0xd69c_ade8, 0xd2a0_d3e6, 0x3619_7fcb];
         assert_eq!(sketch(&sketcher, &[1, 2, 3]), expected);
     }
 }

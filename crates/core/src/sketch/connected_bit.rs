@@ -6,11 +6,11 @@
 //!            comparisons, each of them wider.
 //! Symbols    k → registers of the source; n → `connected`; b → `bits`; G → the probability that a word agrees.
 //! Formula    Word g joins registers g·n to g·n + n − 1, the first in the lowest bits; the bits are those of
-//!            [`BBit`](super::b_bit::BBit). The words lie in planes of n·b bits as there.
-//! Cost       that of the source, and a few ns a register; n·b·⌈k/(32n)⌉ words a sketch.
+//!            [`BBit`](super::b_bit::BBit). The words are laid out as values of n·b bits there.
+//! Cost       that of the source, and a few ns a register; n·b·⌈k/(32n)⌉ words a sketch, or ⌈kb/32⌉ if n·b is 8, 16 or 32.
 //! Error      consistent, with a bias of order 1/k; variance G(1−G)/(k(1−2⁻ᵇ)²·n·G^(2(n−1)/n)) (E-11), which is more
 //!            than that of the bits alone; the law of the count is checked below over 2000 families.
-//! Differs    The bits are mixed. The number of registers must be a multiple of n. It wraps the planes of `b_bit`.
+//! Differs    The bits are mixed. The number of registers must be a multiple of n. It shares the layout of `b_bit`.
 //! Vectors    digest 04, in `estimate/connected_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   whole words are looked up or compared elsewhere, and similarities are high.
@@ -18,7 +18,8 @@
 
 use std::sync::Arc;
 
-use super::b_bit::{Planes, check_bits, registers_of};
+use super::b_bit::{check_bits, registers_of};
+use super::packing::Packing;
 use super::{Registers, Sketcher, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -31,7 +32,7 @@ pub struct ConnectedBit {
     source: Arc<dyn Registers>,
     bits: u32,
     connected: usize,
-    planes: Planes,
+    packing: Packing,
 }
 
 impl ConnectedBit {
@@ -47,8 +48,8 @@ impl ConnectedBit {
             let expected = "a multiple of those that are connected";
             return Err(Error::out_of_range("the number of registers", registers, expected));
         }
-        let planes = Planes::new(registers / connected, bits * connected as u32);
-        Ok(Self { source, bits, connected, planes })
+        let packing = Packing::new(registers / connected, bits * connected as u32);
+        Ok(Self { source, bits, connected, packing })
     }
 
     /// b.
@@ -66,7 +67,7 @@ impl ConnectedBit {
     /// k/n: how many joined words there are.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.planes.values()
+        self.packing.values()
     }
 
     /// How many joined words of two sketches agree completely.
@@ -75,13 +76,13 @@ impl ConnectedBit {
     /// If one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
-        self.planes.matches(a, b)
+        self.packing.matches(a, b)
     }
 }
 
 impl Sketcher for ConnectedBit {
     fn words(&self) -> usize {
-        self.planes.words()
+        self.packing.words()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
@@ -93,7 +94,7 @@ impl Sketcher for ConnectedBit {
                 .rev()
                 .fold(0_u32, |joined, i| joined << self.bits | register_bits(i, values[i]) & mask)
         };
-        self.planes.pack(join, out);
+        self.packing.pack(join, out);
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -8,18 +8,18 @@
 //! Symbols    k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
 //!            `halvings`; C₁, C₂ → [`Chance`].
 //! Formula    The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
-//!            groups in the order in which they are named, up to round(k·Σw); each group's planes follow those
+//!            groups in the order in which they are named, up to round(k·Σw); each group's words follow those
 //!            before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ
 //!            − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them as printed and ⌊P/4⌋ exactly, and the
 //!            registers left one by one, in one plane.
-//! Cost       that of the source; each group of a mixture takes bᵢ·⌈kᵢ/32⌉ words, f < 1 takes ⌈k/32⌉. Comparisons as
-//!            in `BBit`.
+//! Cost       that of the source; each group of a mixture takes as many words as `BBit` does, f < 1 takes ⌈k/32⌉.
+//!            Comparisons as in `BBit`.
 //! Error      Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
 //!            equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
 //!            checked below over 2000 families.
 //! Differs    The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
-//!            corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It wraps the
-//!            planes of `b_bit`.
+//!            corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It
+//!            shares the layout of `b_bit`.
 //! Vectors    digest 04, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
@@ -28,7 +28,8 @@
 
 use std::sync::Arc;
 
-use super::b_bit::{MOST_BITS, Planes, check_bits, registers_of};
+use super::b_bit::{MOST_BITS, check_bits, registers_of};
+use super::packing::Packing;
 use super::{Registers, Sketcher, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -40,6 +41,7 @@ use crate::estimate::fractional_bit::{self, Combination, Group};
 pub struct FractionalBit {
     source: Arc<dyn Registers>,
     groups: Vec<Group>,
+    packings: Vec<Packing>,
     combination: Combination,
 }
 
@@ -75,7 +77,8 @@ impl FractionalBit {
         if (sum - 1.0).abs() > 1e-6 || given != registers {
             return Err(Error::out_of_range("the sum of the shares", sum, "1"));
         }
-        Ok(Self { source, groups, combination })
+        let packings = groups.iter().map(|group| Packing::new(group.registers, group.bits)).collect();
+        Ok(Self { source, groups, packings, combination })
     }
 
     /// The widths, and how many registers each has.
@@ -102,31 +105,27 @@ impl FractionalBit {
         );
         let mut counts = [0; MOST_BITS as usize];
         let mut begin = 0;
-        for (count, planes) in counts.iter_mut().zip(self.planes()) {
-            let end = begin + planes.words();
-            *count = planes.matches(&a[begin..end], &b[begin..end]);
+        for (count, packing) in counts.iter_mut().zip(&self.packings) {
+            let end = begin + packing.words();
+            *count = packing.matches(&a[begin..end], &b[begin..end]);
             begin = end;
         }
         counts
-    }
-
-    fn planes(&self) -> impl Iterator<Item = Planes> {
-        self.groups.iter().map(|group| Planes::new(group.registers, group.bits))
     }
 }
 
 impl Sketcher for FractionalBit {
     fn words(&self) -> usize {
-        self.planes().map(Planes::words).sum()
+        self.packings.iter().map(|packing| packing.words()).sum()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         let Some(values) = registers_of(&*self.source, self.words(), shingles, out) else { return };
         let (mut first, mut rest) = (0, out);
-        for planes in self.planes() {
-            let (row, behind) = rest.split_at_mut(planes.words());
-            planes.pack(|i| register_bits(first + i, values[first + i]), row);
-            first += planes.values();
+        for packing in &self.packings {
+            let (row, behind) = rest.split_at_mut(packing.words());
+            packing.pack(|i| register_bits(first + i, values[first + i]), row);
+            first += packing.values();
             rest = behind;
         }
     }
@@ -141,7 +140,7 @@ impl Sketcher for FractionalBit {
 pub struct XorBit {
     source: Arc<dyn Registers>,
     halvings: u32,
-    planes: Planes,
+    packing: Packing,
 }
 
 impl XorBit {
@@ -156,8 +155,8 @@ impl XorBit {
             let expected = "a multiple of those that share a stored bit";
             return Err(Error::out_of_range("the number of registers", registers, expected));
         }
-        let planes = Planes::new(registers >> halvings, 1);
-        Ok(Self { source, halvings, planes })
+        let packing = Packing::new(registers >> halvings, 1);
+        Ok(Self { source, halvings, packing })
     }
 
     /// n.
@@ -169,7 +168,7 @@ impl XorBit {
     /// k.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
-        self.planes.values()
+        self.packing.values()
     }
 
     /// How many stored bits of two sketches agree.
@@ -178,7 +177,7 @@ impl XorBit {
     /// If one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
-        self.planes.matches(a, b)
+        self.packing.matches(a, b)
     }
 }
 
@@ -189,13 +188,13 @@ fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
 
 impl Sketcher for XorBit {
     fn words(&self) -> usize {
-        self.planes.words()
+        self.packing.words()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         if let Some(values) = registers_of(&*self.source, self.words(), shingles, out) {
             let together = 1 << self.halvings;
-            self.planes.pack(|i| exclusive_or(&values, i * together, together), out);
+            self.packing.pack(|i| exclusive_or(&values, i * together, together), out);
         }
     }
 
@@ -219,7 +218,7 @@ pub enum ThreeQuarter {
 pub struct ThreeQuarterBit {
     source: Arc<dyn Registers>,
     pairs: usize,
-    planes: Planes,
+    packing: Packing,
 }
 
 impl ThreeQuarterBit {
@@ -234,13 +233,13 @@ impl ThreeQuarterBit {
             ThreeQuarter::Paper => registers / 3,
             ThreeQuarter::Exact => registers / 4,
         };
-        Ok(Self { source, pairs, planes: Planes::new(registers - pairs, 1) })
+        Ok(Self { source, pairs, packing: Packing::new(registers - pairs, 1) })
     }
 
     /// k.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
-        self.planes.values()
+        self.packing.values()
     }
 
     /// w: the share of the stored bits that are exclusive ors of two.
@@ -255,13 +254,13 @@ impl ThreeQuarterBit {
     /// If one of them has another length.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
-        self.planes.matches(a, b)
+        self.packing.matches(a, b)
     }
 }
 
 impl Sketcher for ThreeQuarterBit {
     fn words(&self) -> usize {
-        self.planes.words()
+        self.packing.words()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
@@ -270,7 +269,7 @@ impl Sketcher for ThreeQuarterBit {
         let stored = |i: usize| {
             if i < pairs { exclusive_or(&values, 2 * i, 2) } else { exclusive_or(&values, pairs + i, 1) }
         };
-        self.planes.pack(stored, out);
+        self.packing.pack(stored, out);
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
@@ -307,7 +306,8 @@ mod tests {
     fn shares_become_whole_registers() {
         let groups = |registers, mixture: &[(u32, f64)]| {
             let made = FractionalBit::new(source(registers, 1), mixture, Combination::Pooled).unwrap();
-            assert_eq!(made.words(), made.planes().map(Planes::words).sum());
+            let words = |group: &Group| group.bits as usize * group.registers.div_ceil(32);
+            assert_eq!(made.words(), made.groups().iter().map(words).sum());
             made.groups().iter().map(|group| (group.bits, group.registers)).collect::<Vec<_>>()
         };
         assert_eq!(groups(101, &[(1, 0.25), (2, 0.75)]), [(1, 25), (2, 76)]);

@@ -28,6 +28,7 @@ pub mod min_max;
 pub mod minhash;
 pub mod odd;
 pub mod one_permutation;
+mod packing;
 pub mod sectional;
 pub mod super_minhash;
 

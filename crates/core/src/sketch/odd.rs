@@ -19,7 +19,8 @@
 
 use std::sync::Arc;
 
-use super::b_bit::{Planes, registers_of};
+use super::b_bit::registers_of;
+use super::packing::Packing;
 use super::{Registers, Sketcher, register_bits};
 use crate::error::Error;
 use crate::estimate::{Estimate, odd};
@@ -31,7 +32,7 @@ const MOST_BITS: usize = 1 << 24;
 #[derive(Debug, Clone)]
 pub struct Odd {
     source: Arc<dyn Registers>,
-    planes: Planes,
+    packing: Packing,
 }
 
 impl Odd {
@@ -40,13 +41,13 @@ impl Odd {
         if !(8..=MOST_BITS).contains(&bits) {
             return Err(Error::out_of_range("the number of bits of a sketch", bits, "from 8 to 16777216"));
         }
-        Ok(Self { source, planes: Planes::new(bits, 1) })
+        Ok(Self { source, packing: Packing::new(bits, 1) })
     }
 
     /// n.
     #[must_use]
     pub fn bits(&self) -> usize {
-        self.planes.values()
+        self.packing.values()
     }
 
     /// k.
@@ -61,13 +62,13 @@ impl Odd {
     /// If one of them has another length.
     #[must_use]
     pub fn difference(&self, a: &[u32], b: &[u32]) -> usize {
-        self.bits() - self.planes.matches(a, b)
+        self.bits() - self.packing.matches(a, b)
     }
 }
 
 impl Sketcher for Odd {
     fn words(&self) -> usize {
-        self.planes.words()
+        self.packing.words()
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {

@@ -15,6 +15,11 @@ const RUNS: usize = 5;
 /// Documents that the engines are compared on.
 const COMPARED: usize = 20_000;
 
+/// What every sketch costs by shingle and by comparison, and what every kernel does, as Markdown tables.
+pub fn sketches() -> Result<()> {
+    cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
+}
+
 /// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file.
 pub fn speed(data: &str) -> Result<()> {
     let minwise = build()?;

@@ -20,6 +20,7 @@ cargo x lint               formatting, clippy, documentation, direction of the d
 cargo x tables             write the Unicode table of `core` anew
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
 cargo x bench              micro-benchmarks
+cargo x bench sketches     every sketch, by shingle and by comparison, as tables
 cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
 cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench memory               its memory, by document
@@ -49,6 +50,7 @@ fn task(args: &[&str]) -> Result<()> {
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
         ["bench", "instructions", data @ ..] => {
             bench::instructions(data.first().copied().unwrap_or("../shared/data"))

@@ -18,6 +18,7 @@
 
 pub mod b_bit;
 pub mod bit_hash;
+mod bits;
 pub mod bottom_k;
 pub mod connected_bit;
 pub mod family;
@@ -40,6 +41,7 @@ use std::fmt;
 
 use crate::estimate::Estimate;
 
+pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
 

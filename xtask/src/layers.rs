@@ -15,7 +15,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 ];
 
 /// The rooms of `core` in the order of the flow; each may use those before it.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
     "error",
     "hash",
     "kernel",
@@ -25,6 +25,7 @@ const ROOMS: [&str; 13] = [
     "estimate",
     "sketch",
     "candidate",
+    "filter",
     "verify",
     "cluster",
     "keep",

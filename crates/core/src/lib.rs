@@ -3,8 +3,8 @@
 //! Data flows one way, and so do the modules; each uses only those before it:
 //!
 //! ```text
-//! text → shingle → sketch → candidate → verify → cluster
-//!  └ hash, kernel    └ estimate                    └ keep
+//! text → shingle → sketch → candidate → filter → verify → cluster
+//!  └ hash, kernel    └ estimate                             └ keep
 //! ```
 //!
 //! There are no files, clocks, environment variables or global state here; the crates around this one have them.
@@ -34,6 +34,7 @@ pub mod candidate;
 pub mod cluster;
 mod error;
 pub mod estimate;
+pub mod filter;
 pub mod hash;
 pub mod keep;
 pub mod kernel;

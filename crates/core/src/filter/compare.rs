@@ -1,0 +1,102 @@
+//! Comparing two sketches look by look.
+
+use std::ops::Range;
+
+use super::Filter;
+use crate::estimate::minhash::matches;
+
+/// What the filter found of a pair that is to be verified unless it is rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screening {
+    /// Whether the pair is not similar enough, but for the error of the filter.
+    pub rejected: bool,
+    /// Registers that were compared.
+    pub compared: usize,
+}
+
+/// What the filter decided of a pair that is not verified.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Decision {
+    /// It does not reach the threshold.
+    Reject {
+        /// Registers that were compared.
+        compared: usize,
+    },
+    /// It reaches the threshold.
+    Accept {
+        /// Registers that were compared.
+        compared: usize,
+        /// The share of them that agree. It is too high on average where fewer than all were compared (E-51): whoever
+        /// wants the similarity compares the rest.
+        share: f64,
+    },
+}
+
+impl Filter {
+    /// Compares two sketches until one look rejects the pair or all have passed it.
+    ///
+    /// # Panics
+    /// If the sketches do not have K registers.
+    #[must_use]
+    pub fn screen(&self, a: &[u32], b: &[u32]) -> Screening {
+        self.check_rows(a, b);
+        self.screen_by(|range| matches(&a[range.clone()], &b[range]))
+    }
+
+    /// The same for registers in whatever form: `count` says how many agree among those of a range. Ranges follow upon
+    /// each other from 0.
+    #[inline]
+    pub fn screen_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Screening {
+        let (mut compared, mut agreed) = (0, 0);
+        for look in &self.looks {
+            let Some(lower) = look.lower else { continue };
+            agreed += count(compared..look.registers);
+            compared = look.registers;
+            if agreed <= lower {
+                return Screening { rejected: true, compared };
+            }
+        }
+        Screening { rejected: false, compared }
+    }
+
+    /// Compares two sketches until it is settled whether they are similar enough, as the second algorithm of the fourth
+    /// source does (digest 06, 4.2): by the looks, or by ⌈T·K⌉ matches of all K registers, ties being similar. A
+    /// comparison that the rest of the registers cannot change any more ends, too.
+    ///
+    /// Not for pairs that can be verified: of those exactly at the threshold half are lost, as with any estimate.
+    ///
+    /// # Panics
+    /// If the sketches do not have K registers.
+    #[must_use]
+    pub fn decide(&self, a: &[u32], b: &[u32]) -> Decision {
+        self.check_rows(a, b);
+        self.decide_by(|range| matches(&a[range.clone()], &b[range]))
+    }
+
+    /// The same for registers in whatever form; `count` as in [`screen_by`](Self::screen_by).
+    pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Decision {
+        let (mut compared, mut agreed) = (0, 0);
+        let accept = |compared, agreed| Decision::Accept { compared, share: agreed as f64 / compared as f64 };
+        for look in self.looks.iter().filter(|look| look.registers < self.registers) {
+            agreed += count(compared..look.registers);
+            compared = look.registers;
+            let rest = self.registers - compared;
+            if look.lower.is_some_and(|lower| agreed <= lower) || agreed + rest < self.needed {
+                return Decision::Reject { compared };
+            }
+            if look.upper.is_some_and(|upper| agreed >= upper) || agreed >= self.needed {
+                return accept(compared, agreed);
+            }
+        }
+        agreed += count(compared..self.registers);
+        if agreed >= self.needed {
+            accept(self.registers, agreed)
+        } else {
+            Decision::Reject { compared: self.registers }
+        }
+    }
+
+    fn check_rows(&self, a: &[u32], b: &[u32]) {
+        assert!(a.len() == self.registers && b.len() == self.registers, "sketches of the filter's registers");
+    }
+}

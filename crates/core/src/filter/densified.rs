@@ -1,0 +1,160 @@
+//! The exact law of the matches of densified one-permutation sketches.
+//!
+//! u shingles in the union, a of them common, fall into K bins, and o bins are not empty. The least value of each such
+//! bin is one of the u shingles, drawn without replacement, so h of the o are common ones: hypergeometric. The K − o
+//! other bins are copies,
+//!
+//! - by optimal densification each of a bin of its own choice: h + Bin(K−o, h/o) matches;
+//! - by rotation each of the next: the runs are a random division of K into o parts, and h of these have j bins
+//!   together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
+//!
+//! A binomial law widened to the same variance (digest 06, 4.4, advises a smaller e) would not do: for 10 shingles at
+//! J = ½ in 128 bins by optimal densification, thresholds for an error of 10⁻⁷ err a hundred times as often, because few
+//! shingles make a coarse law with a long tail. A test below shows it.
+//!
+//! How large the union is differs from pair to pair, and the filter is made once. So the laws for all sizes are to be
+//! kept to; these are taken in stretches, of each the size at which J comes nearest to the threshold.
+
+use super::law::{Law, Mixture};
+use crate::estimate::one_permutation::empty_bins_law;
+use crate::sketch::one_permutation::Densification;
+
+/// The most registers for which these laws are made: their cost grows with the cube.
+pub(super) const MOST_REGISTERS: usize = 1024;
+
+/// Beyond so many shingles a bin next to none is empty, and bins differ from independent registers only in that they
+/// are drawn without replacement.
+const FULL: usize = 16;
+
+/// Which pairs the laws are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Similarities of the threshold or just above.
+    AtLeast,
+    /// Similarities of the threshold or just below.
+    AtMost,
+}
+
+/// Laws of pairs at the threshold, with `shingles` or more in their union; errors below `floor` do not matter.
+pub(super) fn laws(
+    densification: Densification,
+    threshold: f64,
+    shingles: usize,
+    registers: usize,
+    side: Side,
+    floor: f64,
+) -> Vec<Law> {
+    let mut laws = vec![Law::independent(threshold, registers)];
+    let mut begin = shingles.max(1);
+    while begin < FULL * registers {
+        let end = begin + 1 + begin / 4;
+        let nearest =
+            (begin..end).map(|union| (union, common(union, threshold, side))).min_by(|&(u, a), &(v, b)| {
+                let distance = |union, common| (common as f64 / union as f64 - threshold).abs();
+                distance(u, a).total_cmp(&distance(v, b))
+            });
+        laws.extend(nearest.map(|(union, common)| law(densification, union, common, registers, floor)));
+        begin = end;
+    }
+    laws
+}
+
+/// The least number of common shingles that reaches the threshold, or the greatest that does not exceed it.
+fn common(union: usize, threshold: f64, side: Side) -> usize {
+    let share = |common: usize| common as f64 / union as f64;
+    let near = (threshold * union as f64) as usize;
+    let mut around = near.saturating_sub(1)..=(near + 2).min(union);
+    match side {
+        Side::AtLeast => around.find(|&common| share(common) >= threshold).unwrap_or(union),
+        Side::AtMost => around.rfind(|&common| share(common) <= threshold).unwrap_or(0),
+    }
+}
+
+/// The law for `common` of `union` shingles.
+pub(super) fn law(
+    densification: Densification,
+    union: usize,
+    common: usize,
+    registers: usize,
+    floor: f64,
+) -> Law {
+    let mut sum = Mixture::new(registers, floor);
+    let empty = empty_bins_law(union, registers);
+    for occupied in 1..=registers.min(union) {
+        let mut agreeing = Mixture::new(occupied, floor);
+        agreeing.add_hypergeometric(union, common, occupied, empty[registers - occupied]);
+        for (agreeing, &weight) in agreeing.into_law().probabilities().iter().enumerate() {
+            if weight == 0.0 {
+                continue;
+            }
+            if densification == Densification::Rotation {
+                add_runs(registers, occupied, agreeing, weight, &mut sum);
+            } else {
+                let share = agreeing as f64 / occupied as f64;
+                sum.add_binomial(agreeing, registers - occupied, share, weight);
+            }
+        }
+    }
+    sum.into_law()
+}
+
+/// How many of `all` bins are in the `agreeing` ones of `runs` runs.
+fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut Mixture) {
+    if agreeing == 0 || agreeing == runs {
+        sum.add_certain(if agreeing == 0 { 0 } else { all }, weight);
+        return;
+    }
+    let (least, most) = (agreeing, all - (runs - agreeing));
+    let mode = ((agreeing - 1) * (all - 1)).checked_div(runs - 2).unwrap_or(least) + 1;
+    let (k, o, h) = (all as f64, runs as f64, agreeing as f64);
+    sum.add(0, least..=most, mode.clamp(least, most), weight, |j| {
+        j / (j - h + 1.0) * ((k - j - o + h) / (k - j - 1.0))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::one_permutation::{share_optimal, share_rotation, variance};
+
+    #[test]
+    fn mean_and_variance_are_those_of_the_estimator() {
+        for (union, shared, registers) in [(2, 1, 8), (5, 4, 64), (10, 6, 64), (40, 30, 64), (300, 150, 64)] {
+            for (densification, share) in [
+                (Densification::Optimal, share_optimal as fn(_, _) -> _),
+                (Densification::Rotation, share_rotation),
+            ] {
+                let law = law(densification, union, shared, registers, 1e-40);
+                let moment = |power| {
+                    law.probabilities()
+                        .iter()
+                        .enumerate()
+                        .map(|(x, p)| p * (x as f64 / registers as f64).powi(power))
+                        .sum::<f64>()
+                };
+                let similarity = shared as f64 / union as f64;
+                // Rounding of sums of some hundred terms, each of a few hundred factors.
+                let allowed = 1e5 * f64::EPSILON;
+                assert!((moment(0) - 1.0).abs() < allowed && (moment(1) - similarity).abs() < allowed);
+                let expected = variance(union, shared, registers, share);
+                let found = moment(2) - similarity * similarity;
+                assert!((found - expected).abs() < allowed, "{densification:?} {union}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_common_shingles_nearest_to_a_threshold() {
+        for (union, threshold, least, most) in [
+            (5, 0.8, 4, 4),
+            (6, 0.8, 5, 4),
+            (1, 0.8, 1, 0),
+            (100, 0.55, 55, 55),
+            (100, 0.29, 29, 29),
+            (3, 0.99, 3, 2),
+        ] {
+            assert_eq!(common(union, threshold, Side::AtLeast), least);
+            assert_eq!(common(union, threshold, Side::AtMost), most);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Where to look, and in which order registers are compared.
+
+use crate::hash::SplitMix64;
+
+/// Registers that the vector units of all machines compare in whole steps.
+const BLOCK: usize = 16;
+
+/// The looks for K registers: whole blocks of 16, each look an eighth or a block after the last, and all of them at the
+/// end.
+///
+/// Dissimilar pairs end at the first look that can reject, so the early ones are close together; later ones matter to
+/// fewer and fewer pairs. What a look costs in error is small, because neighbouring looks err on the same pairs.
+#[must_use]
+pub fn default_looks(registers: usize) -> Vec<usize> {
+    let next = |look: usize| look + (look / 8).next_multiple_of(BLOCK).max(BLOCK);
+    let mut looks: Vec<usize> = std::iter::successors(Some(BLOCK), |&look| Some(next(look)))
+        .take_while(|&look| look < registers)
+        .collect();
+    looks.push(registers);
+    looks
+}
+
+/// The seed of [`shuffle`].
+const SEED: u64 = 0x6669_6c74_6572_2031;
+
+/// The order in which the registers of a sketch are to be compared if neighbours depend on each other: a random
+/// permutation of 0..K, always the same. Frozen.
+///
+/// Fisher and Yates' way: for i from K − 1 down to 1, element i changes places with element ⌊h·(i+1)/2⁶⁴⌋, h being the
+/// next number of a `SplitMix64`.
+#[must_use]
+pub fn shuffle(registers: usize) -> Vec<usize> {
+    let mut random = SplitMix64::new(SEED);
+    let mut order: Vec<usize> = (0..registers).collect();
+    for i in (1..registers).rev() {
+        let other = (u128::from(random.next_u64()) * (i as u128 + 1)) >> 64;
+        order.swap(i, other as usize);
+    }
+    order
+}

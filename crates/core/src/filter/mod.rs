@@ -1,0 +1,243 @@
+//! The filter: candidates that cannot be near-duplicates are put aside after a few registers.
+//!
+//! Paper      the fourth source, "early termination" (digest 06, 4), with errata E-47 to E-52 and E-58.
+//! Idea       Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
+//!            pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
+//! Symbols    k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
+//!            at the threshold agrees; e → the error at one look; α → the error at all looks together.
+//! Formula    m_lower = max{m : P(X ≤ m) ≤ e}, m_upper = min{m : P(X ≥ m) ≤ e}, both at the threshold, where they are
+//!            largest: P(X ≤ m) falls with the similarity. Reject at X ≤ m_lower, accept at X ≥ m_upper.
+//! Cost       about K²/2 additions a law to make; a run compares two integers a look.
+//! Error      A pair at the threshold is rejected with probability α at most, at all looks together; a more similar one
+//!            with less. The source's e is for one look, and comes to five times that at nine looks (E-51).
+//! Differs    The tables of the source are shifted by one and read off a grid (E-47, E-48); small k may have no threshold
+//!            (E-58). Between candidates and verification only rejection is used ([`Filter::screen`]): the early
+//!            acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
+//!            loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
+//!            verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
+//! Vectors    `vectors/filter.toml`: digest 06, 4.1, 4.3, 4.4, and digest 07.
+//!
+//! | budget | error of all looks | use |
+//! |---|---|---|
+//! | [`Budget::Exact`] | α, as nearly as integers allow | always |
+//! | [`Budget::Bonferroni`] | at most α, often half of it | to check the other |
+//! | [`Budget::PerLook`] | up to n·e | the source's, for comparison |
+
+mod compare;
+mod densified;
+mod dependence;
+mod law;
+mod looks;
+mod thresholds;
+mod walk;
+
+pub use compare::{Decision, Screening};
+pub use dependence::Dependence;
+pub use looks::{default_looks, shuffle};
+pub use thresholds::Budget;
+pub use walk::Outcome;
+
+use crate::error::Error;
+use crate::sketch::Method;
+use law::Law;
+use thresholds::Side;
+
+/// The most registers that a filter is made for.
+const MOST_REGISTERS: usize = 1 << 16;
+
+/// A place at which a comparison may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// k: the registers that have been compared.
+    pub registers: usize,
+    /// The most matches with which a pair is rejected, if it can be rejected here.
+    pub lower: Option<usize>,
+    /// The fewest matches with which a pair is accepted, if it can be accepted here.
+    pub upper: Option<usize>,
+}
+
+impl Look {
+    /// The share of pairs that would be rejected here if similarities were spread evenly from 0 to 1:
+    /// (m_lower + 1)/(k + 1).
+    #[must_use]
+    pub fn rejection_rate(&self) -> f64 {
+        self.lower.map_or(0.0, |lower| (lower + 1) as f64 / (self.registers + 1) as f64)
+    }
+
+    /// The share of pairs that would be accepted here if similarities were spread evenly from 0 to 1:
+    /// (k − m_upper + 1)/(k + 1).
+    #[must_use]
+    pub fn acceptance_rate(&self) -> f64 {
+        self.upper.map_or(0.0, |upper| (self.registers + 1 - upper) as f64 / (self.registers + 1) as f64)
+    }
+}
+
+/// What a filter is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Rejecting only; what remains is verified: [`Filter::screen`].
+    Screen,
+    /// Rejecting and accepting: [`Filter::decide`].
+    Decide,
+}
+
+/// Looks with their thresholds, for pairs of sketches of one kind and one similarity threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    registers: usize,
+    /// Matches of all registers from which a pair counts as similar: ⌈T·K⌉.
+    needed: usize,
+    looks: Vec<Look>,
+    error_per_look: f64,
+}
+
+impl Filter {
+    /// A filter for `registers` registers, each of which agrees with this probability if the documents are exactly at
+    /// the threshold, and independently or with a negative dependence.
+    ///
+    /// Looks at which nothing can be decided are dropped, so that none may remain: then every pair passes.
+    pub fn new(probability: f64, registers: usize, looks: &[usize], budget: Budget) -> Result<Self, Error> {
+        check(probability, registers, looks, budget)?;
+        let law = Law::independent(probability, registers);
+        Ok(Self::of_laws(probability, &[law.clone()], &[law], looks, budget))
+    }
+
+    /// A filter for sketches of this kind and documents whose similarity is to reach `threshold`; nothing for sketches
+    /// that cannot be compared register by register, whose pairs are all to be verified.
+    ///
+    /// The two documents of a pair have `shingles` distinct shingles or more between them. That matters to
+    /// [`Dependence::Positive`] sketches only, where the filter must not be asked about pairs with fewer.
+    pub fn of(
+        method: Method,
+        threshold: f64,
+        shingles: usize,
+        looks: &[usize],
+        budget: Budget,
+    ) -> Result<Option<Self>, Error> {
+        let Some((chance, dependence)) = dependence::of(method) else { return Ok(None) };
+        let registers = method.registers();
+        check(threshold, registers, looks, budget)?;
+        let probability = chance + (1.0 - chance) * threshold;
+        let Dependence::Positive(densification) = dependence else {
+            return Self::new(probability, registers, looks, budget).map(Some);
+        };
+        if registers > densified::MOST_REGISTERS {
+            return Ok(None);
+        }
+        let laws = |side| {
+            let floor = budget.least_error(looks.len()) * f64::EPSILON / MOST_REGISTERS as f64;
+            densified::laws(densification, threshold, shingles, registers, side, floor)
+                .into_iter()
+                .map(|law| if chance > 0.0 { law.with_chance(chance, floor) } else { law })
+                .collect::<Vec<Law>>()
+        };
+        let (below, above) = (laws(densified::Side::AtLeast), laws(densified::Side::AtMost));
+        Ok(Some(Self::of_laws(probability, &below, &above, looks, budget)))
+    }
+
+    /// From the laws of pairs at the threshold: those that must not be rejected, and those that must not be accepted.
+    fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: Budget) -> Self {
+        let registers = below.first().map_or(0, Law::registers);
+        let lower = Side::new(below, looks, budget);
+        let mirrored: Vec<Law> = above.iter().map(Law::mirrored).collect();
+        let upper = Side::new(&mirrored, looks, budget);
+        let looks = looks
+            .iter()
+            .zip(lower.thresholds.iter().zip(&upper.thresholds))
+            .map(|(&registers, (&lower, upper))| Look {
+                registers,
+                lower,
+                upper: upper.map(|m| registers - m),
+            })
+            .filter(|look| look.lower.is_some() || look.upper.is_some())
+            .collect();
+        // A share of m in K that is the threshold rounds to the same number, unlike the product of T and K.
+        let reaches = |matches: usize| matches as f64 / registers as f64 >= probability;
+        let needed = (0..registers).find(|&matches| reaches(matches)).unwrap_or(registers);
+        Self { registers, needed, looks, error_per_look: lower.error }
+    }
+
+    /// The looks, in order.
+    #[must_use]
+    pub fn looks(&self) -> &[Look] {
+        &self.looks
+    }
+
+    /// K.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.registers
+    }
+
+    /// e: the greatest probability with which a pair at the threshold is rejected at one look.
+    #[must_use]
+    pub fn error_per_look(&self) -> f64 {
+        self.error_per_look
+    }
+
+    /// Whether a pair with so many matches at this look is rejected.
+    ///
+    /// # Panics
+    /// If there is no such look.
+    #[inline]
+    #[must_use]
+    pub fn rejects(&self, look: usize, matches: usize) -> bool {
+        self.looks[look].lower.is_some_and(|lower| matches <= lower)
+    }
+
+    /// What becomes of pairs whose registers agree with this probability, independently.
+    ///
+    /// Exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
+    #[must_use]
+    pub fn outcome(&self, probability: f64, purpose: Use) -> Outcome {
+        walk::forward(self.registers, &self.looks_for(purpose), |_, _| probability)
+    }
+
+    /// What becomes of pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
+    #[must_use]
+    pub fn outcome_of_even_spread(&self, purpose: Use) -> Outcome {
+        // Laplace's rule of succession.
+        walk::forward(self.registers, &self.looks_for(purpose), |matches, compared| {
+            (matches + 1.0) / (compared + 2.0)
+        })
+    }
+
+    /// Registers that are compared on average, of pairs whose registers agree with this probability.
+    #[must_use]
+    pub fn expected_comparisons(&self, probability: f64, purpose: Use) -> f64 {
+        self.outcome(probability, purpose).comparisons
+    }
+
+    fn looks_for(&self, purpose: Use) -> Vec<Look> {
+        let mut looks = self.looks.clone();
+        if purpose == Use::Screen {
+            looks.retain(|look| look.lower.is_some());
+            looks.iter_mut().for_each(|look| look.upper = None);
+        }
+        looks
+    }
+}
+
+fn check(probability: f64, registers: usize, looks: &[usize], budget: Budget) -> Result<(), Error> {
+    // Written so that NaN is outside of every range.
+    if !(probability > 0.0 && probability < 1.0) {
+        let setting = "the threshold of the filter";
+        return Err(Error::out_of_range(setting, probability, "above 0 and below 1"));
+    }
+    if !(1..=MOST_REGISTERS).contains(&registers) {
+        return Err(Error::out_of_range("the number of registers", registers, "from 1 to 65536"));
+    }
+    let error = budget.error();
+    if !(error > 0.0 && error <= 0.5) {
+        return Err(Error::out_of_range("the error of the filter", error, "above 0 and at most 0.5"));
+    }
+    let mut before = 0;
+    for &look in looks {
+        if look <= before || look > registers {
+            let expected = format!("above {before}, the look before it, and at most {registers}");
+            return Err(Error::out_of_range("a look of the filter", look, &expected));
+        }
+        before = look;
+    }
+    Ok(())
+}

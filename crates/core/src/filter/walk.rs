@@ -1,0 +1,186 @@
+//! Exact probabilities of what happens at the looks, by dynamic programmes over the number of agreements.
+//!
+//! *Backward.* Of n registers x agree, and which ones is a matter of chance: take one away, and with probability x/n it
+//! was one of those. That holds for every [`Law`], so a walk from K down to 0 goes through the law of the agreements
+//! among the first k for every k, and paths that reach a look can be taken out on the way. It gives the tails and the
+//! probability that a pair is *ever* rejected; each path is taken out at its last such look, so the parts are disjoint
+//! and nothing is had by subtraction.
+//!
+//! *Forward.* Register by register, as a comparison goes, with what it costs. It needs the probability of the next
+//! agreement, which is known for independent registers, and for a similarity that may be anything from 0 to 1.
+//!
+//! Both cost K times the width of the law, a fraction of K²/2 additions; the same bits on every machine.
+
+use super::Look;
+use super::law::Law;
+
+/// What a walk leaves aside, in parts of the error that is looked for: far below the rounding of that error.
+const ASIDE: f64 = 1.0 / (1u128 << 70) as f64;
+
+/// The law of the agreements among the first n registers, n going down from K.
+struct Backward {
+    registers: usize,
+    /// By number of agreements; zero outside of `low..=high`, and one more than there are.
+    mass: Vec<f64>,
+    low: usize,
+    high: usize,
+    negligible: f64,
+    /// Mass that was left aside because there was so little of it. It counts as lying wherever it would be worst.
+    aside: f64,
+}
+
+impl Backward {
+    fn new(law: &Law, error: f64) -> Self {
+        let registers = law.registers();
+        let mut mass = law.probabilities().to_vec();
+        mass.push(0.0);
+        let negligible = error * ASIDE / (registers + 1) as f64;
+        let mut walk = Self { registers, mass, low: 0, high: registers, negligible, aside: 0.0 };
+        walk.narrow();
+        walk
+    }
+
+    /// Goes to the law of the first `registers`.
+    fn back_to(&mut self, registers: usize) {
+        while self.registers > registers {
+            let share = 1.0 / self.registers as f64;
+            self.low = self.low.saturating_sub(1);
+            let n = self.registers as f64;
+            for x in self.low..=self.high {
+                let stays = self.mass[x] * ((n - x as f64) * share);
+                self.mass[x] = stays + self.mass[x + 1] * ((x as f64 + 1.0) * share);
+            }
+            self.registers -= 1;
+            self.narrow();
+        }
+    }
+
+    fn narrow(&mut self) {
+        while self.low < self.high && self.mass[self.low] <= self.negligible {
+            self.aside += std::mem::take(&mut self.mass[self.low]);
+            self.low += 1;
+        }
+        while self.low < self.high && self.mass[self.high] <= self.negligible {
+            self.aside += std::mem::take(&mut self.mass[self.high]);
+            self.high -= 1;
+        }
+    }
+
+    /// Takes out all paths with at most `matches` agreements here.
+    fn take(&mut self, matches: usize) -> f64 {
+        let end = (matches + 1).clamp(self.low, self.high + 1);
+        let taken = self.mass[self.low..end].iter().sum();
+        self.mass[self.low..end].fill(0.0);
+        self.low = end.min(self.high);
+        taken
+    }
+}
+
+/// The lower tail of the agreements at one look, as far as it matters.
+#[derive(Debug, Clone)]
+pub(super) struct Tail {
+    /// So many agreements are less likely than anything of interest.
+    first: usize,
+    /// P(X ≤ first), P(X ≤ first + 1), … up to the greatest error of interest.
+    sums: Vec<f64>,
+}
+
+impl Tail {
+    /// max{m : P(X ≤ m) ≤ e}.
+    pub(super) fn threshold(&self, error: f64) -> Option<usize> {
+        (self.first + self.sums.partition_point(|&sum| sum <= error)).checked_sub(1)
+    }
+
+    /// Errors above `error` at which the threshold changes.
+    pub(super) fn steps_above(&self, error: f64) -> impl Iterator<Item = f64> {
+        self.sums.iter().copied().filter(move |&sum| sum > error)
+    }
+}
+
+/// The lower tails at the looks, which are in increasing order, each as far as `most`; errors of interest are `least`
+/// or more.
+pub(super) fn tails(law: &Law, looks: &[usize], least: f64, most: f64) -> Vec<Tail> {
+    let mut walk = Backward::new(law, least);
+    let mut tails: Vec<Tail> = looks
+        .iter()
+        .rev()
+        .map(|&look| {
+            walk.back_to(look);
+            let sums = walk.mass[walk.low..=walk.high]
+                .iter()
+                .scan(walk.aside, |sum, mass| {
+                    *sum += mass;
+                    Some(*sum)
+                })
+                .take_while(|&sum| sum <= most)
+                .collect();
+            Tail { first: walk.low, sums }
+        })
+        .collect();
+    tails.reverse();
+    tails
+}
+
+/// The probability that at one look at least there are no more agreements than its threshold; any number above `limit`
+/// if it is more than that.
+pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usize>], limit: f64) -> f64 {
+    let mut walk = Backward::new(law, limit);
+    let mut taken = 0.0;
+    for (&look, threshold) in looks.iter().zip(thresholds).rev() {
+        let Some(threshold) = *threshold else { continue };
+        walk.back_to(look);
+        taken += walk.take(threshold);
+        if taken > limit {
+            return taken;
+        }
+    }
+    taken + walk.aside
+}
+
+/// What becomes of the pairs of one similarity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// The probability that a look rejects the pair.
+    pub rejected: f64,
+    /// The probability that a look accepts it.
+    pub accepted: f64,
+    /// Registers that are compared on average.
+    pub comparisons: f64,
+}
+
+/// Compares register by register; `chance` is the probability that the next one agrees, after so many agreements among
+/// so many.
+pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> Outcome {
+    /// Less is no longer a normal number, and slow to compute with.
+    const NOTHING: f64 = 1e-290;
+    let mut mass = vec![0.0; registers + 1];
+    mass[0] = 1.0;
+    let (mut low, mut high) = (0, 0);
+    let mut outcome = Outcome { rejected: 0.0, accepted: 0.0, comparisons: 0.0 };
+    let mut compared = 0;
+    for look in looks {
+        while compared < look.registers {
+            let k = compared as f64;
+            high += 1;
+            for x in (low..=high).rev() {
+                let comes = if x > low { mass[x - 1] * chance(x as f64 - 1.0, k) } else { 0.0 };
+                let next = mass[x] * (1.0 - chance(x as f64, k)) + comes;
+                mass[x] = if next > NOTHING { next } else { 0.0 };
+            }
+            while low < high && mass[low] == 0.0 {
+                low += 1;
+            }
+            compared += 1;
+        }
+        let mut stop = |range: std::ops::Range<usize>| {
+            let stopped: f64 = mass[range.clone()].iter().sum();
+            mass[range].fill(0.0);
+            outcome.comparisons += look.registers as f64 * stopped;
+            stopped
+        };
+        outcome.rejected += look.lower.map_or(0.0, |lower| stop(0..lower + 1));
+        outcome.accepted += look.upper.map_or(0.0, |upper| stop(upper..look.registers + 1));
+    }
+    outcome.comparisons += registers as f64 * mass.iter().sum::<f64>();
+    outcome
+}

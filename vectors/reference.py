@@ -16,6 +16,8 @@ from pathlib import Path
 
 import regex
 
+from filter_reference import filter_file  # noqa: F401, found by its name
+
 OURS = "ours, frozen 2026-11-15"
 RULE = "the rule of tokens and normal forms, by Python's unicodedata and regex"
 UNICODE = "17.0"
@@ -601,6 +603,8 @@ HEADERS = {
     "shingle is folded with, `key` what it is folded to.",
     "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a "
     "comparison of two specs names.",
+    "filter": "Tails, thresholds of looks, what all looks together spend, and comparisons to be expected (digest 06, 4). "
+    "Printed numbers are text and right to half a unit of their last digit; a threshold that is not there does not exist.",
     "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the "
     "point.",
 }

@@ -23,8 +23,8 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 /// Half a unit of the last of the six digits that the tables print.
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
-/// Files that a test below reads.
-const FILES: [&str; 6] = ["hash", "minhash", "shingle", "spec", "text", "tune"];
+/// Files that a test below reads; `filter` is read by `filter.rs`.
+const FILES: [&str; 7] = ["filter", "hash", "minhash", "shingle", "spec", "text", "tune"];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {

@@ -22,52 +22,40 @@ use crate::sketch::one_permutation::Densification;
 /// The most registers for which these laws are made: their cost grows with the cube.
 pub(super) const MOST_REGISTERS: usize = 1024;
 
-/// Beyond so many shingles a bin next to none is empty, and bins differ from independent registers only in that they
-/// are drawn without replacement.
-const FULL: usize = 16;
+/// What does not matter, in parts of the error of a look. There are some ten thousand pairs of o and h.
+pub(super) const FLOOR: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// Which pairs the laws are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// Similarities of the threshold or just above.
-    AtLeast,
-    /// Similarities of the threshold or just below.
-    AtMost,
-}
+/// From so many shingles a bin, matches spread less than binomial ones: that bins are drawn without replacement counts
+/// for more than the few copies do.
+const FULL: usize = 4;
 
-/// Laws of pairs at the threshold, with `shingles` or more in their union; errors below `floor` do not matter.
+/// Laws of pairs at the threshold or just above it, with `shingles` or more in their union; probabilities below `floor`
+/// do not matter.
 pub(super) fn laws(
     densification: Densification,
     threshold: f64,
     shingles: usize,
     registers: usize,
-    side: Side,
     floor: f64,
 ) -> Vec<Law> {
     let mut laws = vec![Law::independent(threshold, registers)];
     let mut begin = shingles.max(1);
     while begin < FULL * registers {
         let end = begin + 1 + begin / 4;
-        let nearest =
-            (begin..end).map(|union| (union, common(union, threshold, side))).min_by(|&(u, a), &(v, b)| {
-                let distance = |union, common| (common as f64 / union as f64 - threshold).abs();
-                distance(u, a).total_cmp(&distance(v, b))
-            });
+        let similarity = |&(union, common): &(usize, usize)| common as f64 / union as f64;
+        let nearest = (begin..end)
+            .map(|union| (union, common(union, threshold)))
+            .min_by(|a, b| similarity(a).total_cmp(&similarity(b)));
         laws.extend(nearest.map(|(union, common)| law(densification, union, common, registers, floor)));
         begin = end;
     }
     laws
 }
 
-/// The least number of common shingles that reaches the threshold, or the greatest that does not exceed it.
-fn common(union: usize, threshold: f64, side: Side) -> usize {
-    let share = |common: usize| common as f64 / union as f64;
-    let near = (threshold * union as f64) as usize;
-    let mut around = near.saturating_sub(1)..=(near + 2).min(union);
-    match side {
-        Side::AtLeast => around.find(|&common| share(common) >= threshold).unwrap_or(union),
-        Side::AtMost => around.rfind(|&common| share(common) <= threshold).unwrap_or(0),
-    }
+/// The fewest common shingles that reach the threshold.
+fn common(union: usize, threshold: f64) -> usize {
+    let near = ((threshold * union as f64) as usize).saturating_sub(1);
+    (near..union).find(|&common| common as f64 / union as f64 >= threshold).unwrap_or(union)
 }
 
 /// The law for `common` of `union` shingles.
@@ -144,17 +132,58 @@ mod tests {
     }
 
     #[test]
-    fn the_common_shingles_nearest_to_a_threshold() {
-        for (union, threshold, least, most) in [
-            (5, 0.8, 4, 4),
-            (6, 0.8, 5, 4),
-            (1, 0.8, 1, 0),
-            (100, 0.55, 55, 55),
-            (100, 0.29, 29, 29),
-            (3, 0.99, 3, 2),
-        ] {
-            assert_eq!(common(union, threshold, Side::AtLeast), least);
-            assert_eq!(common(union, threshold, Side::AtMost), most);
+    fn the_fewest_common_shingles_that_reach_a_threshold() {
+        for (union, threshold, fewest) in
+            [(5, 0.8, 4), (6, 0.8, 5), (1, 0.8, 1), (100, 0.55, 55), (100, 0.29, 29), (3, 0.99, 3)]
+        {
+            assert_eq!(common(union, threshold), fewest);
+        }
+    }
+
+    /// P(X ≤ m) at the m that a beta-binomial law of the same mean and variance has for the error e.
+    fn tail_at_widened_threshold(law: &Law, p: f64, variance: f64, error: f64) -> f64 {
+        let k = law.registers() as f64;
+        let correlation = (variance * k / (p * (1.0 - p)) - 1.0) / (k - 1.0);
+        let (a, b) = (p * (1.0 / correlation - 1.0), (1.0 - p) * (1.0 / correlation - 1.0));
+        let mut widened = Mixture::new(law.registers(), 1e-40);
+        widened.add(0, 0..=law.registers(), (k * p) as usize, 1.0, |i| {
+            (k - i) * (a + i) / ((i + 1.0) * (b + k - i - 1.0))
+        });
+        let mut sums = (0.0, 0.0);
+        for (widened, exact) in widened.into_law().probabilities().iter().zip(law.probabilities()) {
+            if sums.0 + widened > error {
+                break;
+            }
+            sums = (sums.0 + widened, sums.1 + exact);
+        }
+        sums.1
+    }
+
+    #[test]
+    fn a_law_of_the_same_variance_is_not_enough() {
+        let law = law(Densification::Optimal, 10, 5, 128, 1e-40);
+        let variance = variance(10, 5, 128, share_optimal);
+        let found = tail_at_widened_threshold(&law, 0.5, variance, 1e-7);
+        assert!(found > 1e-5, "{found}");
+    }
+
+    #[test]
+    fn every_size_of_the_union_keeps_to_the_budget() {
+        use crate::filter::thresholds::{Budget, Side};
+        use crate::filter::walk::ever_at_most;
+        const ALPHA: f64 = 1e-6;
+        let looks = [16, 32, 48, 64];
+        for densification in [Densification::Optimal, Densification::Rotation] {
+            for (threshold, shingles) in [(0.8, 1), (0.8, 30), (0.5, 1), (0.5, 30), (0.7, 10)] {
+                let floor = ALPHA / 4.0 * FLOOR;
+                let laws = laws(densification, threshold, shingles, 64, floor);
+                let side = Side::new(&laws, &looks, Budget::Exact(ALPHA));
+                for union in shingles..6 * 64 {
+                    let law = law(densification, union, common(union, threshold), 64, floor);
+                    let spent = ever_at_most(&law, &looks, &side.thresholds, 1.0);
+                    assert!(spent <= ALPHA, "{densification:?} {threshold} {shingles} {union}: {spent}");
+                }
+            }
         }
     }
 }

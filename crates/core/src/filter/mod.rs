@@ -5,8 +5,8 @@
 //!            pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
 //! Symbols    k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
 //!            at the threshold agrees; e → the error at one look; α → the error at all looks together.
-//! Formula    m_lower = max{m : P(X ≤ m) ≤ e}, m_upper = min{m : P(X ≥ m) ≤ e}, both at the threshold, where they are
-//!            largest: P(X ≤ m) falls with the similarity. Reject at X ≤ m_lower, accept at X ≥ m_upper.
+//! Formula    `m_lower` = max{m : P(X ≤ m) ≤ e}, `m_upper` = min{m : P(X ≥ m) ≤ e}, both at the threshold, the worst
+//!            case: P(X ≤ m) falls with the similarity. Reject at X ≤ `m_lower`, accept at X ≥ `m_upper`.
 //! Cost       about K²/2 additions a law to make; a run compares two integers a look.
 //! Error      A pair at the threshold is rejected with probability α at most, at all looks together; a more similar one
 //!            with less. The source's e is for one look, and comes to five times that at nine looks (E-51).
@@ -58,14 +58,14 @@ pub struct Look {
 
 impl Look {
     /// The share of pairs that would be rejected here if similarities were spread evenly from 0 to 1:
-    /// (m_lower + 1)/(k + 1).
+    /// (`m_lower` + 1)/(k + 1).
     #[must_use]
     pub fn rejection_rate(&self) -> f64 {
         self.lower.map_or(0.0, |lower| (lower + 1) as f64 / (self.registers + 1) as f64)
     }
 
     /// The share of pairs that would be accepted here if similarities were spread evenly from 0 to 1:
-    /// (k − m_upper + 1)/(k + 1).
+    /// (k − `m_upper` + 1)/(k + 1).
     #[must_use]
     pub fn acceptance_rate(&self) -> f64 {
         self.upper.map_or(0.0, |upper| (self.registers + 1 - upper) as f64 / (self.registers + 1) as f64)
@@ -98,15 +98,16 @@ impl Filter {
     /// Looks at which nothing can be decided are dropped, so that none may remain: then every pair passes.
     pub fn new(probability: f64, registers: usize, looks: &[usize], budget: Budget) -> Result<Self, Error> {
         check(probability, registers, looks, budget)?;
-        let law = Law::independent(probability, registers);
-        Ok(Self::of_laws(probability, &[law.clone()], &[law], looks, budget))
+        let law = [Law::independent(probability, registers)];
+        Ok(Self::of_laws(probability, &law, &law, looks, budget))
     }
 
     /// A filter for sketches of this kind and documents whose similarity is to reach `threshold`; nothing for sketches
     /// that cannot be compared register by register, whose pairs are all to be verified.
     ///
     /// The two documents of a pair have `shingles` distinct shingles or more between them. That matters to
-    /// [`Dependence::Positive`] sketches only, where the filter must not be asked about pairs with fewer.
+    /// [`Dependence::Positive`] sketches only, where the filter must not be asked about pairs with fewer, and never accepts
+    /// early.
     pub fn of(
         method: Method,
         threshold: f64,
@@ -124,20 +125,17 @@ impl Filter {
         if registers > densified::MOST_REGISTERS {
             return Ok(None);
         }
-        let laws = |side| {
-            let floor = budget.least_error(looks.len()) * f64::EPSILON / MOST_REGISTERS as f64;
-            densified::laws(densification, threshold, shingles, registers, side, floor)
-                .into_iter()
-                .map(|law| if chance > 0.0 { law.with_chance(chance, floor) } else { law })
-                .collect::<Vec<Law>>()
-        };
-        let (below, above) = (laws(densified::Side::AtLeast), laws(densified::Side::AtMost));
-        Ok(Some(Self::of_laws(probability, &below, &above, looks, budget)))
+        let floor = budget.least_error(looks.len()) * densified::FLOOR;
+        let laws: Vec<Law> = densified::laws(densification, threshold, shingles, registers, floor)
+            .into_iter()
+            .map(|law| if chance > 0.0 { law.with_chance(chance, floor) } else { law })
+            .collect();
+        Ok(Some(Self::of_laws(probability, &laws, &[], looks, budget)))
     }
 
     /// From the laws of pairs at the threshold: those that must not be rejected, and those that must not be accepted.
     fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: Budget) -> Self {
-        let registers = below.first().map_or(0, Law::registers);
+        let registers = below[0].registers();
         let lower = Side::new(below, looks, budget);
         let mirrored: Vec<Law> = above.iter().map(Law::mirrored).collect();
         let upper = Side::new(&mirrored, looks, budget);
@@ -190,16 +188,14 @@ impl Filter {
     /// Exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
     #[must_use]
     pub fn outcome(&self, probability: f64, purpose: Use) -> Outcome {
-        walk::forward(self.registers, &self.looks_for(purpose), |_, _| probability)
+        self.walk(purpose, |_, _| probability)
     }
 
     /// What becomes of pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
     #[must_use]
     pub fn outcome_of_even_spread(&self, purpose: Use) -> Outcome {
         // Laplace's rule of succession.
-        walk::forward(self.registers, &self.looks_for(purpose), |matches, compared| {
-            (matches + 1.0) / (compared + 2.0)
-        })
+        self.walk(purpose, |matches, compared| (matches + 1.0) / (compared + 2.0))
     }
 
     /// Registers that are compared on average, of pairs whose registers agree with this probability.
@@ -208,13 +204,16 @@ impl Filter {
         self.outcome(probability, purpose).comparisons
     }
 
-    fn looks_for(&self, purpose: Use) -> Vec<Look> {
-        let mut looks = self.looks.clone();
-        if purpose == Use::Screen {
-            looks.retain(|look| look.lower.is_some());
-            looks.iter_mut().for_each(|look| look.upper = None);
+    fn walk(&self, purpose: Use, chance: impl Fn(f64, f64) -> f64) -> Outcome {
+        match purpose {
+            Use::Decide => walk::forward(self.registers, &self.looks, chance),
+            Use::Screen => {
+                let rejecting = self.looks.iter().filter(|look| look.lower.is_some());
+                let looks: Vec<Look> = rejecting.map(|&look| Look { upper: None, ..look }).collect();
+                // What passes the last look is not compared further.
+                walk::forward(looks.last().map_or(0, |look| look.registers), &looks, chance)
+            }
         }
-        looks
     }
 }
 

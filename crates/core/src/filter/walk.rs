@@ -20,8 +20,12 @@ const ASIDE: f64 = 1.0 / (1u128 << 70) as f64;
 /// The law of the agreements among the first n registers, n going down from K.
 struct Backward {
     registers: usize,
-    /// By number of agreements; zero outside of `low..=high`, and one more than there are.
+    /// By number of agreements; zero beside `low..=high`.
     mass: Vec<f64>,
+    /// Where the next step is written.
+    next: Vec<f64>,
+    /// 0, 1, 2, … as numbers to compute with.
+    index: Vec<f64>,
     low: usize,
     high: usize,
     negligible: f64,
@@ -34,8 +38,16 @@ impl Backward {
         let registers = law.registers();
         let mut mass = law.probabilities().to_vec();
         mass.push(0.0);
-        let negligible = error * ASIDE / (registers + 1) as f64;
-        let mut walk = Self { registers, mass, low: 0, high: registers, negligible, aside: 0.0 };
+        let mut walk = Self {
+            registers,
+            next: vec![0.0; registers + 2],
+            index: (0..=registers).map(|x| x as f64).collect(),
+            mass,
+            low: 0,
+            high: registers,
+            negligible: error * ASIDE / (registers + 1) as f64,
+            aside: 0.0,
+        };
         walk.narrow();
         walk
     }
@@ -43,13 +55,23 @@ impl Backward {
     /// Goes to the law of the first `registers`.
     fn back_to(&mut self, registers: usize) {
         while self.registers > registers {
-            let share = 1.0 / self.registers as f64;
-            self.low = self.low.saturating_sub(1);
             let n = self.registers as f64;
-            for x in self.low..=self.high {
-                let stays = self.mass[x] * ((n - x as f64) * share);
-                self.mass[x] = stays + self.mass[x + 1] * ((x as f64 + 1.0) * share);
+            let share = 1.0 / n;
+            self.low = self.low.saturating_sub(1);
+            let range = self.low..=self.high;
+            // Written as zipped slices, so that it is compiled to vector code.
+            let here = self.mass[range.clone()].iter().zip(&self.mass[self.low + 1..=self.high + 1]);
+            for ((next, (same, more)), x) in
+                self.next[range.clone()].iter_mut().zip(here).zip(&self.index[range])
+            {
+                *next = same * ((n - x) * share) + more * ((x + 1.0) * share);
             }
+            // The other buffer may hold something older beside what was written.
+            self.next[self.high + 1] = 0.0;
+            if let Some(below) = self.low.checked_sub(1) {
+                self.next[below] = 0.0;
+            }
+            std::mem::swap(&mut self.mass, &mut self.next);
             self.registers -= 1;
             self.narrow();
         }
@@ -148,8 +170,8 @@ pub struct Outcome {
     pub comparisons: f64,
 }
 
-/// Compares register by register; `chance` is the probability that the next one agrees, after so many agreements among
-/// so many.
+/// Compares `registers` registers, one by one, unless a look ends it; `chance` is the probability that the next one
+/// agrees, after so many agreements among so many.
 pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> Outcome {
     /// Less is no longer a normal number, and slow to compute with.
     const NOTHING: f64 = 1e-290;

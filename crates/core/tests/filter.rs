@@ -284,9 +284,9 @@ fn settings_are_checked_and_explained() {
         let method = Method::minhash(128);
         assert!(Filter::of(method, probability, 1, &[64], exact).is_err());
     }
-    for error in [0.0, -1e-6, 0.51, f64::NAN] {
+    for error in [0.0, -1e-6, 1e-201, 0.51, f64::NAN] {
         for budget in [Budget::Exact(error), Budget::Bonferroni(error), Budget::PerLook(error)] {
-            refuse(0.8, 128, &[64], budget, "above 0 and at most 0.5");
+            refuse(0.8, 128, &[64], budget, "and at most 0.5");
         }
     }
     refuse(0.8, 128, &[64, 64], exact, "cannot be 64: it must be above 64, the look before it");
@@ -296,6 +296,9 @@ fn settings_are_checked_and_explained() {
     refuse(0.8, 0, &[], exact, "from 1 to 65536");
     refuse(0.8, 65_537, &[], exact, "from 1 to 65536");
     assert!(Filter::new(0.8, 65_536, &[16, 65_536], exact).is_ok());
+    // As small as an error may be: 0.2²⁸⁷ is below it, 0.2²⁸⁶ is not.
+    let least = |look| per_look(0.8, 1000, &[look], 1e-200).looks().first().and_then(|look| look.lower);
+    assert_eq!((least(286), least(287)), (None, Some(0)));
     // Nothing to look at, or nothing to be seen: every pair passes.
     for looks in [&[][..], &[1, 2, 3]] {
         let filter = Filter::new(0.8, 8, looks, exact).unwrap();

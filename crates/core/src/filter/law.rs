@@ -5,7 +5,7 @@
 //! part of them, whatever the dependence between registers ([`walk`](super::walk)).
 //!
 //! Only + − × ÷ in a fixed order: the same numbers on every machine. Terms are taken from the greatest outwards and
-//! divided by their sum, so nothing overflows, and what underflows is below every error that can be asked for.
+//! divided by their sum, so nothing overflows, and what is left out is far below every error that can be asked for.
 
 use std::iter::successors;
 use std::ops::RangeInclusive;

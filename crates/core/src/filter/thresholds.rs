@@ -1,8 +1,8 @@
 //! Thresholds of all looks, on one side, for an error that they share.
 //!
 //! The thresholds are steps in e, and the probability of ever being rejected grows with them. So it is enough to try
-//! the values of e at which one of them changes, and since it grows, to halve their list again and again: some seven
-//! walks for 128 registers, some eleven for 65 536.
+//! the values of e at which one of them changes, and since it grows, to halve their list again and again: a
+//! handful of walks for 128 registers, a dozen for 65 536.
 
 use super::law::Law;
 use super::walk::{Tail, ever_at_most, tails};

@@ -368,6 +368,15 @@ pub struct SketchArgs {
     pub spec: SpecArgs,
     #[command(flatten)]
     pub bands: BandArgs,
+
+    /// Bits to keep of each register once the keys of its bands are known, to save memory: from 1 to 16, also 1.5 and the
+    /// like, or 0.5, 0.25 or 0.125; all of them without it.
+    #[arg(long, value_name = "BITS", help_heading = "Candidates")]
+    pub bits: Option<String>,
+
+    /// The share of pairs at the threshold that the filter may put aside before they are compared exactly, or `off`.
+    #[arg(long, value_name = "E", default_value = "1e-6", help_heading = "Candidates")]
+    pub filter_error: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -190,13 +190,15 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
          kept        {}\n\
          removed     {removed}\n\
          rejected    {}\n\
-         candidates  {} compared exactly, {} of them at or above {}{reordered}\n\
+         candidates  {}{}; {} compared exactly, {} of them at or above {}{reordered}\n\
          recall      {:.4} expected, from {} bands of {} rows\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
         grouped(summary.kept),
         grouped(summary.rejected),
         grouped(summary.candidates),
+        put_aside(summary.filtered, summary.filter_compared, summary.filter_registers),
+        grouped(summary.compared),
         grouped(summary.verified),
         summary.threshold,
         summary.expected_recall,
@@ -208,6 +210,15 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         grouped((summary.read as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
+}
+
+/// What the filter made of the candidates.
+pub fn put_aside(pairs: u64, compared: u64, registers: u64) -> String {
+    if registers == 0 {
+        return String::new();
+    }
+    let share = 100.0 * compared as f64 / registers as f64;
+    format!(", {} put aside by {share:.0} % of their registers", grouped(pairs))
 }
 
 /// A number with its digits in groups of three.

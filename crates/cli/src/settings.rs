@@ -207,10 +207,32 @@ pub fn run(
         );
     }
     let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
+    let bits = sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse()));
+    let filter = filter_error(&sketch.filter_error, &mut problems);
     let (threads, max_rejects) = limits(run, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
-    Ok(Settings { spec, threshold, order, banding, keep, cluster, threads, max_rejects })
+    let settings =
+        Settings { spec, threshold, order, banding, bits, filter, keep, cluster, threads, max_rejects };
+    let mut problems = Problems::default();
+    problems.check("--bits", settings.row_bytes());
+    problems.finish()?;
+    Ok(settings)
+}
+
+/// The error that the filter may make, if it is wanted.
+fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
+    if text == "off" {
+        return None;
+    }
+    let error: f64 = problems.number("--filter-error", text, "a number or `off`");
+    if text.parse::<f64>().is_ok() && !(1e-200..=0.5).contains(&error) {
+        problems.add(
+            format!("`--filter-error`: the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`"),
+            None,
+        );
+    }
+    Some(error)
 }
 
 pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {

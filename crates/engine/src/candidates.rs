@@ -93,29 +93,31 @@ pub(crate) fn find(
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
     let banding = settings.banding;
+    let rows = settings.rows()?;
     observer.begin(Stage::Candidates, banding.bands() as u64);
     let wanted = |document: u32| equals.is_first(document) && reading.documents.has_shingles(document);
     // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
     let places: Vec<u32> = (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
 
     let mut bands: Vec<BandGroups> = Vec::with_capacity(banding.bands());
-    let work =
-        |(keys, scratch): &mut (Keys, Keys), band: usize| -> Result<_, Error> {
-            if observer.cancelled() {
-                return Err(ErrorKind::Cancelled.into());
-            }
-            keys.clear();
-            keys.extend(places.iter().map(|&place| {
-                (banding.key(band, reading.sketches.row(order[place as usize] as usize)), place)
-            }));
-            let mut groups = BandGroups { sizes: vec![], places: vec![] };
-            for_each_group(keys, scratch, |group| {
-                groups.sizes.push(group.len() as u32);
-                groups.places.extend(group.iter().map(|keyed| keyed.1));
-            });
-            observer.advance(1);
-            Ok(groups)
-        };
+    let work = |(keys, scratch): &mut (Keys, Keys), band: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        keys.clear();
+        keys.extend(
+            places
+                .iter()
+                .map(|&place| (rows.key(band, reading.sketches.row(order[place as usize] as usize)), place)),
+        );
+        let mut groups = BandGroups { sizes: vec![], places: vec![] };
+        for_each_group(keys, scratch, |group| {
+            groups.sizes.push(group.len() as u32);
+            groups.places.extend(group.iter().map(|keyed| keyed.1));
+        });
+        observer.advance(1);
+        Ok(groups)
+    };
     parallel::in_order(
         banding.bands(),
         settings.threads.min(SORTED_TOGETHER),

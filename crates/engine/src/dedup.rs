@@ -8,7 +8,7 @@ use crate::equal::Equals;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::read::Reading;
-use crate::settings::Settings;
+use crate::settings::{CONNECTED, KEPT, Settings};
 use crate::verify::{self, Verification};
 
 /// A document that does not stay.
@@ -64,6 +64,7 @@ pub fn dedup(
     let mut removed = removed_outside(&candidates, &equals, order.len());
     decided(Decided { before: undecided[0], removed: documents_of(&removed) });
     let mut hoods = 0;
+    let rows = settings.rows()?;
     let mut verification = verify::each_hood(
         corpus,
         reading,
@@ -77,10 +78,9 @@ pub fn dedup(
             match settings.cluster {
                 Cluster::Star => {
                     let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
-                    let verdicts =
-                        star(neighbourhood, &numbers, settings.limits_of_kept(), judge, |found| {
-                            sum.add(found, copies(found.document), settings);
-                        })?;
+                    let verdicts = star(neighbourhood, &numbers, rows.limits(KEPT), judge, |found| {
+                        sum.add(found, copies(found.document), settings);
+                    })?;
                     let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
                         Verdict::Kept => None,
                         Verdict::Duplicate { of, similarity } => {
@@ -91,7 +91,7 @@ pub fn dedup(
                     Ok(pairs.collect::<Vec<_>>())
                 }
                 Cluster::Components => {
-                    let first = components(neighbourhood, settings.limits_of_connected(), judge, |found| {
+                    let first = components(neighbourhood, rows.limits(CONNECTED), judge, |found| {
                         sum.add(found, copies(found.document), settings);
                     })?;
                     let mut pairs = vec![];

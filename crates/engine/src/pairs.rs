@@ -9,7 +9,7 @@ use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Warning};
 use crate::read::Reading;
-use crate::settings::Settings;
+use crate::settings::{ALL, Settings};
 use crate::verify::{self, Verification};
 
 /// Lines from which on a family is announced beforehand.
@@ -93,6 +93,7 @@ pub fn pairs(
     }
 
     let mut edges: Vec<Edge> = vec![];
+    let rows = settings.rows()?;
     let mut verification = verify::each_hood(
         corpus,
         reading,
@@ -110,7 +111,7 @@ pub fn pairs(
                     sum.add(found, pairs, settings);
                     found_here.push((a, b, found.similarity));
                 };
-                minwise::cluster::pairs(neighbourhood, is_wanted, settings.limits_of_all(), judge, found)?;
+                minwise::cluster::pairs(neighbourhood, is_wanted, rows.limits(ALL), judge, found)?;
             }
             Ok(found_here)
         },

@@ -11,6 +11,8 @@ use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage, Warning};
 use crate::parallel;
+use crate::rows::Rows;
+use crate::screen::Placed;
 use crate::settings::ReadSettings;
 use crate::table::{Documents, New};
 
@@ -42,7 +44,10 @@ pub struct Reading {
     pub rejected: Vec<Rejected>,
     /// Documents in which lone surrogates were replaced.
     pub repaired: u64,
+    /// What is kept of each sketch: [`Rows`] says what that is.
     pub(crate) sketches: Sketches,
+    /// Where the shingles stand, if that matters.
+    pub(crate) places: Option<Sketches>,
     /// Documents with equal keys have equal shingles, or no shingles and equal texts.
     pub(crate) equality_keys: Vec<u128>,
 }
@@ -52,12 +57,12 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Read, corpus.size_bytes());
 
-    let sketcher = settings.spec.sketcher()?;
-    let mut reading = Reading::new(sketcher.words());
+    let tools = Tools::new(settings)?;
+    let mut reading = Reading::new(&tools);
     // Lines are numbered within a source; chunks come in the order of sources and lines.
     let mut lines = (0, 0);
-    let prepare = || Worker::new(settings, sketcher.clone());
-    let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
+    let prepare = || Worker::new(settings, &tools);
+    let work = |worker: &mut Worker<'_>, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
@@ -96,12 +101,13 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
 }
 
 impl Reading {
-    fn new(words: usize) -> Self {
+    fn new(tools: &Tools) -> Self {
         Self {
             documents: Documents::default(),
             rejected: vec![],
             repaired: 0,
-            sketches: Sketches::new(words),
+            sketches: Sketches::new(tools.words()),
+            places: tools.placed.as_ref().map(|placed| Sketches::new(placed.words())),
             equality_keys: vec![],
         }
     }
@@ -109,6 +115,9 @@ impl Reading {
     fn reserve(&mut self, documents: usize) {
         self.documents.reserve(documents);
         self.sketches.reserve(documents);
+        if let Some(places) = &mut self.places {
+            places.reserve(documents);
+        }
         let _ = self.equality_keys.try_reserve(documents);
     }
 
@@ -120,6 +129,9 @@ impl Reading {
         self.rejected.append(&mut part.rejected);
         self.repaired += part.repaired;
         self.sketches.append(&mut part.sketches);
+        if let (Some(places), Some(part)) = (&mut self.places, &mut part.places) {
+            places.append(part);
+        }
         self.equality_keys.append(&mut part.equality_keys);
         // The last number is left free to mean "none".
         if self.documents.len() >= u32::MAX as usize {
@@ -152,26 +164,52 @@ impl Rejected {
     }
 }
 
+/// What all threads sketch with.
+struct Tools {
+    sketcher: Arc<dyn Sketcher>,
+    /// What is kept of a sketch, unless all of it is.
+    rows: Option<Rows>,
+    placed: Option<Placed>,
+}
+
+impl Tools {
+    fn new(settings: &ReadSettings) -> Result<Self, Error> {
+        let spec = &settings.spec;
+        Ok(Self {
+            sketcher: spec.sketcher()?,
+            rows: settings.bits.map(|(bits, banding)| Rows::new(spec, banding, Some(bits))).transpose()?,
+            placed: settings.places.then(|| Placed::new(spec.seed)).transpose()?,
+        })
+    }
+
+    /// Words that are kept of a sketch.
+    fn words(&self) -> usize {
+        self.rows.as_ref().map_or_else(|| self.sketcher.words(), Rows::words)
+    }
+}
+
 /// One thread's room to work in.
-struct Worker {
+struct Worker<'a> {
     spec: Spec,
     keep: Keep,
     shingler: Shingler,
-    sketcher: Arc<dyn Sketcher>,
+    tools: &'a Tools,
     shingles: Shingles,
+    registers: Vec<u32>,
     scratch: Scratch,
     /// Documents of the chunk before, as a guess at those of the next.
     before: usize,
 }
 
-impl Worker {
-    fn new(settings: &ReadSettings, sketcher: Arc<dyn Sketcher>) -> Self {
+impl<'a> Worker<'a> {
+    fn new(settings: &ReadSettings, tools: &'a Tools) -> Self {
         Self {
             spec: settings.spec,
             keep: settings.keep,
             shingler: settings.spec.shingler(),
-            sketcher,
+            tools,
             shingles: Shingles::new(),
+            registers: vec![0; tools.sketcher.words()],
             scratch: Scratch::new(),
             before: 0,
         }
@@ -179,16 +217,17 @@ impl Worker {
 
     /// Reads one chunk; gives how many lines it has too.
     fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
-        let mut part = Reading::new(self.sketcher.words());
+        let mut part = Reading::new(self.tools);
         part.reserve(self.before + self.before / 8);
-        let Self { spec, keep, shingler, sketcher, shingles, scratch, .. } = self;
+        let Self { spec, keep, shingler, tools, shingles, registers, scratch, .. } = self;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
                 shingler.shingle_into(&document.text, shingles);
                 if shingler.refuses(shingles) {
                     part.reject_short(&place, &document, shingles.units(), &spec.shingling);
                 } else {
-                    part.add(place, &document, shingles, &**sketcher, *keep);
+                    part.add(place, &document, shingles, *keep);
+                    part.sketch(shingles.hashes(), tools, registers);
                 }
             }
             Err(reject) => part.reject(&place, reject),
@@ -199,25 +238,30 @@ impl Worker {
 }
 
 impl Reading {
-    fn add(
-        &mut self,
-        place: Place,
-        document: &Document<'_>,
-        shingles: &Shingles,
-        sketcher: &dyn Sketcher,
-        keep: Keep,
-    ) {
-        let hashes = shingles.hashes();
+    fn add(&mut self, place: Place, document: &Document<'_>, shingles: &Shingles, keep: Keep) {
         self.documents.add(&New {
             place,
             id: document.id.as_deref(),
             // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
             characters: if keep.needs_lengths() { document.text.chars().count() as u64 } else { 0 },
-            has_shingles: !hashes.is_empty(),
+            has_shingles: !shingles.hashes().is_empty(),
         });
         self.equality_keys.push(shingles.equality_key());
-        sketcher.sketch_into(hashes, self.sketches.push());
         self.repaired += u64::from(document.repaired);
+    }
+
+    fn sketch(&mut self, shingles: &[u64], tools: &Tools, registers: &mut [u32]) {
+        let row = self.sketches.push();
+        match &tools.rows {
+            None => tools.sketcher.sketch_into(shingles, row),
+            Some(rows) => {
+                tools.sketcher.sketch_into(shingles, registers);
+                rows.store(registers, row);
+            }
+        }
+        if let (Some(placed), Some(places)) = (&tools.placed, &mut self.places) {
+            placed.sketch_into(shingles, places.push());
+        }
     }
 
     fn reject(&mut self, place: &Place, reject: Reject) {

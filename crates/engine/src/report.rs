@@ -5,7 +5,7 @@
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
 //! | `clusters.jsonl` | a line for each cluster of more than one document |
-//! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity, alignment share |
+//! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity and its standard error, alignment share and its standard error; an error of 0 says that the value is exact |
 //! | `rejects.jsonl` | a line for each record that was not taken in |
 //!
 //! None of them depends on the machine, the clock or the number of threads.
@@ -19,7 +19,6 @@ use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::read::{Reading, Rejected};
 use crate::settings::Settings;
-use crate::verify::Reordered;
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +35,10 @@ pub struct Summary {
     pub bands: usize,
     /// Rows of a band.
     pub rows: usize,
+    /// Bits that were kept of each register; all of them without it.
+    pub bits: Option<String>,
+    /// The share of pairs at the threshold that the filter may put aside by mistake, if there was a filter.
+    pub filter_error: Option<f64>,
     /// The keeper policy.
     pub keep: String,
     /// The clustering.
@@ -58,8 +61,16 @@ pub struct Summary {
     pub repeated_ids: u64,
     /// Clusters of more than one document.
     pub clusters: u64,
-    /// Pairs that were compared exactly.
+    /// Pairs that share a band and were looked at.
     pub candidates: u64,
+    /// Pairs of them that the filter put aside.
+    pub filtered: u64,
+    /// Registers, or values of bits, that the filter compared.
+    pub filter_compared: u64,
+    /// Registers, or values of bits, that the pairs it saw have.
+    pub filter_registers: u64,
+    /// Pairs that were compared exactly.
+    pub compared: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
     /// Pairs that reach the threshold and are reordered.
@@ -85,6 +96,8 @@ impl Summary {
             order: settings.order,
             bands: settings.banding.bands(),
             rows: settings.banding.rows(),
+            bits: settings.bits.map(|bits| bits.to_string()),
+            filter_error: settings.filter,
             keep: settings.keep.to_string(),
             cluster: settings.cluster.to_string(),
             read: documents + rejected,
@@ -97,6 +110,10 @@ impl Summary {
             repeated_ids: reading.documents.repeated_ids(),
             clusters: decisions.clusters,
             candidates: decisions.verification.candidates,
+            filtered: decisions.verification.screened.pairs,
+            filter_compared: decisions.verification.screened.compared,
+            filter_registers: decisions.verification.screened.registers,
+            compared: decisions.verification.compared,
             verified: decisions.verification.verified,
             reordered: decisions.verification.reordered,
             expected_recall: decisions.verification.expected_recall.value(),
@@ -205,10 +222,19 @@ fn write_reordered(
     decisions: &Decisions,
     out: &mut Output,
 ) -> Result<(), Error> {
-    for Reordered { first, second, similarity, alignment } in &decisions.verification.reordered_pairs {
-        let [first, second] = [*first, *second].map(|document| reading.documents.id(document, corpus));
-        let (first, second) = (escape_control(&first), escape_control(&second));
-        out.write_bytes(format!("{first}\t{second}\t{similarity:.6}\t{alignment:.6}\n").as_bytes())?;
+    for pair in &decisions.verification.reordered_pairs {
+        let [first, second] =
+            [pair.first, pair.second].map(|document| reading.documents.id(document, corpus));
+        let line = format!(
+            "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\n",
+            escape_control(&first),
+            escape_control(&second),
+            pair.similarity,
+            pair.similarity_error,
+            pair.alignment,
+            pair.alignment_error
+        );
+        out.write_bytes(line.as_bytes())?;
     }
     Ok(())
 }

@@ -2,14 +2,16 @@
 
 use std::thread::available_parallelism;
 
-use minwise::candidate::shelf::Limits;
-use minwise::candidate::{Banding, Curve, Splits, tune};
+use minwise::candidate::{Banding, Curve, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
+use minwise::sketch::Bits;
 use minwise::{Error, Spec};
 
-/// Registers that each split of a shelf asks for.
-const SPLIT_REGISTERS: usize = 2;
+use crate::rows::Rows;
+
+/// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
+pub const FILTER_ERROR: f64 = 1e-6;
 
 /// What reading a corpus needs to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +20,10 @@ pub struct ReadSettings {
     pub spec: Spec,
     /// Which document of a cluster stays, because that may depend on lengths.
     pub keep: Keep,
+    /// Bits that are kept of each register, besides the keys of these bands; without them, registers are kept whole.
+    pub bits: Option<(Bits, Banding)>,
+    /// Whether it matters where shingles stand.
+    pub places: bool,
     /// Threads to work with.
     pub threads: usize,
     /// Rejected records that are put up with.
@@ -35,6 +41,10 @@ pub struct Settings {
     pub order: Option<f64>,
     /// How sketches are cut into bands.
     pub banding: Banding,
+    /// Bits that are kept of each register once its bands are known; all of them without it.
+    pub bits: Option<Bits>,
+    /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
+    pub filter: Option<f64>,
     /// Which document of a cluster stays.
     pub keep: Keep,
     /// What a cluster is.
@@ -57,6 +67,8 @@ impl Settings {
             threshold,
             order: None,
             banding,
+            bits: None,
+            filter: Some(FILTER_ERROR),
             keep: Keep::default(),
             cluster: Cluster::default(),
             threads: available_parallelism().map_or(1, usize::from),
@@ -67,8 +79,9 @@ impl Settings {
     /// What reading needs to know of them.
     #[must_use]
     pub fn reading(&self) -> ReadSettings {
-        let Self { spec, keep, threads, max_rejects, .. } = *self;
-        ReadSettings { spec, keep, threads, max_rejects }
+        let Self { spec, keep, threads, max_rejects, banding, .. } = *self;
+        let places = self.order.is_some() && self.filter.is_some();
+        ReadSettings { spec, keep, bits: self.bits.map(|bits| (bits, banding)), places, threads, max_rejects }
     }
 
     /// The probability of finding a pair, by similarity.
@@ -77,30 +90,23 @@ impl Settings {
         self.banding.into()
     }
 
-    /// When shelves are split, for clusterings that compare with kept documents only.
-    ///
-    /// 64 kept documents with one band key that are not near-duplicates of one another are a sign of boilerplate.
-    pub(crate) fn limits_of_kept(&self) -> Limits {
-        self.limits(64, 256)
+    /// What is kept of each document's sketch.
+    pub(crate) fn rows(&self) -> Result<Rows, Error> {
+        Rows::new(&self.spec, self.banding, self.bits)
     }
 
-    /// When shelves are split, for clusterings that stop comparing once a document is connected.
-    pub(crate) fn limits_of_connected(&self) -> Limits {
-        self.limits(256, 1024)
-    }
-
-    /// When shelves are split, for runs that compare all with all.
-    pub(crate) fn limits_of_all(&self) -> Limits {
-        self.limits(4096, 16_384)
-    }
-
-    /// The further registers by which shelves are split.
-    pub(crate) fn splits(&self) -> Splits {
-        self.banding.splits(self.spec.method.registers(), SPLIT_REGISTERS)
-    }
-
-    fn limits(&self, most: usize, full: usize) -> Limits {
-        let splits = self.banding.most_splits(self.spec.method.registers(), SPLIT_REGISTERS);
-        Limits { most, splits, registers: SPLIT_REGISTERS, full }
+    /// Bytes that are kept of each document's sketch.
+    pub fn row_bytes(&self) -> Result<usize, Error> {
+        let words = self.rows()?.words();
+        Ok(words * size_of::<u32>())
     }
 }
+
+/// Shelves are split when they hold more than the first number of documents, and take no more than the second.
+///
+/// 64 kept documents with one band key that are not near-duplicates of one another are a sign of boilerplate.
+pub(crate) const KEPT: (usize, usize) = (64, 256);
+/// The same for clusterings that stop comparing once a document is connected.
+pub(crate) const CONNECTED: (usize, usize) = (256, 1024);
+/// The same for runs that compare all with all.
+pub(crate) const ALL: (usize, usize) = (4096, 16_384);

@@ -1,6 +1,6 @@
 //! The third stage: neighbourhoods verified one by one, exactly.
 
-use minwise::candidate::{ExpectedRecall, Splits};
+use minwise::candidate::ExpectedRecall;
 use minwise::cluster::{Found, Judge, Neighbourhood};
 use minwise::sketch::Sketches;
 use minwise::verify::Overlap;
@@ -11,8 +11,10 @@ use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
 use crate::read::Reading;
+use crate::rows::Rows;
+use crate::screen::{OrderScreen, Screen, Screened};
 use crate::sets::{Budget, Loader, Room, Sets};
-use crate::settings::Settings;
+use crate::settings::{KEPT, Settings};
 
 /// Memory for shingle sets, for each thread.
 const SETS_BYTES: usize = 24 << 20;
@@ -30,17 +32,25 @@ pub struct Reordered {
     pub first: u32,
     /// The other, which was read later.
     pub second: u32,
-    /// Their exact similarity.
+    /// Their similarity.
     pub similarity: f64,
-    /// The exact share of their common shingles that stand in about the same places.
+    /// The standard error of it; 0 if it is exact.
+    pub similarity_error: f64,
+    /// The share of their common shingles that stand in about the same places.
     pub alignment: f64,
+    /// The standard error of it; 0 if it is exact.
+    pub alignment_error: f64,
 }
 
 /// What verification adds up.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// Pairs that were compared exactly.
+    /// Pairs that share a band and were looked at.
     pub candidates: u64,
+    /// What the filter made of them.
+    pub screened: Screened,
+    /// Pairs that were compared exactly.
+    pub compared: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
     /// Pairs that reach the threshold and are no near-duplicates because they are reordered.
@@ -53,12 +63,18 @@ pub struct Verification {
 
 impl Verification {
     pub(crate) fn new(settings: &Settings) -> Self {
+        let mut expected_recall = ExpectedRecall::new(settings.curve());
+        for error in [settings.filter, settings.filter.filter(|_| settings.order.is_some())] {
+            expected_recall = expected_recall.with_loss(error.unwrap_or(0.0));
+        }
         Self {
             candidates: 0,
+            screened: Screened::default(),
+            compared: 0,
             verified: 0,
             reordered: 0,
             reordered_pairs: vec![],
-            expected_recall: ExpectedRecall::new(settings.curve()),
+            expected_recall,
         }
     }
 
@@ -71,13 +87,17 @@ impl Verification {
 
     /// Takes over what the judge of one neighbourhood has seen.
     fn take(&mut self, judge: ExactJudge<'_>) {
-        self.candidates += judge.compared;
+        self.candidates += judge.candidates;
+        self.screened.merge(&judge.screened);
+        self.compared += judge.compared;
         self.reordered += judge.reordered.len() as u64;
         self.reordered_pairs = judge.reordered;
     }
 
     fn merge(&mut self, other: &Self) {
         self.candidates += other.candidates;
+        self.screened.merge(&other.screened);
+        self.compared += other.compared;
         self.verified += other.verified;
         self.reordered += other.reordered;
         let room = LISTED - self.reordered_pairs.len();
@@ -86,15 +106,23 @@ impl Verification {
     }
 }
 
-/// Compares documents of one neighbourhood by their shingle sets.
+/// What all neighbourhoods are judged with.
+struct Bench<'a> {
+    rows: Rows,
+    screen: Screen,
+    order: Option<OrderScreen<'a>>,
+    sketches: &'a Sketches,
+    settings: &'a Settings,
+    observer: &'a dyn Observer,
+}
+
+/// Compares documents of one neighbourhood: by their sketches, and if that leaves it open by their shingle sets.
 pub(crate) struct ExactJudge<'a> {
     sets: Sets<'a>,
     documents: &'a [u32],
-    sketches: &'a Sketches,
-    splits: &'a Splits,
-    threshold: f64,
-    order: Option<f64>,
-    observer: &'a dyn Observer,
+    bench: &'a Bench<'a>,
+    candidates: u64,
+    screened: Screened,
     compared: u64,
     reordered: Vec<Reordered>,
 }
@@ -105,6 +133,29 @@ impl ExactJudge<'_> {
         let (a, b) = self.sets.both(a, b)?;
         Ok(Overlap::of(a, b).jaccard())
     }
+
+    /// Whether the sketches put a pair aside.
+    fn is_screened(&mut self, a: u32, b: u32) -> bool {
+        let bench = self.bench;
+        let [row_a, row_b] = [a, b].map(|document| bench.sketches.row(document as usize));
+        if bench.screen.rejects(&bench.rows, row_a, row_b, &mut self.screened) {
+            return true;
+        }
+        let Some(misaligned) = bench.order.as_ref().and_then(|order| order.rejects(a, b)) else {
+            return false;
+        };
+        if let Some(similarity) = misaligned.similar {
+            self.reordered.push(Reordered {
+                first: a.min(b),
+                second: a.max(b),
+                similarity: similarity.value,
+                similarity_error: similarity.standard_error,
+                alignment: misaligned.alignment.value,
+                alignment_error: misaligned.alignment.standard_error,
+            });
+        }
+        true
+    }
 }
 
 impl Judge for ExactJudge<'_> {
@@ -112,26 +163,39 @@ impl Judge for ExactJudge<'_> {
 
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
         // A neighbourhood can be large, and whoever asks to stop should not have to wait for its end.
-        if self.compared.is_multiple_of(64) && self.observer.cancelled() {
+        if self.candidates.is_multiple_of(64) && self.bench.observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
+        self.candidates += 1;
+        let [first, second] = [a, b].map(|number| self.documents[number as usize]);
+        if self.is_screened(first, second) {
+            return Ok(None);
+        }
         self.compared += 1;
-        let threshold = self.threshold;
+        let settings = self.bench.settings;
         let (set_a, set_b) = self.sets.both(a, b)?;
-        let similarity = Overlap::at_least(set_a, set_b, threshold).map(|overlap| overlap.jaccard());
-        let (Some(similarity), Some(order)) = (similarity, self.order) else { return Ok(similarity) };
+        let similarity = Overlap::at_least(set_a, set_b, settings.threshold).map(|overlap| overlap.jaccard());
+        let (Some(similarity), Some(order)) = (similarity, settings.order) else { return Ok(similarity) };
         let alignment = self.sets.alignment_share(a, b)?;
         if alignment >= order {
             return Ok(Some(similarity));
         }
-        let [a, b] = [a, b].map(|number| self.documents[number as usize]);
-        self.reordered.push(Reordered { first: a.min(b), second: a.max(b), similarity, alignment });
+        let (first, second) = (first.min(second), first.max(second));
+        let (similarity_error, alignment_error) = (0.0, 0.0);
+        self.reordered.push(Reordered {
+            first,
+            second,
+            similarity,
+            similarity_error,
+            alignment,
+            alignment_error,
+        });
         Ok(None)
     }
 
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
-        let sketch = self.sketches.row(self.documents[document as usize] as usize);
-        self.splits.key(band as usize, split, sketch)
+        let row = self.bench.sketches.row(self.documents[document as usize] as usize);
+        self.bench.rows.split_key(band as usize, split, row)
     }
 }
 
@@ -147,22 +211,29 @@ pub(crate) fn each_hood<T: Send>(
 ) -> Result<Verification, Error> {
     observer.begin(Stage::Verify, candidates.documents() as u64);
     let shingler = settings.spec.shingler();
-    let splits = settings.splits();
+    let rows = settings.rows()?;
+    let order = reading.places.as_ref().map(|places| OrderScreen::new(settings, places)).transpose()?;
+    let bench = Bench {
+        screen: Screen::new(settings, &rows)?,
+        order: order.flatten(),
+        rows,
+        sketches: &reading.sketches,
+        settings,
+        observer,
+    };
     let loader = Loader { corpus, documents: &reading.documents, shingler: &shingler };
     let run = |number: usize, room: &mut Room, budget: Budget| -> Result<(T, Verification), Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
         let hood = candidates.hood(number);
-        let neighbourhood = neighbourhood(hood, settings.limits_of_kept().most);
+        let neighbourhood = neighbourhood(hood, KEPT.0);
         let mut judge = ExactJudge {
             sets: Sets::new(&loader, hood.documents, room, budget),
             documents: hood.documents,
-            sketches: &reading.sketches,
-            splits: &splits,
-            threshold: settings.threshold,
-            order: settings.order,
-            observer,
+            bench: &bench,
+            candidates: 0,
+            screened: Screened::default(),
             compared: 0,
             reordered: vec![],
         };

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{open, overwrite, rejects};
 use crate::Exit;
 use crate::args::{PairFormat, PairsArgs};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, put_aside};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -57,6 +57,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let elapsed = started.elapsed();
     let verification = &found.verification;
+    let screened = verification.screened;
     let recall = verification.expected_recall.value();
     let read = (reading.documents.len() + reading.rejected.len()) as u64;
     printer.event(&json!({
@@ -67,6 +68,10 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "rejected": reading.rejected.len(),
         "pairs": count,
         "candidates": verification.candidates,
+        "filtered": screened.pairs,
+        "filter_compared": screened.compared,
+        "filter_registers": screened.registers,
+        "compared": verification.compared,
         "verified": verification.verified,
         "reordered": verification.reordered,
         "expected_recall": recall,
@@ -83,7 +88,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.note(&format!(
         "read        {}, {}; {} rejected\n\
          pairs       {} at or above {}\n\
-         candidates  {} compared exactly{reordered}\n\
+         candidates  {}{}; {} compared exactly{reordered}\n\
          recall      {recall:.4} expected, from {} bands of {} rows\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",
@@ -93,6 +98,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         grouped(count),
         settings.threshold,
         grouped(verification.candidates),
+        put_aside(screened.pairs, screened.compared, screened.registers),
+        grouped(verification.compared),
         settings.banding.bands(),
         settings.banding.rows(),
         settings.spec,

@@ -30,7 +30,7 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     // What is there already is refused before the work begins, and not after it.
     let file = sketch_file::create(output, overwrite(args.force))?;
 
-    let settings = ReadSettings { spec, keep: Keep::First, threads, max_rejects };
+    let settings = ReadSettings { spec, keep: Keep::First, bits: None, places: false, threads, max_rejects };
     let reading = read(&corpus, &settings, &progress)?;
     sketch_file::write(file, &corpus, &reading, &spec)?;
     progress.clear();

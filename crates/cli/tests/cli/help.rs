@@ -193,6 +193,16 @@ fn dedup() {
 
           --rows <R>
               Rows of a band, instead of those that follow from the recall
+
+          --bits <BITS>
+              Bits to keep of each register once the keys of its bands are known, to save memory: from 1
+              to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
+
+          --filter-error <E>
+              The share of pairs at the threshold that the filter may put aside before they are compared
+              exactly, or `off`
+
+              [default: 1e-6]
     ");
 }
 
@@ -348,6 +358,16 @@ fn pairs() {
 
           --rows <R>
               Rows of a band, instead of those that follow from the recall
+
+          --bits <BITS>
+              Bits to keep of each register once the keys of its bands are known, to save memory: from 1
+              to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
+
+          --filter-error <E>
+              The share of pairs at the threshold that the filter may put aside before they are compared
+              exactly, or `off`
+
+              [default: 1e-6]
     ");
 }
 

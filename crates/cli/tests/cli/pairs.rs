@@ -26,7 +26,7 @@ fn pairs_come_in_input_order_with_exact_similarities() {
     --- stderr
     read        5 documents, 3.0 kB; 0 rejected
     pairs       6 at or above 0.8
-    candidates  1 compared exactly
+    candidates  1, 0 put aside by 100 % of their registers; 1 compared exactly
     recall      1.0000 expected, from 16 bands of 6 rows
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     time        [time]

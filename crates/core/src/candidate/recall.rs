@@ -13,6 +13,8 @@ use super::tune::Curve;
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedRecall {
     curve: Curve,
+    /// The share of candidates that is not put aside by mistake.
+    passing: f64,
     found: f64,
     there: f64,
 }
@@ -21,7 +23,13 @@ impl ExpectedRecall {
     /// No pairs yet, for candidates found along `curve`.
     #[must_use]
     pub fn new(curve: Curve) -> Self {
-        Self { curve, found: 0.0, there: 0.0 }
+        Self { curve, passing: 1.0, found: 0.0, there: 0.0 }
+    }
+
+    /// The same for candidates of which a filter puts aside this share by mistake, at most.
+    #[must_use]
+    pub fn with_loss(self, share: f64) -> Self {
+        Self { passing: self.passing * (1.0 - share), ..self }
     }
 
     /// A found pair whose registers agree with probability `p`.
@@ -31,7 +39,7 @@ impl ExpectedRecall {
     /// `pairs` says how many pairs stand or fall with it: documents with equal shingles share one sketch.
     pub fn add(&mut self, p: f64, narrowed: &[Narrowing], pairs: u64) {
         self.found += pairs as f64;
-        self.there += pairs as f64 / self.curve.probability_narrowed(p, narrowed);
+        self.there += pairs as f64 / (self.passing * self.curve.probability_narrowed(p, narrowed));
     }
 
     /// Pairs that are found whatever the bands, such as documents with equal shingles.
@@ -92,6 +100,16 @@ mod tests {
         assert!((recall.value() - 2.0 / (1.0 + 1.0 / p)).abs() < 1e-12);
         recall.add_certain(98);
         assert!((recall.value() - 100.0 / (99.0 + 1.0 / p)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_a_filter_loses_is_counted() {
+        let mut recall = ExpectedRecall::new(curve()).with_loss(0.1).with_loss(0.2);
+        recall.add(1.0, &[], 3);
+        assert!((recall.value() - 0.72).abs() < 1e-12);
+        // What is found without the filter is not lost to it.
+        recall.add_certain(3);
+        assert!((recall.value() - 6.0 / (3.0 + 3.0 / 0.72)).abs() < 1e-12);
     }
 
     fn narrowing(registers: u32, share: f64) -> Narrowing {

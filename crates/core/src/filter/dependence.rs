@@ -29,7 +29,7 @@ impl Dependence {
 /// The probability that registers which differ count as agreeing, and the dependence.
 pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     let of_source = |source: Source| match source.base {
-        Base::MinHash => Dependence::Independent,
+        Base::MinHash | Base::FamilyMinHash(_) => Dependence::Independent,
         Base::MinMax | Base::SuperMinHash | Base::FastSimilarity => Dependence::Negative,
         Base::OnePermutation => Dependence::Positive(Densification::Optimal),
         Base::OnePermutationRotation => Dependence::Positive(Densification::Rotation),

@@ -116,6 +116,14 @@ pub enum Method {
     },
 }
 
+impl Base {
+    /// Whether registers may be copies of one another.
+    #[must_use]
+    pub fn is_one_permutation(self) -> bool {
+        matches!(self, Self::OnePermutation | Self::OnePermutationRotation)
+    }
+}
+
 impl Source {
     /// Makes the sketcher.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {

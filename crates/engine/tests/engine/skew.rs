@@ -117,7 +117,8 @@ fn the_recall_of_a_split_band_is_the_measured_one() {
 fn a_band_that_is_not_split_loses_nothing() {
     // For pairs the limit is higher, so that nothing is split here and nothing lost.
     let documents = Documents::new(boilerplate(2000));
-    let found = documents.pairs(&with_registers("words:1", 0.6, 24, 1, 64));
+    let settings = Settings { filter: None, ..with_registers("words:1", 0.6, 24, 1, 64) };
+    let found = documents.pairs(&settings);
     assert_eq!(listed(&found).len(), 200);
     assert!(found.verification.expected_recall.value() > 0.999_999);
 }

@@ -8,7 +8,7 @@ use minwise::keep::Keep;
 use minwise_corpus::{Corpus, ReadOptions, Unwatched};
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
-use minwise_engine::{Error, Reading, Settings, Unobserved, read};
+use minwise_engine::{Error, FILTER_ERROR, Reading, Settings, Unobserved, read};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
@@ -98,6 +98,8 @@ pub fn with_registers(
         threshold,
         order: None,
         banding: Banding::new(bands, rows, registers).unwrap(),
+        bits: None,
+        filter: Some(FILTER_ERROR),
         keep: Keep::First,
         cluster: Cluster::Star,
         threads: 2,

@@ -1,0 +1,114 @@
+//! The filter puts aside what could not be a near-duplicate, and nothing else, whatever is kept of the sketches.
+
+use minwise::cluster::Cluster;
+use minwise_engine::Settings;
+
+use crate::support::{Documents, Random, listed, with_registers};
+
+/// Families at all similarities, over a few thousand words, so that there are candidates below the threshold too.
+fn corpus() -> Documents {
+    let mut random = Random(3);
+    let mut texts = vec![];
+    for family in 0..150 {
+        let words: Vec<String> = (0..80).map(|i| format!("f{family}w{i}")).collect();
+        for _ in 0..4 {
+            let mut words = words.clone();
+            for _ in 0..random.below(40) {
+                let at = random.below(words.len());
+                words[at] = format!("n{}", random.below(1_000_000));
+            }
+            texts.push(words.join(" "));
+        }
+    }
+    Documents::new(texts)
+}
+
+fn settings() -> Settings {
+    // Bands that find nearly everything, and much that is not similar enough.
+    with_registers("words:1", 0.7, 30, 4, 128)
+}
+
+#[test]
+fn the_filter_changes_nothing_but_the_work() {
+    let documents = corpus();
+    let unfiltered = documents.pairs(&Settings { filter: None, ..settings() });
+    assert_eq!(unfiltered.verification.screened.registers, 0);
+    assert_eq!(unfiltered.verification.compared, unfiltered.verification.candidates);
+    let filtered = documents.pairs(&settings());
+    assert_eq!(listed(&filtered), listed(&unfiltered));
+
+    let verification = &filtered.verification;
+    assert_eq!(verification.candidates, unfiltered.verification.candidates);
+    assert_eq!(verification.compared + verification.screened.pairs, verification.candidates);
+    assert!(verification.screened.pairs > verification.candidates / 10, "{verification:?}");
+    let screened = &verification.screened;
+    assert_eq!(screened.registers, 128 * verification.candidates);
+    assert!(screened.compared < screened.registers, "some pairs end at an early look");
+    // What the filter may have lost is part of what the run says of itself.
+    let (with, without) =
+        (verification.expected_recall.value(), unfiltered.verification.expected_recall.value());
+    assert!((with / without - (1.0 - 1e-6)).abs() < 1e-9, "{with} and {without}");
+}
+
+#[test]
+fn a_large_error_loses_pairs_and_says_so() {
+    let documents = corpus();
+    let all = listed(&documents.pairs(&Settings { filter: None, ..settings() }));
+    let loose = documents.pairs(&Settings { filter: Some(0.5), ..settings() });
+    let some = listed(&loose);
+    assert!(some.len() < all.len() && some.iter().all(|pair| all.contains(pair)));
+    // The bound is for pairs at the threshold; most are more similar.
+    assert!(loose.verification.expected_recall.value() <= 0.5);
+    assert!(some.len() as f64 > 0.5 * all.len() as f64);
+}
+
+/// Keys of bands are made before registers are thrown away, so that candidates are the same.
+#[test]
+fn bits_find_the_same_pairs() {
+    let documents = corpus();
+    let whole = documents.pairs(&settings());
+    for bits in ["16", "8", "2", "1.5", "1", "0.5"] {
+        let settings = Settings { bits: Some(bits.parse().unwrap()), ..settings() };
+        let found = documents.pairs(&settings);
+        assert_eq!(listed(&found), listed(&whole), "{bits} bits");
+        assert_eq!(found.verification.candidates, whole.verification.candidates, "{bits} bits");
+        // Keys of bands and splits take 272 bytes here, and 16 bits of 128 registers 256.
+        assert!(settings.row_bytes().unwrap() < if bits == "16" { 600 } else { 512 }, "{bits} bits");
+        if bits.parse::<f64>().unwrap() >= 1.0 {
+            assert!(found.verification.screened.pairs > 0, "{bits} bits");
+        }
+    }
+}
+
+#[test]
+fn bits_find_the_same_clusters() {
+    let documents = corpus();
+    for cluster in [Cluster::Star, Cluster::Components] {
+        let whole = documents.dedup(&Settings { cluster, ..settings() });
+        let bits = documents.dedup(&Settings { cluster, bits: Some("1".parse().unwrap()), ..settings() });
+        assert_eq!(bits.removed, whole.removed);
+    }
+}
+
+/// One band key with more documents than a shelf takes: bits split it by the registers that no band uses.
+#[test]
+fn crowded_shelves_are_split_without_registers() {
+    let boilerplate: Vec<String> = (0..40).map(|i| format!("b{i}")).collect();
+    let texts: Vec<String> = (0..1500)
+        .map(|i| {
+            // Each third document repeats the one before.
+            let own = (0..60).map(|w| format!("d{}w{w}", i / 3 * 2 + (i % 3).min(1)));
+            boilerplate.iter().cloned().chain(own).collect::<Vec<_>>().join(" ")
+        })
+        .enumerate()
+        .map(|(i, text)| format!("{text} x{i}"))
+        .collect();
+    let documents = Documents::new(texts);
+    let settings = with_registers("words:1", 0.8, 16, 6, 128);
+    let whole = documents.dedup(&settings);
+    let bits = documents.dedup(&Settings { bits: Some("1".parse().unwrap()), ..settings });
+    assert_eq!(whole.removed.len(), 500);
+    assert_eq!(bits.removed, whole.removed);
+    // Without splits, documents would meet all those that share the boilerplate.
+    assert!(bits.verification.candidates < 3 * whole.verification.candidates, "{:?}", bits.verification);
+}

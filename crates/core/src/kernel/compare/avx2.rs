@@ -63,9 +63,9 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
     for begin in (0..words).step_by(LANES) {
         let lanes = LANES.min(words - begin);
         let mut seen = _mm256_setzero_si256();
-        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
-            let different = _mm256_xor_si256(load_part(&a[begin..], lanes), load_part(&b[begin..], lanes));
-            seen = _mm256_or_si256(seen, different);
+        for plane in 0..planes {
+            let part = plane * words + begin..plane * words + begin + lanes;
+            seen = _mm256_or_si256(seen, _mm256_xor_si256(load_part(&a[part.clone()]), load_part(&b[part])));
         }
         ones = _mm256_add_epi64(ones, add_bytes(ones_of_bytes(seen)));
     }
@@ -130,13 +130,12 @@ fn load(words: &[u32; LANES]) -> __m256i {
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
-/// The first `lanes` words, at most 8, and zeros behind them.
+/// Words, at most 8, and zeros behind them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load_part(words: &[u32], lanes: usize) -> __m256i {
-    let words = &words[..lanes];
+fn load_part(words: &[u32]) -> __m256i {
     let mask = _mm256_cmpgt_epi32(
-        _mm256_set1_epi32((lanes as u32).cast_signed()),
+        _mm256_set1_epi32((words.len() as u32).cast_signed()),
         _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
     );
     // SAFETY: words are read only where the mask is set, and that is as many as the slice has.

@@ -52,9 +52,9 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
     for begin in (0..words).step_by(LANES) {
         let lanes = LANES.min(words - begin);
         let mut seen = _mm512_setzero_si512();
-        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
-            let different = _mm512_xor_si512(load_part(&a[begin..], lanes), load_part(&b[begin..], lanes));
-            seen = _mm512_or_si512(seen, different);
+        for plane in 0..planes {
+            let part = plane * words + begin..plane * words + begin + lanes;
+            seen = _mm512_or_si512(seen, _mm512_xor_si512(load_part(&a[part.clone()]), load_part(&b[part])));
         }
         ones = _mm512_add_epi64(ones, _mm512_popcnt_epi64(seen));
     }
@@ -124,12 +124,11 @@ fn load(words: &[u32; LANES]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// The first `lanes` words, at most 16, and zeros behind them.
+/// Words, at most 16, and zeros behind them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
-fn load_part(words: &[u32], lanes: usize) -> __m512i {
-    let words = &words[..lanes];
-    let mask = ((1_u32 << lanes) - 1) as u16;
+fn load_part(words: &[u32]) -> __m512i {
+    let mask = ((1_u32 << words.len()) - 1) as u16;
     // SAFETY: words are read only where the mask has a bit, and it has as many as the slice has words.
     unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
 }

@@ -1,8 +1,8 @@
 //! The loops that run once per pair of sketches: how many registers agree, how many bits differ.
 //!
 //! All of them take rows of words, so that a loop over a matrix can call them on plain slices, and all are exact
-//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many and is
-//! what an all-pairs loop wants: the kernel is chosen once, and the sums of 16 rows are taken together.
+//! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many and
+//! is what an all-pairs loop wants: the kernel is chosen once, and the sums of 16 rows are taken together.
 //!
 //! | kernel | compares at once | counts ones by |
 //! |---|---|---|

@@ -61,9 +61,11 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
     let words = a.len() / planes;
     let mut count = 0;
     for begin in (0..words).step_by(LANES) {
+        let lanes = LANES.min(words - begin);
         let mut seen = vdupq_n_u32(0);
-        for (a, b) in a.chunks_exact(words).zip(b.chunks_exact(words)) {
-            seen = vorrq_u32(seen, veorq_u32(load_part(&a[begin..]), load_part(&b[begin..])));
+        for plane in 0..planes {
+            let part = plane * words + begin..plane * words + begin + lanes;
+            seen = vorrq_u32(seen, veorq_u32(load_part(&a[part.clone()]), load_part(&b[part])));
         }
         count += usize::from(vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u32(seen))));
     }
@@ -102,11 +104,11 @@ fn load(words: &[u32; LANES]) -> uint32x4_t {
     unsafe { vld1q_u32(words.as_ptr()) }
 }
 
-/// The first words, at most 4, and zeros behind them.
+/// Words, at most 4, and zeros behind them.
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_part(words: &[u32]) -> uint32x4_t {
-    if let Some(whole) = words.first_chunk() {
+    if let Some(whole) = words.as_array() {
         return load(whole);
     }
     let mut part = [0; LANES];

@@ -36,9 +36,8 @@ proptest! {
     fn planes_differ_alike_in_every_kernel((a, b) in rows(0..400), planes in 1..33_usize) {
         let words = a.len() / planes;
         let (a, b) = (&a[..words * planes], &b[..words * planes]);
-        let differs = |value: &usize| {
-            (0..planes).any(|plane| (a[plane * words + value / 32] ^ b[plane * words + value / 32]) >> (value % 32) & 1 == 1)
-        };
+        let bit = |row: &[u32], plane: usize, value: usize| row[plane * words + value / 32] >> (value % 32) & 1;
+        let differs = |value: &usize| (0..planes).any(|plane| bit(a, plane, *value) != bit(b, plane, *value));
         let expected = (0..32 * words).filter(differs).count();
         for kernel in Kernel::available() {
             prop_assert_eq!(kernel.different_in_planes(a, b, planes), expected, "{}", kernel);

@@ -1,0 +1,109 @@
+//! The error of real sketches of generated documents.
+//!
+//! A trial draws a family of hash functions, sketches two documents of known similarity with it and takes down the
+//! estimate. Seeds are numbered, so every run measures the same; no formula of the estimators is used except the one that
+//! turns two sketches into an estimate.
+
+use minwise::Error;
+use minwise::sketch::{Method, Sketcher};
+
+/// Two documents of distinct shingles that share `common` of `union`.
+///
+/// Shared shingles come first and in the same order, and both documents are of one length if that is possible, so that
+/// whatever they share stands in the same places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The shingles of one document.
+    pub a: Vec<u64>,
+    /// The shingles of the other.
+    pub b: Vec<u64>,
+}
+
+impl Pair {
+    /// The pair of this size and similarity.
+    #[must_use]
+    pub fn of(union: usize, common: usize) -> Self {
+        let (union, common) = (union as u64, common as u64);
+        let middle = common + (union.saturating_sub(common)) / 2;
+        Self { a: (0..middle).collect(), b: (0..common).chain(middle..union).collect() }
+    }
+}
+
+/// What the estimates of many trials have in common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The mean of the estimates.
+    pub mean: f64,
+    /// Their variance.
+    pub variance: f64,
+    /// The standard error of the variance: √((m₄ − s⁴)/N), m₄ being the fourth central moment.
+    pub variance_error: f64,
+}
+
+impl Spread {
+    /// Of these estimates; of fewer than two there is no variance.
+    #[must_use]
+    pub fn of(estimates: &[f64]) -> Self {
+        let n = estimates.len() as f64;
+        let mean = estimates.iter().sum::<f64>() / n;
+        let power = |exponent| estimates.iter().map(|value| (value - mean).powi(exponent)).sum::<f64>();
+        let variance = power(2) / (n - 1.0);
+        let variance_error = ((power(4) / n - variance * variance).max(0.0) / n).sqrt();
+        Self { mean, variance, variance_error }
+    }
+}
+
+/// The sketch of a document.
+#[must_use]
+pub fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
+    let mut row = vec![0; sketcher.words()];
+    sketcher.sketch_into(shingles, &mut row);
+    row
+}
+
+/// Measures a method on a pair, over the seeds 0 … `trials` − 1.
+pub fn spread(method: Method, pair: &Pair, trials: u64) -> Result<Spread, Error> {
+    let estimates: Result<Vec<f64>, Error> = (0..trials)
+        .map(|seed| {
+            let sketcher = method.build(seed)?;
+            Ok(sketcher.estimate(&sketch(&*sketcher, &pair.a), &sketch(&*sketcher, &pair.b)).value)
+        })
+        .collect();
+    Ok(Spread::of(&estimates?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minwise::estimate::minhash;
+
+    #[test]
+    fn pairs_share_what_they_should_in_the_same_places() {
+        for (union, common) in [(10, 4), (1000, 800), (7, 0), (5, 5), (1, 1)] {
+            let Pair { a, b } = Pair::of(union, common);
+            assert_eq!(a.iter().filter(|shingle| b.contains(shingle)).count(), common);
+            assert_eq!(a.len() + b.len() - common, union);
+            assert_eq!(a[..common], b[..common]);
+            assert_eq!(a.len() == b.len(), (union - common) % 2 == 0);
+        }
+    }
+
+    #[test]
+    fn moments_of_a_few_numbers() {
+        let spread = Spread::of(&[1.0, 2.0, 3.0, 6.0]);
+        assert_eq!((spread.mean, spread.variance), (3.0, 14.0 / 3.0));
+        // The fourth powers of −2, −1, 0 and 3 have the mean 24.5.
+        let expected = ((24.5 - 14.0_f64 / 3.0 * 14.0 / 3.0) / 4.0).sqrt();
+        assert!((spread.variance_error - expected).abs() < 1e-12, "{spread:?}");
+        assert_eq!(Spread::of(&[0.5, 0.5]).variance_error, 0.0);
+    }
+
+    #[test]
+    fn minhash_is_measured_as_it_is() {
+        let spread = spread(Method::minhash(32), &Pair::of(100, 60), 1000).unwrap();
+        let expected = minhash::variance(0.6, 32);
+        assert!((spread.variance - expected).abs() <= 4.0 * spread.variance_error, "{spread:?}");
+        assert!((spread.mean - 0.6).abs() <= 4.0 * (expected / 1000.0).sqrt(), "{spread:?}");
+        assert!((spread.variance_error / expected - (2.0_f64 / 1000.0).sqrt()).abs() < 0.01, "{spread:?}");
+    }
+}

@@ -73,29 +73,39 @@ fn stored_bits(method: Method) -> f64 {
     method.size_bytes() as f64 * 8.0
 }
 
-/// The measured variance times the stored bits, at each similarity.
-fn measured(method: Method, union: usize, similarities: &[f64], trials: u64) -> Result<Vec<Point>, Error> {
+/// The measured variance times the stored bits, near each similarity; `at` is the number of the series.
+fn measured(
+    method: Method,
+    at: usize,
+    union: usize,
+    similarities: &[f64],
+    trials: u64,
+) -> Result<Vec<Point>, Error> {
     let bits = stored_bits(method);
     similarities
         .iter()
         .map(|&similarity| {
-            let common = (union as f64 * similarity).round() as usize;
+            // Every series is measured a little to the left of the one before, or points would hide one another; near 1
+            // there is no room for that, but curves are steep.
+            let similarity = if similarity > 0.9 { similarity } else { similarity - 0.02 * at as f64 };
+            let common = (union as f64 * similarity).round().max(1.0) as usize;
             let found = measure::spread(method, &Pair::of(union, common), trials)?;
             let (y, reach) = (found.variance * bits, 2.0 * found.variance_error * bits);
-            Ok(Point { x: similarity, y, error: Some((y - reach, y + reach)) })
+            Ok(Point { x: common as f64 / union as f64, y, error: Some((y - reach, y + reach)) })
         })
         .collect()
 }
 
-/// A method's own variance for long documents, with points for some of them.
-fn of_method(label: &str, method: Method) -> Result<Series, Error> {
+/// A method's own variance for long documents, with points; `at` is the number of the series.
+fn of_method(at: usize, label: &str, method: Method, similarities: &[f64]) -> Result<Series, Error> {
     let bits = stored_bits(method);
     let line = Series::of(label, (0.05, 0.99), STEPS, |similarity| method.variance(similarity) * bits);
-    Ok(line.with_points(measured(method, LONG, &HIGH_SIMILARITIES, TRIALS)?))
+    Ok(line.with_points(measured(method, at, LONG, similarities, TRIALS)?))
 }
 
 /// A variance for documents of `union` shingles together, as a function of the shared ones.
 fn of_union(
+    at: usize,
     label: &str,
     method: Method,
     union: usize,
@@ -105,7 +115,7 @@ fn of_union(
     let bits = stored_bits(method);
     // The formulas ask for whole shingles.
     let line = (1..union).map(|common| (common as f64 / union as f64, variance(common) * bits)).collect();
-    let points = measured(method, union, &SIMILARITIES, trials)?;
+    let points = measured(method, at, union, &SIMILARITIES, trials)?;
     Ok(Series { label: label.to_owned(), line, points })
 }
 
@@ -170,10 +180,10 @@ fn min_max() -> Result<Chart, Error> {
         note(SHORT_TRIALS, "10 shingles together"),
         Axis::linear(VARIANCE_BY_BITS).between(0.0, 9.0),
         vec![
-            of_union("minhash:32", plain, UNION, SHORT_TRIALS, |common| {
+            of_union(0, "minhash:32", plain, UNION, SHORT_TRIALS, |common| {
                 estimate::minhash::variance(common as f64 / UNION as f64, k)
             })?,
-            of_union("min-max:32", both, UNION, SHORT_TRIALS, |common| {
+            of_union(1, "min-max:32", both, UNION, SHORT_TRIALS, |common| {
                 estimate::min_max::variance(UNION, common, k)
             })?,
         ],
@@ -195,9 +205,9 @@ fn one_permutation() -> Result<Chart, Error> {
         Axis::linear(VARIANCE_BY_BITS),
         vec![
             independent("minhash", Method::minhash(k)),
-            of_union(raw.0, raw.1?, UNION, TRIALS, of(share_raw))?,
-            of_union(optimal.0, optimal.1?, UNION, TRIALS, of(share_optimal))?,
-            of_union(rotation.0, rotation.1?, UNION, TRIALS, of(share_rotation))?,
+            of_union(0, raw.0, raw.1?, UNION, TRIALS, of(share_raw))?,
+            of_union(1, optimal.0, optimal.1?, UNION, TRIALS, of(share_optimal))?,
+            of_union(2, rotation.0, rotation.1?, UNION, TRIALS, of(share_rotation))?,
         ],
     ))
 }
@@ -216,8 +226,8 @@ fn without_replacement(base: Base, name: &str) -> Result<Chart, Error> {
         Axis::linear(VARIANCE_BY_BITS).between(0.0, 9.0),
         vec![
             independent("minhash", Method::minhash(k)),
-            of_union(&format!("{base}, 100 shingles"), sketch, 100, TRIALS, of(100))?,
-            of_union(&format!("{base}, 1000 shingles"), sketch, 1000, TRIALS, of(1000))?,
+            of_union(0, &format!("{base}, 100 shingles"), sketch, 100, TRIALS, of(100))?,
+            of_union(1, &format!("{base}, 1000 shingles"), sketch, 1000, TRIALS, of(1000))?,
         ],
     ))
 }
@@ -243,17 +253,17 @@ fn bottom_k() -> Result<Chart, Error> {
         Axis::linear(VARIANCE_BY_BITS),
         vec![
             independent("minhash", Method::minhash(REGISTERS)),
-            of_union("bottom-k, 100 shingles", sketch, 100, TRIALS, of(100))?,
-            of_union("bottom-k, 1000 shingles", sketch, 1000, TRIALS, of(1000))?,
+            of_union(0, "bottom-k, 100 shingles", sketch, 100, TRIALS, of(100))?,
+            of_union(1, "bottom-k, 1000 shingles", sketch, 1000, TRIALS, of(1000))?,
         ],
     ))
 }
 
 /// `MinHash` and some bit sketches, all with the same number of stored bits; `least` is where the picture ends below.
 fn bit_chart(title: &str, description: &str, least: f64, forms: &[(&str, String)]) -> Result<Chart, Error> {
-    let mut series = vec![of_method("minhash (32 bits)", Method::minhash(BITS / 32))?];
-    for (label, form) in forms {
-        series.push(of_method(label, method(form)?)?);
+    let mut series = vec![of_method(0, "minhash (32 bits)", Method::minhash(BITS / 32), &HIGH_SIMILARITIES)?];
+    for (at, (label, form)) in (1..).zip(forms) {
+        series.push(of_method(at, label, method(form)?, &HIGH_SIMILARITIES)?);
     }
     let documents = format!("{LONG} shingles together, {BITS} stored bits each");
     let y = Axis::log(VARIANCE_BY_BITS).between(least, 20.0);
@@ -332,12 +342,7 @@ fn odd() -> Result<Chart, Error> {
 }
 
 fn sectional() -> Result<Chart, Error> {
-    let of = |label: &str, form: String| -> Result<Series, Error> {
-        let method = method(&form)?;
-        let bits = stored_bits(method);
-        let line = Series::of(label, (0.0, 1.0), 100, |similarity| method.variance(similarity) * bits);
-        Ok(line.with_points(measured(method, LONG, &SIMILARITIES, TRIALS)?))
-    };
+    let of = |at: usize, label: &str, form: String| of_method(at, label, method(&form)?, &SIMILARITIES);
     let k = REGISTERS;
     Ok(chart(
         "Sectional MinHash of documents in the same order",
@@ -345,9 +350,9 @@ fn sectional() -> Result<Chart, Error> {
         note(TRIALS, &format!("{LONG} shingles together, shared ones in the same places, of 128 registers")),
         Axis::linear(VARIANCE_BY_BITS),
         vec![
-            of("minhash", format!("minhash:{k}"))?,
-            of("sectional:s=2", format!("sectional:s=2/minhash:{k}"))?,
-            of("sectional:s=2,tolerant", format!("sectional:s=2,tolerant/minhash:{k}"))?,
+            of(0, "minhash", format!("minhash:{k}"))?,
+            of(1, "sectional:s=2", format!("sectional:s=2/minhash:{k}"))?,
+            of(2, "sectional:s=2,tolerant", format!("sectional:s=2,tolerant/minhash:{k}"))?,
         ],
     ))
 }

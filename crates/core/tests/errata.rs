@@ -123,7 +123,7 @@ fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
     assert_eq!(sketch(&minhash, &[one]), sketch(&minhash, &[other]));
 }
 
-/// The second source lets the covariance of its two groups of registers vanish for many registers. It is 0 for any
+/// The third source lets the covariance of its two groups of registers vanish for many registers. It is 0 for any
 /// number, because the groups share no register; were they the same registers, it would not vanish at all.
 #[test]
 fn e_19_groups_must_not_share_registers() {
@@ -148,7 +148,7 @@ fn e_19_groups_must_not_share_registers() {
     assert!(same - one * two > 4.0 * error);
 }
 
-/// The second source writes the chance that two bits agree with a permutation for each. Only bits of one register agree
+/// The third source writes the chance that two bits agree with a permutation for each. Only bits of one register agree
 /// more often than chance has it, even for equal documents.
 #[test]
 fn e_20_registers_of_different_functions_are_strangers() {

@@ -7,10 +7,11 @@ use anyhow::{Result, bail};
 use crate::run::root;
 
 /// Crates, and the packages of ours that each may use.
-const CRATES: [(&str, &[&str]); 4] = [
+const CRATES: [(&str, &[&str]); 5] = [
     ("core", &[]),
     ("corpus", &[]),
     ("engine", &["minwise", "minwise-corpus"]),
+    ("lab", &["minwise", "minwise-corpus", "minwise-engine"]),
     ("cli", &["minwise", "minwise-corpus", "minwise-engine"]),
 ];
 

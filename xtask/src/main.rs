@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod docs;
 mod layers;
 mod run;
 
@@ -16,7 +17,8 @@ use run::{cargo, has_nextest, python_venv};
 const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test [FILTER]      run every test
-cargo x lint               formatting, clippy, documentation, direction of the data flow
+cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
+cargo x docs [--check]     draw the pictures of docs/concepts and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
 cargo x bench              micro-benchmarks
@@ -43,6 +45,8 @@ fn task(args: &[&str]) -> Result<()> {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["test", filter @ ..] => test(filter),
         ["lint"] => lint(),
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
         ["tables"] => run::cargo_with(
             &["test", "--package", "minwise", "--test", "unicode_tables"],
             &[("MINWISE_WRITE_TABLES", "1")],
@@ -81,7 +85,8 @@ fn lint() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
-    layers::check()
+    layers::check()?;
+    docs::check()
 }
 
 fn vectors() -> Result<()> {

@@ -1,0 +1,53 @@
+//! The page of errata: every one is there, and each is shown by a test or says what it waits for.
+
+use super::{evidence, links};
+
+/// How many there are.
+const LAST: usize = 58;
+/// What an erratum says about which there is nothing to test yet.
+const TO_COME: &str = "*To come with the ";
+
+/// What is wrong with the page.
+pub fn problems(page: &str) -> Vec<String> {
+    let mut wrong = vec![];
+    for number in 1..=LAST {
+        let heading = format!("### E-{number:02} ");
+        let entries: Vec<&str> = page.match_indices(&heading).map(|(at, _)| entry(&page[at..])).collect();
+        let [entry] = entries[..] else {
+            wrong.push(format!("docs/concepts/errata.md has E-{number:02} {} times", entries.len()));
+            continue;
+        };
+        let has_test = links::of(entry).iter().any(|link| evidence::named(link).is_some());
+        if !has_test && !entry.contains(TO_COME) {
+            wrong.push(format!("docs/concepts/errata.md: E-{number:02} names no test"));
+        }
+    }
+    wrong
+}
+
+/// An entry up to the next heading.
+fn entry(page: &str) -> &str {
+    let rest = &page[1..];
+    &page[..rest.find("\n#").map_or(page.len(), |at| at + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_asked_for() {
+        let mut page = String::new();
+        for number in 1..=LAST {
+            page += &match number {
+                3 => format!("### E-{number:02} Nothing shows it\n\nSo it is said.\n"),
+                7 => continue,
+                9 => format!("### E-{number:02} Later\n\n*To come with the filter.*\n"),
+                _ => format!("### E-{number:02} Wrong\n\nRight: [`a_test`](../a.rs).\n\n"),
+            };
+        }
+        let expected =
+            ["docs/concepts/errata.md: E-03 names no test", "docs/concepts/errata.md has E-07 0 times"];
+        assert_eq!(problems(&page), expected);
+    }
+}

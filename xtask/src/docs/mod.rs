@@ -1,0 +1,102 @@
+//! `docs/`: what is generated is current, and what the pages point to is there.
+
+mod errata;
+mod evidence;
+mod links;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::run::{cargo, root};
+
+/// Writes the generated files, then checks all pages.
+pub fn write() -> Result<()> {
+    generate(&root().join("docs/concepts"))?;
+    check_pages()
+}
+
+/// Fails if a generated file is not what would be written, or a page points to what is not there.
+pub fn check() -> Result<()> {
+    let fresh = root().join("target/docs-check");
+    if fresh.exists() {
+        fs_err::remove_dir_all(&fresh)?;
+    }
+    generate(&fresh)?;
+    let committed = root().join("docs/concepts");
+    let mut wrong = vec![];
+    let generated = files_below(&fresh, &["svg", "md"])?;
+    for path in &generated {
+        let name = path.strip_prefix(&fresh)?;
+        let current = fs_err::read(committed.join(name)).unwrap_or_default();
+        if current != fs_err::read(path)? {
+            wrong.push(format!("docs/concepts/{} is not current", name.display()));
+        }
+    }
+    for path in files_below(&committed.join("plots"), &["svg"])? {
+        let name = path.strip_prefix(&committed)?;
+        if !generated.contains(&fresh.join(name)) {
+            wrong.push(format!("docs/concepts/{} is drawn by nothing", name.display()));
+        }
+    }
+    if !wrong.is_empty() {
+        bail!("`cargo x docs` is needed:\n  {}", wrong.join("\n  "));
+    }
+    check_pages()
+}
+
+fn generate(folder: &Path) -> Result<()> {
+    let folder = folder.to_string_lossy();
+    cargo(&["run", "--quiet", "--package", "minwise-lab", "--bin", "concepts", "--", &folder])
+}
+
+fn check_pages() -> Result<()> {
+    let mut pages = files_below(&root().join("docs"), &["md"])?;
+    for entry in fs_err::read_dir(root())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    let mut wrong = vec![];
+    let mut links = 0;
+    for page in &pages {
+        let text = fs_err::read_to_string(page)?;
+        for link in links::of(&text) {
+            links += 1;
+            let problem = links::problem(page, &link)?.or(evidence::problem(page, &link)?);
+            wrong.extend(problem.map(|problem| format!("{}:{}: {problem}", relative(page), link.line)));
+        }
+    }
+    wrong.extend(errata::problems(&fs_err::read_to_string(root().join("docs/concepts/errata.md"))?));
+    if wrong.is_empty() {
+        println!("docs: {links} links of {} pages lead somewhere", pages.len());
+        Ok(())
+    } else {
+        bail!("pages point to what is not there:\n  {}", wrong.join("\n  "))
+    }
+}
+
+/// The files with one of these extensions, in a folder and those inside it.
+fn files_below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder)? {
+            let path = entry?.path();
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if path.is_dir() {
+                folders.push(path);
+            } else if extension.is_some_and(|extension| extensions.contains(&extension)) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}

@@ -51,7 +51,7 @@ fn smallest(kind: usize) -> Method {
 fn page_of(method: Method) -> &'static str {
     match method {
         Method::Registers(source) => match source.base {
-            Base::MinHash => "minhash",
+            Base::MinHash | Base::FamilyMinHash(_) => "minhash",
             Base::MinMax => "min-max",
             Base::OnePermutation | Base::OnePermutationRotation => "one-permutation",
             Base::SuperMinHash => "super-minhash",

@@ -6,7 +6,7 @@
 //! | [`min_max`] | minima and maxima | none | slightly below J(1−J)/k |
 //! | [`one_permutation`] | bins of one hash function, some of them empty | none | digest 05, 3 |
 //! | [`bottom_k`] | the k least of one hash function | none | J(1−J)/k · (u−k)/(u−1) |
-//! | [`super_minhash`] | registers drawn without replacement | none | α·J(1−J)/k, α < 1 |
+//! | [`super_minhash`], [`fast_similarity`] | registers drawn without replacement | none | α·J(1−J)/k, α < 1 |
 //! | [`b_bit`] | b bits of a register | none | (1−J)(J + 1/(2ᵇ−1))/k |
 //! | [`fractional_bit`] | mixtures of widths; bits joined by exclusive or | none; O(1/k) below one bit | digest 04, 2 to 5 |
 //! | [`connected_bit`] | several registers that must agree together | O(1/k) | digest 04, 7 |
@@ -16,6 +16,7 @@
 pub mod b_bit;
 pub mod bottom_k;
 pub mod connected_bit;
+pub mod fast_similarity;
 pub mod fractional_bit;
 pub mod min_max;
 pub mod minhash;

@@ -1,5 +1,4 @@
-//! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash), and of
-//! [`FastSimilarity`](crate::sketch::fast_similarity::FastSimilarity), which behaves the same.
+//! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash).
 //!
 //! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m, where (digest 05, 5; the survey writes ∝(m, n) with
 //! an n that means nothing, E-11)

@@ -11,8 +11,8 @@
 //!            w = 32 − ⌈log₂ 2t⌉.
 //! Cost       O(n + t log t) for n shingles: one hash a shingle and round, with rounds until t registers are
 //!            filled; 4t bytes a sketch.
-//! Error      unbiased; variance as [`super_minhash`](super::super_minhash): α(t, u)·J(1−J)/t describes it to a few per cent,
-//!            by simulation and not by proof. α ≈ ½ for u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
+//! Error      unbiased, variance α(t, u)·J(1−J)/t with the exact α of [`estimate::fast_similarity`], α ≈ ½ for
+//!            u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
 //! Differs    Values are integers with the round in front, so that a register is one word and equality exact. A round
 //!            of the second half is skipped if its register is filled, which cannot change the sketch.
 //! Vectors    digest 05, 6: the trace.
@@ -94,7 +94,7 @@ impl Sketcher for FastSimilarity {
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
-        estimate::super_minhash::estimate(a, b)
+        estimate::fast_similarity::estimate(a, b)
     }
 }
 
@@ -103,8 +103,7 @@ impl Registers for FastSimilarity {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::super_minhash::alpha;
-    use crate::sketch::trials::{check_laws, check_merge, moments, sketch};
+    use crate::sketch::trials::{check, check_laws, check_merge, sketch};
 
     #[test]
     fn laws_of_sketches() {
@@ -142,28 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn unbiased_with_about_the_variance_of_super_minhash() {
-        // The measured shares of J(1−J)/t in the digest, which rest on 3000 trials (1500 for the last).
-        for (union, common, registers, measured, trials) in [
-            (40, 30, 64, 0.512, 3000.0),
-            (200, 100, 64, 0.726, 3000.0),
-            (10, 6, 16, 0.53, 3000.0),
-            (1000, 500, 64, 0.96, 1500.0),
-        ] {
-            let n = 3000;
+    fn unbiased_with_the_variance_of_the_formula() {
+        for (union, common, registers) in
+            [(2, 1, 16), (10, 6, 16), (40, 30, 64), (200, 100, 64), (1000, 500, 64)]
+        {
             let similarity = common as f64 / union as f64;
-            let independent = similarity * (1.0 - similarity) / registers as f64;
-            let (mean, variance) =
-                moments(n, (union, common), |seed| FastSimilarity::new(registers, seed).unwrap());
-            assert!((mean - similarity).abs() <= 4.0 * (variance / n as f64).sqrt(), "{mean}");
-            let share = variance / independent;
-            let expected = alpha(registers, union as usize);
-            assert!(
-                (share - expected).abs() <= 4.0 * expected * (2.0 / n as f64).sqrt(),
-                "{share} {expected}"
-            );
-            let error = measured * (2.0 / n as f64 + 2.0 / trials).sqrt();
-            assert!((share - measured).abs() <= 4.0 * error, "{share} {measured}");
+            let variance = estimate::fast_similarity::variance(similarity, union as usize, registers);
+            check(3000, (union, common), variance, |seed| FastSimilarity::new(registers, seed).unwrap());
         }
     }
 

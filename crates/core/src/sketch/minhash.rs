@@ -10,7 +10,7 @@
 //!            aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
 //!            mod 2³² ⊕ s).
 //! Cost       k multiplications a shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes a sketch.
-//! Error      unbiased, variance J(1−J)/k; checked by `tests/statistics.rs` over consecutive ids, random ids and the
+//! Error      unbiased, variance J(1−J)/k; checked by `tests/statistics` over consecutive ids, random ids and the
 //!            shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
 //!            probability n/2³³ on average: 0.0001 for a million shingles.
 //! Differs    The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow

@@ -15,25 +15,31 @@ pub(crate) fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     out
 }
 
-/// Mean and variance of the estimate over the seeds `0..trials`.
-pub(crate) fn moments<S: Sketcher>(
-    trials: u64,
-    (union, common): (u64, u64),
-    make: impl Fn(u64) -> S,
-) -> (f64, f64) {
+/// The estimates of the seeds `0..trials`.
+fn estimates<S: Sketcher>(trials: u64, (union, common): (u64, u64), make: impl Fn(u64) -> S) -> Vec<f64> {
     let (a, b) = sets(union, common);
-    let (mut sum, mut squares) = (0.0, 0.0);
-    for seed in 0..trials {
-        let sketcher = make(seed);
-        let value = sketcher.estimate(&sketch(&sketcher, &a), &sketch(&sketcher, &b)).value;
-        sum += value;
-        squares += value * value;
-    }
-    let n = trials as f64;
-    (sum / n, (squares - sum * sum / n) / (n - 1.0))
+    (0..trials)
+        .map(|seed| {
+            let sketcher = make(seed);
+            sketcher.estimate(&sketch(&sketcher, &a), &sketch(&sketcher, &b)).value
+        })
+        .collect()
 }
 
-/// Checks mean and variance of an unbiased estimate, each to four standard errors.
+/// The mean of a power of the distances from `centre`.
+fn central(values: &[f64], centre: f64, power: i32) -> f64 {
+    values.iter().map(|value| (value - centre).powi(power)).sum::<f64>() / values.len() as f64
+}
+
+/// Mean and variance of the estimate over the seeds `0..trials`.
+pub(crate) fn moments<S: Sketcher>(trials: u64, sizes: (u64, u64), make: impl Fn(u64) -> S) -> (f64, f64) {
+    let values = estimates(trials, sizes, make);
+    let (n, mean) = (trials as f64, central(&values, 0.0, 1));
+    (mean, central(&values, mean, 2) * n / (n - 1.0))
+}
+
+/// Checks mean and variance of an unbiased estimate, each to four standard errors; that of the variance comes from the
+/// fourth moment of the sample.
 pub(crate) fn check<S: Sketcher>(
     trials: u64,
     (union, common): (u64, u64),
@@ -41,11 +47,14 @@ pub(crate) fn check<S: Sketcher>(
     make: impl Fn(u64) -> S,
 ) {
     let similarity = common as f64 / union as f64;
-    let (mean, measured) = moments(trials, (union, common), make);
-    let n = trials as f64;
+    let values = estimates(trials, (union, common), make);
+    let (n, mean) = (trials as f64, central(&values, 0.0, 1));
     assert!((mean - similarity).abs() <= 4.0 * (variance / n).sqrt(), "mean {mean} of {similarity}");
+    // Around the true mean, so that no factor of n/(n−1) is needed.
+    let measured = central(&values, similarity, 2);
+    let error = ((central(&values, similarity, 4) - measured * measured) / n).sqrt();
     assert!(
-        (measured - variance).abs() <= 4.0 * variance * (2.0 / n).sqrt(),
+        (measured - variance).abs() <= 4.0 * error,
         "variance {measured} of {variance} for {common} of {union}"
     );
 }

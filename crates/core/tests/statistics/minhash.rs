@@ -1,11 +1,5 @@
-//! The statistical promises of the sketch, checked over many independent families of hash functions.
-//!
-//! Every test draws its inputs from fixed seeds, so a run gives the same numbers on every machine, and every bound
-//! follows from the law that is tested: a mean may be four of its own standard errors away, and the number of trials
-//! is what makes the stated factor on a variance at least four standard deviations wide. `cargo test --test
-//! statistics -- --nocapture` prints what was measured.
-
-#![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
+//! `MinHash` on shingles of several kinds, its intervals and bands, how often it agrees by accident, and the trap that it
+//! avoids by mixing.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +12,11 @@ use minwise::shingle::{Shingler, Shingles, Shingling};
 use minwise::sketch::MinHash;
 use minwise::text::Normalization;
 
+use crate::law::binomial;
+use crate::measure::{Findings, SIGMAS};
+
 /// k.
 const REGISTERS: usize = 128;
-/// Standard errors that a mean may be away from what it estimates; a right estimator is refused once in 16 000 times.
-const SIGMAS: f64 = 4.0;
 /// The stated factor on the variance.
 const VARIANCE_WITHIN: f64 = 0.10;
 /// The fewest trials of a measurement.
@@ -212,19 +207,6 @@ impl Moments {
     }
 }
 
-/// The probability of each number of agreeing registers, from 0 to k.
-fn binomial(p: f64) -> Vec<f64> {
-    let mut log_choose = 0.0;
-    (0..=REGISTERS)
-        .map(|m| {
-            if m > 0 {
-                log_choose += ((REGISTERS - m + 1) as f64 / m as f64).ln();
-            }
-            (log_choose + m as f64 * p.ln() + (REGISTERS - m) as f64 * (1.0 - p).ln()).exp()
-        })
-        .collect()
-}
-
 /// Trials after which the stated factor is `SIGMAS` standard deviations of a sample variance, at similarity `j`.
 ///
 /// The sample variance of N values has a relative variance of (κ − 1)/N, κ being their kurtosis: 3 for the normal
@@ -236,38 +218,19 @@ fn trials_for_the_variance(j: f64) -> usize {
     (wanted.ceil() as usize).max(TRIALS)
 }
 
-/// What was found wrong; a test goes through all its cases and then tells of every one that failed.
-#[derive(Default)]
-struct Findings(Vec<String>);
+/// A share of trials, `found`, against the probability `expected`.
+fn check_share(findings: &mut Findings, what: &str, found: f64, expected: f64, trials: usize) {
+    let rarer = expected.min(1.0 - expected) * trials as f64;
+    assert!(rarer >= 10.0, "{what}: too rare for the normal law, choose another case");
+    findings.check(what, found, expected, (expected * (1.0 - expected) / trials as f64).sqrt());
+}
 
-impl Findings {
-    /// A share of trials, `found`, against the probability `expected`.
-    fn check_share(&mut self, what: &str, found: f64, expected: f64, trials: usize) {
-        let rarer = expected.min(1.0 - expected) * trials as f64;
-        assert!(rarer >= 10.0, "{what}: too rare for the normal law, choose another case");
-        let error = (expected * (1.0 - expected) / trials as f64).sqrt();
-        self.check_mean(what, found, expected, error);
-    }
-
-    fn check_mean(&mut self, what: &str, found: f64, expected: f64, standard_error: f64) {
-        let away = (found - expected) / standard_error;
-        println!("{what:58} expected {expected:.5}  found {found:.5}  {away:+.2} standard errors");
-        if away.is_nan() || away.abs() > SIGMAS {
-            self.0.push(format!("{what}: {found} is {away:+.2} standard errors from {expected}"));
-        }
-    }
-
-    fn check_ratio(&mut self, what: &str, found: f64, expected: f64, within: f64) {
-        let ratio = found / expected;
-        println!("{what:58} expected {expected:.3e}  found {found:.3e}  ratio {ratio:.4}");
-        if ratio.is_nan() || (ratio - 1.0).abs() > within {
-            self.0.push(format!("{what}: {found} is {ratio} times {expected}"));
-        }
-    }
-
-    #[track_caller]
-    fn conclude(self) {
-        assert!(self.0.is_empty(), "{}", self.0.join("\n"));
+/// A variance against a formula.
+fn check_ratio(findings: &mut Findings, what: &str, found: f64, expected: f64, within: f64) {
+    let ratio = found / expected;
+    println!("{what:58} expected {expected:.3e}  found {found:.3e}  ratio {ratio:.4}");
+    if ratio.is_nan() || (ratio - 1.0).abs() > within {
+        findings.add(format!("{what}: {found} is {ratio} times {expected}"));
     }
 }
 
@@ -282,13 +245,19 @@ fn the_estimate_is_unbiased_with_the_variance_it_claims() {
             let mut found = Moments::default();
             for_each_family(&pair, trials, |a, b| found.add(estimate(a, b).value));
             let what = format!("{name}, J = {:.4}", pair.jaccard);
-            findings.check_mean(
+            findings.check(
                 &format!("{what}: mean"),
                 found.mean,
                 pair.jaccard,
                 (claimed / trials as f64).sqrt(),
             );
-            findings.check_ratio(&format!("{what}: variance"), found.variance(), claimed, VARIANCE_WITHIN);
+            check_ratio(
+                &mut findings,
+                &format!("{what}: variance"),
+                found.variance(),
+                claimed,
+                VARIANCE_WITHIN,
+            );
         }
     }
     findings.conclude();
@@ -318,7 +287,7 @@ fn intervals_and_standard_errors_cover_what_they_say() {
         estimate(&zeros, &other)
     };
     let expect = |j: f64, of: &dyn Fn(usize) -> f64| -> f64 {
-        binomial(j).iter().enumerate().map(|(m, probability)| probability * of(m)).sum()
+        binomial(REGISTERS, j).iter().enumerate().map(|(m, probability)| probability * of(m)).sum()
     };
     let covers = |m: usize, j: f64| f64::from(u8::from(at(m).interval.0 <= j && j <= at(m).interval.1));
     let near = |m: usize, j: f64| f64::from(u8::from((at(m).value - j).abs() <= at(m).standard_error));
@@ -336,20 +305,33 @@ fn intervals_and_standard_errors_cover_what_they_say() {
         });
         let share = |count: usize| count as f64 / TRIALS as f64;
         let coverage = expect(j, &|m| covers(m, j));
-        findings.check_share(&format!("J = {j}: inside the interval"), share(covered), coverage, TRIALS);
+        check_share(
+            &mut findings,
+            &format!("J = {j}: inside the interval"),
+            share(covered),
+            coverage,
+            TRIALS,
+        );
         let nearness = expect(j, &|m| near(m, j));
-        findings.check_share(&format!("J = {j}: within a standard error"), share(inside), nearness, TRIALS);
+        check_share(
+            &mut findings,
+            &format!("J = {j}: within a standard error"),
+            share(inside),
+            nearness,
+            TRIALS,
+        );
 
         // The squared standard error estimates the variance; what it should be on average is known exactly.
         let mean = expect(j, &|m| at(m).standard_error.powi(2));
         let spread = (expect(j, &|m| at(m).standard_error.powi(4)) - mean.powi(2)).max(0.0);
-        findings.check_mean(
+        findings.check(
             &format!("J = {j}: squared standard error times k"),
             squared.mean * k,
             mean * k,
             k * (spread / TRIALS as f64).sqrt(),
         );
-        findings.check_ratio(
+        check_ratio(
+            &mut findings,
             &format!("J = {j}: squared standard error and variance"),
             mean,
             variance(j, REGISTERS),
@@ -386,7 +368,8 @@ fn candidates_follow_the_s_curve() {
                     let mut all = 0..bands;
                     found += usize::from(all.any(|band| banding.key(band, a) == banding.key(band, b)));
                 });
-                findings.check_share(
+                check_share(
+                    &mut findings,
                     &format!("{name}, {bands} × {rows}, J = {:.4}", pair.jaccard),
                     found as f64 / TRIALS as f64,
                     expected,
@@ -423,7 +406,7 @@ fn registers_agree_by_accident_as_often_as_claimed() {
     let (a, b) = ids.split_at(size);
     let found = keys_in_common(a, b) as f64;
     let expected = (size as f64).powi(2) / 2f64.powi(32);
-    findings.check_mean("keys that disjoint sets share", found, expected, expected.sqrt());
+    findings.check("keys that disjoint sets share", found, expected, expected.sqrt());
     println!(
         "so registers of {size} shingles agree with probability {:.2e}; claimed {:.2e}",
         found / (2.0 * size as f64 - found),
@@ -445,7 +428,7 @@ fn registers_agree_by_accident_as_often_as_claimed() {
     let mut found = Moments::default();
     for_each_family(&pair, TRIALS, |a, b| found.add(estimate(a, b).value));
     let error = (variance(pair.jaccard, REGISTERS) / TRIALS as f64).sqrt();
-    findings.check_mean("agreement of sets that share keys only", found.mean, pair.jaccard, error);
+    findings.check("agreement of sets that share keys only", found.mean, pair.jaccard, error);
     findings.conclude();
 }
 
@@ -481,19 +464,19 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
                 "raw ids modulo {name}: J = {jaccard:.4}, agreement {found:.4}, {away:.0} standard errors below"
             );
             if away <= SIGMAS {
-                findings.0.push(format!("modulo {name}: {found} shows no bias from {jaccard}"));
+                findings.add(format!("modulo {name}: {found} shows no bias from {jaccard}"));
             }
         }
         let error = (published * (1.0 - published) / trials as f64).sqrt();
         let half_a_digit = 0.0005;
         if (of_prime - published).abs() > SIGMAS * error + half_a_digit {
-            findings.0.push(format!("{of_prime} is not the published {published}"));
+            findings.add(format!("{of_prime} is not the published {published}"));
         }
 
         let mut ours = Moments::default();
         for_each_family(&pair, TRIALS, |a, b| ours.add(estimate(a, b).value));
         let error = (variance(jaccard, REGISTERS) / TRIALS as f64).sqrt();
-        findings.check_mean("mixed first", ours.mean, jaccard, error);
+        findings.check("mixed first", ours.mean, jaccard, error);
     }
     findings.conclude();
 }

@@ -1,0 +1,127 @@
+//! The formulas of `estimate`, by summing over the exact laws: nothing is left to chance here.
+
+use minwise::sketch::Method;
+
+use crate::measure::{Moments, is_long};
+use crate::model::{Model, claimed_variance, exact, model};
+use crate::pair::Overlap;
+
+/// What sums of some ten thousand products may lose to rounding, as a share of them.
+const ROUNDING: f64 = 1e-9;
+
+/// Numbers of registers or stored bits: small, and four times that. Multiples of 12, so that ¾ bit divides evenly.
+const SIZES: [usize; 2] = [192, 768];
+
+/// All methods of which the law is known.
+fn for_each_model(registers: usize, overlap: Overlap, mut check: impl FnMut(Method, Model)) {
+    for method in Method::all(registers) {
+        if let Some(model) = model(method, overlap) {
+            check(method, model);
+        }
+    }
+}
+
+#[test]
+fn laws_add_up_to_one() {
+    for (registers, union) in [(48, 40), (192, 320), (48, 3000)] {
+        for similarity in [0.1, 0.5, 0.95] {
+            for_each_model(registers, Overlap::new(union, similarity), |method, model| {
+                let total: f64 = model.law.iter().sum();
+                assert!((total - 1.0).abs() < ROUNDING, "{method}: {total}");
+            });
+        }
+    }
+}
+
+/// Before they are clamped, estimators that are linear in a count have exactly the mean and the variance that are claimed.
+#[test]
+fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
+    let mut seen = 0;
+    for (registers, union) in [(48, 40), (192, 40), (192, 320), (48, 3000)] {
+        for similarity in [0.1, 0.3, 0.5, 0.8, 0.95] {
+            let overlap = Overlap::new(union, similarity);
+            for_each_model(registers, overlap, |method, model| {
+                let Some(unclamped) = &model.unclamped else { return };
+                let found = Moments::of_law(&model.law, unclamped);
+                let (mean, variance) = (exact(method, overlap), claimed_variance(method, overlap));
+                assert!((found.mean - mean).abs() < ROUNDING, "{method}: {} is not {mean}", found.mean);
+                // A variance of 0 is found as the square of what the mean loses.
+                let within = ROUNDING * variance + ROUNDING * ROUNDING;
+                assert!(
+                    (found.variance - variance).abs() < within,
+                    "{method}, u = {union}: {} is not {variance}",
+                    found.variance
+                );
+                seen += 1;
+            });
+        }
+    }
+    assert!(seen > 400, "{seen}");
+}
+
+/// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance to a share of
+/// order 1/k: four times the registers leave a quarter of either, and less than half is asked for.
+///
+/// That speaks of similarities that the sketch can tell, where the clamp at 0 acts less often than once in k.
+#[test]
+fn curved_estimators_approach_their_formulas() {
+    for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
+        let mut points = 0;
+        for similarity in [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.96] {
+            let overlap = Overlap::new(1000, similarity);
+            let deviations = SIZES.map(|size| {
+                let method = Method::all(size)[index];
+                let model = model(method, overlap).filter(|model| model.unclamped.is_none())?;
+                let value = |outcome| (model.estimate)(outcome).value;
+                let clamped =
+                    Moments::of_law(&model.law, |outcome| f64::from(u8::from(value(outcome) == 0.0)));
+                let found = Moments::of_law(&model.law, value);
+                let ratio = found.variance / claimed_variance(method, overlap);
+                (clamped.mean < 1.0 / size as f64)
+                    .then_some(((found.mean - similarity).abs(), (ratio - 1.0).abs()))
+            });
+            let [Some(few), Some(many)] = deviations else { continue };
+            points += 1;
+            println!(
+                "{method:45} J = {similarity}: bias {:.1e} {:.1e}, variance off by {:.1e} {:.1e}",
+                few.0, many.0, few.1, many.1
+            );
+            assert!(many.0 < few.0 / 2.0, "{method}, J = {similarity}: bias {} and {}", few.0, many.0);
+            assert!(
+                many.1 < few.1 / 2.0,
+                "{method}, J = {similarity}: variance off by {} and {}",
+                few.1,
+                many.1
+            );
+        }
+        let is_curved = model(method, Overlap::new(1000, 0.5)).is_some_and(|model| model.unclamped.is_none());
+        assert_eq!(points >= 2, is_curved, "{method}: {points} similarities were tried");
+    }
+}
+
+/// The coverage of any interval for a discrete law saws up and down with the similarity; "95 %" speaks of all of them
+/// alike, and is printed in whole percent. Estimators that do not know the size of the union, and those that are
+/// clamped at low similarities, cover more.
+#[test]
+fn intervals_cover_at_least_what_they_say() {
+    let sizes: &[usize] = if is_long() { &[48, 192, 768] } else { &[48, 192] };
+    for &size in sizes {
+        let steps = 100;
+        for method in Method::all(size) {
+            let coverage = (1..steps).map(|step| {
+                let overlap = Overlap::new(10 * steps, step as f64 / steps as f64);
+                let value = exact(method, overlap);
+                let model = model(method, overlap)?;
+                let covers = |outcome: usize| {
+                    let (low, high) = (model.estimate)(outcome).interval;
+                    f64::from(u8::from(low <= value && value <= high))
+                };
+                Some(Moments::of_law(&model.law, covers).mean)
+            });
+            let Some(coverage) = coverage.collect::<Option<Vec<f64>>>() else { continue };
+            let mean = coverage.iter().sum::<f64>() / coverage.len() as f64;
+            println!("{method:45} covers {mean:.4}");
+            assert!((mean * 100.0).round() >= 95.0, "{method}: {mean}");
+        }
+    }
+}

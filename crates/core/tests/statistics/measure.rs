@@ -1,0 +1,116 @@
+//! What was measured against what should have been, in standard errors.
+
+use crate::law::Law;
+
+/// Standard errors that a measurement may be away from what it estimates; a right one is refused once in 16 000 times.
+pub const SIGMAS: f64 = 4.0;
+
+/// Expected trials that a cell of a chi-square test has at least, so that its law is near enough to the limit
+/// (Cochran's rule).
+const CELL: f64 = 5.0;
+
+/// A probability that cannot be seen in any sum here.
+const NEGLIGIBLE: f64 = 1e-25;
+
+/// Whether the long mode is wanted.
+pub fn is_long() -> bool {
+    std::env::var_os("MINWISE_LONG").is_some_and(|value| value != "0")
+}
+
+/// Mean, variance and fourth central moment of something.
+#[derive(Debug, Clone, Copy)]
+pub struct Moments {
+    pub mean: f64,
+    pub variance: f64,
+    pub fourth: f64,
+}
+
+impl Moments {
+    /// Of a law, exactly.
+    pub fn of_law(law: &Law, value: impl Fn(usize) -> f64) -> Self {
+        let likely = law.iter().enumerate().filter(|&(_, &p)| p > NEGLIGIBLE);
+        let likely: Vec<(f64, f64)> = likely.map(|(outcome, &p)| (value(outcome), p)).collect();
+        let expect = |of: &dyn Fn(f64) -> f64| likely.iter().map(|&(x, p)| p * of(x)).sum::<f64>();
+        let mean = expect(&|x| x);
+        Self { mean, variance: expect(&|x| (x - mean).powi(2)), fourth: expect(&|x| (x - mean).powi(4)) }
+    }
+
+    /// Of a sample; its variance is the unbiased one.
+    pub fn of_sample(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let power = |exponent| values.iter().map(|x| (x - mean).powi(exponent)).sum::<f64>();
+        Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
+    }
+
+    /// The standard error of the mean of so many values.
+    pub fn error_of_mean(&self, trials: usize) -> f64 {
+        (self.variance / trials as f64).sqrt()
+    }
+
+    /// The standard error of the sample variance of so many values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
+    pub fn error_of_variance(&self, trials: usize) -> f64 {
+        let n = trials as f64;
+        ((self.fourth - self.variance.powi(2) * (n - 3.0) / (n - 1.0)) / n).sqrt()
+    }
+}
+
+/// How far the counts of each outcome are from their law, in standard errors: Pearson's chi-square over cells of
+/// neighbouring outcomes, made normal by Wilson and Hilferty's cube root. Nothing where the law has one cell only.
+pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
+    let trials = counts.iter().sum::<usize>() as f64;
+    let mut cells: Vec<(f64, f64)> = vec![];
+    let (mut expected, mut found) = (0.0, 0.0);
+    for (&count, p) in counts.iter().zip(law) {
+        expected += p * trials;
+        found += count as f64;
+        if expected >= CELL {
+            cells.push((expected, found));
+            (expected, found) = (0.0, 0.0);
+        }
+    }
+    // What is left over at the end joins the last cell.
+    let last = cells.last_mut()?;
+    *last = (last.0 + expected, last.1 + found);
+    if cells.len() < 2 {
+        return None;
+    }
+    let freedom = (cells.len() - 1) as f64;
+    let statistic: f64 = cells.iter().map(|(expected, found)| (found - expected).powi(2) / expected).sum();
+    let spread = 2.0 / (9.0 * freedom);
+    Some(((statistic / freedom).cbrt() - (1.0 - spread)) / spread.sqrt())
+}
+
+/// What was found wrong; a test goes through all its cases and then tells of every one that failed.
+#[derive(Default)]
+pub struct Findings {
+    checks: usize,
+    wrong: Vec<String>,
+}
+
+impl Findings {
+    /// Notes something that is wrong for certain.
+    pub fn add(&mut self, what: String) {
+        self.wrong.push(what);
+    }
+
+    /// A measurement against what it should be.
+    pub fn check(&mut self, what: &str, found: f64, expected: f64, standard_error: f64) {
+        self.check_away(what, (found - expected) / standard_error, &format!("{found} against {expected}"));
+    }
+
+    /// A measurement that is so many standard errors away from what it should be.
+    pub fn check_away(&mut self, what: &str, away: f64, seen: &str) {
+        self.checks += 1;
+        println!("{what:78} {away:+.2} standard errors, {seen}");
+        if away.is_nan() || away.abs() > SIGMAS {
+            self.wrong.push(format!("{what}: {away:+.2} standard errors, {seen}"));
+        }
+    }
+
+    #[track_caller]
+    pub fn conclude(self) {
+        assert!(self.checks > 0, "something was measured");
+        assert!(self.wrong.is_empty(), "{} of {}:\n{}", self.wrong.len(), self.checks, self.wrong.join("\n"));
+    }
+}

@@ -1,0 +1,265 @@
+//! What is known of each method: the exact law of what it counts, and the variance that its formula claims.
+//!
+//! Registers of `MinHash` are independent, and so are the bits taken from them, so most counts are binomial, or sums and
+//! mixtures of binomials. Sketches that draw without replacement follow hypergeometric laws. Of densified bins, `SuperMinHash`
+//! and fast similarity no law is known in closed form, but the variance is.
+
+use minwise::estimate::b_bit::Chance;
+use minwise::estimate::fractional_bit::{self, Combination, Group};
+use minwise::estimate::one_permutation::{self, empty_bins_law, share_optimal, share_raw, share_rotation};
+use minwise::estimate::sectional::Matches;
+use minwise::estimate::{self, Estimate, b_bit, bottom_k, connected_bit, odd};
+use minwise::sketch::b_bit::BBit;
+use minwise::sketch::bottom_k::BottomK;
+use minwise::sketch::connected_bit::ConnectedBit;
+use minwise::sketch::fractional_bit::{FractionalBit, ThreeQuarter, ThreeQuarterBit, XorBit};
+use minwise::sketch::minhash::EMPTY;
+use minwise::sketch::odd::Odd;
+use minwise::sketch::sectional::{Sectional, Tolerant};
+use minwise::sketch::{Base, Method, Mixture, Source};
+
+use crate::law::{binomial, both, flips, hypergeometric, sum};
+use crate::pair::Overlap;
+
+/// What two sketches count.
+type Outcome = Box<dyn Fn(&[u32], &[u32]) -> usize>;
+
+/// How an estimate comes about: two sketches have an outcome, and the outcome has an estimate.
+pub struct Model {
+    /// The probability of each outcome.
+    pub law: Vec<f64>,
+    /// The outcome of two sketches.
+    pub outcome: Outcome,
+    /// The estimate of an outcome.
+    pub estimate: Box<dyn Fn(usize) -> Estimate>,
+    /// The estimate of an outcome before it is clamped, where its mean and variance have exact formulas.
+    pub unclamped: Option<Box<dyn Fn(usize) -> f64>>,
+}
+
+/// What a method estimates of two documents that overlap in this way.
+pub fn exact(method: Method, overlap: Overlap) -> f64 {
+    match method {
+        Method::Sectional { .. } | Method::Tolerant { .. } => overlap.aligned_similarity(),
+        Method::PreTagged { .. } => overlap.tagged_similarity(),
+        _ => overlap.similarity(),
+    }
+}
+
+/// The variance that the method's formula claims: exact where there is [`Model::unclamped`] or no [`Model`], and by the
+/// delta method elsewhere. `Method::variance` is that of large documents; those that draw without replacement have a
+/// formula for every size.
+pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
+    let Overlap { union, shared } = overlap;
+    let (similarity, k) = (exact(method, overlap), method.registers());
+    match method {
+        Method::Registers(Source { base, .. }) => match base {
+            Base::MinHash => method.variance(similarity),
+            Base::MinMax => estimate::min_max::variance(union, shared, k),
+            Base::OnePermutation => one_permutation::variance(union, shared, k, share_optimal),
+            Base::OnePermutationRotation => one_permutation::variance(union, shared, k, share_rotation),
+            Base::SuperMinHash => estimate::super_minhash::variance(similarity, union, k),
+            Base::FastSimilarity => estimate::fast_similarity::variance(similarity, union, k),
+        },
+        Method::RawOnePermutation(bins) => one_permutation::variance(union, shared, bins, share_raw),
+        Method::BottomK(values) => bottom_k::variance(union, shared, values),
+        _ => method.variance(similarity),
+    }
+}
+
+/// The model of a method for two documents, unless only its mean and variance are known.
+pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
+    let similarity = exact(method, overlap);
+    let k = method.registers();
+    let one = Chance::sparse(1);
+    Some(match method {
+        Method::Registers(Source { base: Base::MinHash, .. }) | Method::PreTagged { .. } => {
+            registers(method, binomial(k, similarity))
+        }
+        Method::Registers(Source { base: Base::MinMax, .. }) => registers(method, min_max_law(overlap, k)),
+        Method::Registers(_) => return None,
+        Method::RawOnePermutation(bins) => raw_one_permutation(bins, overlap),
+        Method::BottomK(values) => bottom_k_model(values, overlap),
+        Method::BBit(bits, source) => {
+            let chance = Chance::sparse(bits);
+            let sketcher = BBit::new(source.build(1).unwrap(), bits).unwrap();
+            Model {
+                law: binomial(k, chance.match_probability(similarity)),
+                outcome: Box::new(move |a, b| sketcher.matches(a, b)),
+                estimate: Box::new(move |m| b_bit::estimate(m, k, chance)),
+                unclamped: Some(Box::new(move |m| chance.similarity(m as f64 / k as f64))),
+            }
+        }
+        Method::BitHash(source) => {
+            let sketcher = BBit::new(source.build(1).unwrap(), 1).unwrap();
+            Model {
+                law: binomial(k, (1.0 - similarity) / 2.0),
+                outcome: Box::new(move |a, b| k - sketcher.matches(a, b)),
+                estimate: Box::new(move |distance| b_bit::hamming_estimate(distance, k)),
+                unclamped: Some(Box::new(move |distance| b_bit::hamming_similarity(distance, k))),
+            }
+        }
+        Method::Fractional(mixture, combination, source) => {
+            fractional(mixture, combination, source, similarity)
+        }
+        Method::Xor(halvings, source) => {
+            let sketcher = XorBit::new(source.build(1).unwrap(), halvings).unwrap();
+            let stored = k >> halvings;
+            Model {
+                law: binomial(stored, fractional_bit::xor_match_probability(similarity, halvings, one)),
+                outcome: Box::new(move |a, b| sketcher.matches(a, b)),
+                estimate: Box::new(move |m| fractional_bit::xor_estimate(m, stored, halvings, one)),
+                unclamped: None,
+            }
+        }
+        Method::ThreeQuarter(form, source) => {
+            let sketcher = ThreeQuarterBit::new(source.build(1).unwrap(), form).unwrap();
+            let pairs = match form {
+                ThreeQuarter::Paper => k / 3,
+                ThreeQuarter::Exact => k / 4,
+            };
+            let (stored, w) = (k - pairs, pairs as f64 / (k - pairs) as f64);
+            let of_pairs = binomial(pairs, fractional_bit::xor_match_probability(similarity, 1, one));
+            Model {
+                law: sum(&of_pairs, &binomial(k - 2 * pairs, one.match_probability(similarity))),
+                outcome: Box::new(move |a, b| sketcher.matches(a, b)),
+                estimate: Box::new(move |m| fractional_bit::three_quarter_estimate(m, stored, w, one)),
+                unclamped: None,
+            }
+        }
+        Method::Connected(connected, bits, source) => {
+            let chance = Chance::sparse(bits);
+            let sketcher = ConnectedBit::new(source.build(1).unwrap(), bits, connected).unwrap();
+            let groups = k / connected;
+            Model {
+                law: binomial(groups, connected_bit::match_probability(similarity, connected, chance)),
+                outcome: Box::new(move |a, b| sketcher.matches(a, b)),
+                estimate: Box::new(move |m| connected_bit::estimate(m, groups, connected, chance)),
+                unclamped: None,
+            }
+        }
+        Method::Odd(bits, source) => {
+            let sketcher = Odd::new(source.build(1).unwrap(), bits).unwrap();
+            Model {
+                // A register that differs flips one bit for each document.
+                law: flips(bits, &binomial(k, 1.0 - similarity)),
+                outcome: Box::new(move |a, b| sketcher.difference(a, b)),
+                estimate: Box::new(move |z| odd::estimate(z, k, bits)),
+                unclamped: None,
+            }
+        }
+        Method::Sectional { sections, policy, registers } => {
+            let sketcher = Sectional::new(registers, sections, policy, 1).unwrap();
+            sectional(registers, similarity, move |a, b| sketcher.matches(a, b))
+        }
+        Method::Tolerant { sections, registers } => {
+            let tolerance = Tolerant::tolerance_of_sections(sections as u32);
+            let sketcher = Tolerant::new(registers, tolerance, 1).unwrap();
+            sectional(registers, similarity, move |a, b| sketcher.matches(a, b))
+        }
+    })
+}
+
+/// Agreeing registers.
+fn registers(method: Method, law: Vec<f64>) -> Model {
+    let k = method.registers();
+    let sketcher = method.build(1).unwrap();
+    let at = move |m: usize| {
+        // Sketches in which exactly m registers agree, to ask the estimator about each m.
+        let (zeros, mut other) = (vec![0; k], vec![1; k]);
+        other[..m].fill(0);
+        sketcher.estimate(&zeros, &other)
+    };
+    Model {
+        law,
+        outcome: Box::new(estimate::minhash::matches),
+        estimate: Box::new(at),
+        unclamped: Some(Box::new(move |m| m as f64 / k as f64)),
+    }
+}
+
+/// The shingles that are least and greatest under one function are two different ones, drawn evenly; k/2 functions.
+fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
+    let one = hypergeometric(overlap.union, overlap.shared, 2);
+    (0..k / 2).fold(vec![1.0], |law, _| sum(&law, &one))
+}
+
+/// The occupied bins show so many shingles, drawn without replacement. The outcome is (bins empty in both, matches).
+fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model {
+    let row = bins + 1;
+    let empty_law = empty_bins_law(union, bins);
+    let mut law = vec![0.0; row * row];
+    for empty in 0..bins {
+        // More bins than shingles cannot be occupied.
+        if bins - empty <= union {
+            let matches = hypergeometric(union, shared, bins - empty);
+            for (m, p) in matches.into_iter().enumerate() {
+                law[empty * row + m] = empty_law[empty] * p;
+            }
+        }
+    }
+    Model {
+        law,
+        outcome: Box::new(move |a, b| {
+            let empty = a.iter().zip(b).filter(|&(&a, &b)| a == EMPTY && b == EMPTY).count();
+            empty * row + estimate::minhash::matches(a, b) - empty
+        }),
+        // Outcomes that cannot be have probability 0, and matches beyond the occupied bins no estimate.
+        estimate: Box::new(move |at| {
+            one_permutation::estimate_raw((at % row).min(bins - at / row), (at / row).min(bins - 1), bins)
+        }),
+        unclamped: Some(Box::new(move |at| one_permutation::raw(at % row, at / row, bins).unwrap_or(0.0))),
+    }
+}
+
+/// The k least values of the union are a sample of it.
+fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
+    let looked_at = values.min(union);
+    // Both documents have fewer shingles than their union.
+    let is_whole = union <= values;
+    Model {
+        law: hypergeometric(union, shared, looked_at),
+        outcome: Box::new(move |a, b| {
+            bottom_k::count(BottomK::values(a), BottomK::values(b), values).matches
+        }),
+        estimate: Box::new(move |matches| {
+            bottom_k::estimate(bottom_k::Counts { matches, looked_at, is_whole })
+        }),
+        unclamped: Some(Box::new(move |matches| matches as f64 / looked_at as f64)),
+    }
+}
+
+/// The matches of two groups: their sum where they are pooled, and both where each has its weight.
+fn fractional(mixture: Mixture, combination: Combination, source: Source, similarity: f64) -> Model {
+    let text = mixture.to_string();
+    let shares: Vec<(u32, f64)> = text
+        .split('+')
+        .filter_map(|part| part.split_once('x'))
+        .map(|(bits, share)| (bits.parse().unwrap(), share.parse().unwrap()))
+        .collect();
+    let sketcher = FractionalBit::new(source.build(1).unwrap(), &shares, combination).unwrap();
+    let groups: [Group; 2] = sketcher.groups().try_into().expect("mixtures of two widths are modelled");
+    let laws = groups.map(|group| binomial(group.registers, group.chance.match_probability(similarity)));
+    let second = groups[1].registers + 1;
+    let counts = move |at: usize| [at / second, at % second];
+    let unclamped = move |at| fractional_bit::similarity(&counts(at), &groups, Combination::Pooled);
+    Model {
+        law: both(&laws[0], &laws[1]),
+        outcome: Box::new(move |a, b| {
+            let matches = sketcher.matches(a, b);
+            matches[0] * second + matches[1]
+        }),
+        estimate: Box::new(move |at| fractional_bit::estimate(&counts(at), &groups, combination)),
+        unclamped: (combination == Combination::Pooled)
+            .then(|| Box::new(unclamped) as Box<dyn Fn(usize) -> f64>),
+    }
+}
+
+/// Registers that agree in their minima and in their places.
+fn sectional(k: usize, similarity: f64, matches: impl Fn(&[u32], &[u32]) -> Matches + 'static) -> Model {
+    Model {
+        law: binomial(k, similarity),
+        outcome: Box::new(move |a, b| matches(a, b).aligned),
+        estimate: Box::new(move |aligned| Matches { registers: k, minima: k, aligned }.aligned_similarity()),
+        unclamped: Some(Box::new(move |aligned| aligned as f64 / k as f64)),
+    }
+}

@@ -1,0 +1,67 @@
+//! Two documents of which everything that a sketch estimates is known from how they were made.
+
+use minwise::hash::SplitMix64;
+
+/// How the shingles of two documents overlap.
+#[derive(Debug, Clone, Copy)]
+pub struct Overlap {
+    /// |A∪B|.
+    pub union: usize,
+    /// |A∩B|.
+    pub shared: usize,
+}
+
+impl Overlap {
+    /// `union` shingles, this part of them shared and the others divided evenly.
+    pub fn new(union: usize, similarity: f64) -> Self {
+        let shared = (union as f64 * similarity).round() as usize;
+        assert!((union - shared).is_multiple_of(2), "both documents have equally many shingles");
+        Self { union, shared }
+    }
+
+    /// J.
+    pub fn similarity(self) -> f64 {
+        self.shared as f64 / self.union as f64
+    }
+
+    /// Shared shingles that change their place, in each direction.
+    fn moved(self) -> usize {
+        self.shared / 4
+    }
+
+    /// Shared shingles that stand in the same places.
+    fn aligned(self) -> usize {
+        self.shared - 2 * self.moved()
+    }
+
+    /// qJ: aligned shingles over all.
+    pub fn aligned_similarity(self) -> f64 {
+        self.aligned() as f64 / self.union as f64
+    }
+
+    /// Aligned shingles over all pairs of shingle and place (E-04).
+    pub fn tagged_similarity(self) -> f64 {
+        self.aligned() as f64 / (self.union + self.shared - self.aligned()) as f64
+    }
+
+    /// The documents. About half of the shared shingles keep their places, and the others go from one end of the document
+    /// to the other, so that they change their half and move by more than a quarter:
+    ///
+    /// ```text
+    /// A   moved 1   kept 1   A's own   kept 2   moved 2
+    /// B   moved 2   kept 1   B's own   kept 2   moved 1
+    /// ```
+    pub fn documents(self, seed: u64) -> (Vec<u64>, Vec<u64>) {
+        let mut random = SplitMix64::new(seed);
+        let mut draw = |count: usize| (0..count).map(|_| random.next_u64()).collect::<Vec<u64>>();
+        let kept = self.aligned();
+        let (moved_1, moved_2) = (draw(self.moved()), draw(self.moved()));
+        let (kept_1, kept_2) = (draw(kept.div_ceil(2)), draw(kept / 2));
+        let own = (self.union - self.shared) / 2;
+        let (own_a, own_b) = (draw(own), draw(own));
+        (
+            [&moved_1[..], &kept_1, &own_a, &kept_2, &moved_2].concat(),
+            [&moved_2[..], &kept_1, &own_b, &kept_2, &moved_1].concat(),
+        )
+    }
+}

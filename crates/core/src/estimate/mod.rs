@@ -62,7 +62,8 @@ pub fn wilson_interval(successes: f64, trials: f64) -> (f64, f64) {
     let centre = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials);
     let reach =
         Z_95 / (1.0 + z2 / trials) * (share * (1.0 - share) / trials + z2 / (4.0 * trials * trials)).sqrt();
-    ((centre - reach).max(0.0), (centre + reach).min(1.0))
+    // The share lies inside; rounding must not say otherwise, nor keep all of all trials from reaching 1.
+    ((centre - reach).max(0.0).min(share), (centre + reach).min(1.0).max(share))
 }
 
 #[cfg(test)]
@@ -75,7 +76,16 @@ mod tests {
         let (low, high) = wilson_interval(10.0, 20.0);
         assert!((low - 0.2993).abs() < 5e-5 && (high - 0.7007).abs() < 5e-5, "{low} {high}");
         let (low, high) = wilson_interval(20.0, 20.0);
-        assert!((low - 0.8389).abs() < 5e-5 && (high - 1.0).abs() < 1e-12, "{low} {high}");
+        assert!((low - 0.8389).abs() < 5e-5 && high == 1.0, "{low} {high}");
         assert_eq!(wilson_interval(0.0, 0.0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn wilson_holds_the_share() {
+        for trials in 1..200 {
+            let trials = f64::from(trials) / 3.0;
+            assert_eq!(wilson_interval(0.0, trials).0, 0.0);
+            assert_eq!(wilson_interval(trials, trials).1, 1.0);
+        }
     }
 }

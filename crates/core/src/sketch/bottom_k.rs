@@ -63,16 +63,6 @@ impl BottomK {
         estimate::bottom_k::cardinality(held, greatest)
     }
 
-    /// Writes the sketch of the union of two documents.
-    ///
-    /// # Panics
-    /// If `out` does not have `words()` elements.
-    pub fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) {
-        let mut all: Vec<u64> = Self::values(a).chain(Self::values(b)).collect();
-        keep_least(&mut all, self.values);
-        self.store(&all, out);
-    }
-
     fn store(&self, values: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "two words a value");
         out.fill(EMPTY);
@@ -115,6 +105,13 @@ impl Sketcher for BottomK {
         self.store(&least, out);
     }
 
+    fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
+        let mut all: Vec<u64> = Self::values(a).chain(Self::values(b)).collect();
+        keep_least(&mut all, self.values);
+        self.store(&all, out);
+        true
+    }
+
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         assert!(a.len() == self.words() && b.len() == self.words(), "sketches of this sketcher");
         estimate::bottom_k::estimate(estimate::bottom_k::count(Self::values(a), Self::values(b), self.values))
@@ -124,12 +121,14 @@ impl Sketcher for BottomK {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::trials::{check, check_laws, sets, sketch};
+    use crate::sketch::trials::{check, check_laws, check_merge, sets, sketch};
 
     #[test]
     fn laws_of_sketches() {
         for values in [1, 2, 64, 100] {
-            check_laws(&BottomK::new(values, 1).unwrap());
+            let sketcher = BottomK::new(values, 1).unwrap();
+            check_laws(&sketcher);
+            check_merge(&sketcher);
         }
     }
 
@@ -150,17 +149,6 @@ mod tests {
         assert_eq!((estimate.value, estimate.standard_error, estimate.interval), (0.75, 0.0, (0.75, 0.75)));
         assert_eq!(sketcher.cardinality(&sketch(&sketcher, &a)), 35.0);
         assert_eq!(sketcher.cardinality(&sketch(&sketcher, &[])), 0.0);
-    }
-
-    #[test]
-    fn a_union_merges() {
-        let sketcher = BottomK::new(16, 1).unwrap();
-        for (union, common) in [(2, 0), (7, 3), (20, 5), (900, 400)] {
-            let (a, b) = sets(union, common);
-            let mut merged = vec![0; sketcher.words()];
-            sketcher.merge_into(&sketch(&sketcher, &a), &sketch(&sketcher, &b), &mut merged);
-            assert_eq!(merged, sketch(&sketcher, &(0..union).collect::<Vec<_>>()));
-        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::hash::SplitMix64;
 use crate::kernel::{Kernel, Linear};
 
 use super::minhash::EMPTY;
-use super::{Registers, Sketcher};
+use super::{Registers, Sketcher, merge_minima};
 
 /// Makes sketches of k/2 minima and k/2 maxima.
 #[derive(Debug, Clone)]
@@ -76,6 +76,10 @@ impl Sketcher for MinMax {
         out.fill(EMPTY);
         let family = Linear { a: &self.multipliers, b: &self.offsets };
         self.kernel.minima(shingles, self.seed, family, out);
+    }
+
+    fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
+        merge_minima(a, b, out)
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

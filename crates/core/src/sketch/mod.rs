@@ -60,6 +60,16 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     /// Estimates the similarity of two documents that both have shingles.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate;
 
+    /// Writes the sketch of two documents taken together from the sketches of each, and says whether that can be done;
+    /// where it cannot, `out` is left as it is.
+    ///
+    /// # Panics
+    /// If one of the three does not have [`words`](Self::words) elements, where it can be done.
+    #[must_use]
+    fn merge_into(&self, _a: &[u32], _b: &[u32], _out: &mut [u32]) -> bool {
+        false
+    }
+
     /// The value that is estimated, computed from the shingles themselves: their Jaccard similarity, unless the sketch
     /// looks at more than which shingles there are.
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
@@ -80,6 +90,15 @@ pub trait Registers: Sketcher {}
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ crate::hash::fmix32(register as u32 ^ 0x9e37_79b9))
+}
+
+/// Merges sketches of which every word is a minimum over the shingles, and says that it can be done.
+fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
+    assert!(a.len() == out.len() && b.len() == out.len(), "sketches of one spec have equally many words");
+    for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
+        *out = a.min(b);
+    }
+    true
 }
 
 /// The sketches of many documents: one flat matrix, a row each.

@@ -30,7 +30,7 @@ use crate::estimate::{self, Estimate};
 use crate::hash::{SplitMix64, fmix32, fmix64};
 
 use super::minhash::EMPTY;
-use super::{Registers, Sketcher};
+use super::{Registers, Sketcher, merge_minima};
 
 /// What becomes of empty bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,6 +171,11 @@ impl Sketcher for OnePermutation {
             Densification::Rotation => rotate(out),
             Densification::Optimal => scatter(out, self.choice),
         }
+    }
+
+    /// Possible where bins stay empty: a copied value does not say that it is one.
+    fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
+        self.densification == Densification::None && merge_minima(a, b, out)
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -11,7 +11,7 @@ import math
 import sys
 import textwrap
 import unicodedata
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 
 import regex
@@ -146,6 +146,276 @@ def band_key(band, rows):
 
 def band_keys(registers, bands, rows):
     return [band_key(band, registers[band * rows : (band + 1) * rows]) for band in range(bands)]
+
+
+# --- other sketches --------------------------------------------------------------------------------------------------
+
+EMPTY = M32
+
+
+def min_max(shingle_set, seed, registers):
+    """The minima of half as many functions, and then the complements of their maxima."""
+    fold_seed, multipliers, offsets = family(seed, registers // 2)
+    keys = [fold(x, fold_seed) for x in shingle_set]
+    values = [[a * key + b & M32 for key in keys] for a, b in zip(multipliers, offsets)]
+    return [min(v) for v in values] + [M32 - max(v) for v in values]
+
+
+def one_permutation(shingle_set, seed, bins, form="optimal"):
+    numbers = splitmix64(seed)
+    own, choice = next(numbers), next(numbers) >> 32
+    out = [EMPTY] * bins
+    for x in shingle_set:
+        product = fmix64(x ^ own) * bins
+        out[product >> 64] = min(out[product >> 64], (product & M64) >> 32, EMPTY - 1)
+    full = [j for j in range(bins) if out[j] != EMPTY]
+
+    def rotated(j):
+        distance = next(d for d in range(bins) if (j + d) % bins in full)
+        return out[(j + distance) % bins] + 0x9E3779B1 * distance & M32
+
+    def drawn(j):
+        tries = [fmix32(choice + 32 * j + i & M32) * bins >> 32 for i in range(32)]
+        ranked = sorted(full, key=lambda bin: fmix32(fmix32(choice ^ j) + bin & M32))
+        return next(out[bin] for bin in tries + ranked if bin in full)
+
+    fill = {"raw": lambda j: out[j], "rotation": rotated, "optimal": drawn}[form]
+    return [out[j] if j in full else fill(j) for j in range(bins)]
+
+
+def bits_for(count):
+    """How many bits number so many things."""
+    return (count - 1).bit_length()
+
+
+def super_minhash(shingle_set, seed, registers):
+    """Every shingle takes all its steps here; stopping early is left to those in a hurry."""
+    own, width = next(splitmix64(seed)), 32 - bits_for(registers)
+    out = [EMPTY] * registers
+    for x in shingle_set:
+        order = list(range(registers))
+        for j, n in zip(range(registers), splitmix64(fmix64(x ^ own))):
+            other = j + ((n & M32) * (registers - j) >> 32)
+            order[j], order[other] = order[other], order[j]
+            value = min((j << width) + (n >> 64 - width), EMPTY - 1)
+            out[order[j]] = min(out[order[j]], value)
+    return out
+
+
+def fast_similarity(shingle_set, seed, registers):
+    """All rounds, for a later one never beats an earlier one."""
+    width = 32 - bits_for(2 * registers)
+    out = [EMPTY] * registers
+    for i, own in zip(range(2 * registers), splitmix64(seed)):
+        for x in shingle_set:
+            n = fmix64(x ^ own)
+            at = (n & M32) * registers >> 32 if i < registers else i - registers
+            out[at] = min(out[at], (i << width) + (n >> 64 - width), EMPTY - 1)
+    return out
+
+
+def bottom_k(shingle_set, seed, values):
+    own = next(splitmix64(seed))
+    least = sorted({min(fmix64(x ^ own), M64 - 1) for x in shingle_set})[:values]
+    return [half for v in least + [M64] * (values - len(least)) for half in (v >> 32, v & M32)]
+
+
+BASES = {
+    "minhash": sketch,
+    "min-max": min_max,
+    "one-permutation": one_permutation,
+    "one-permutation,rotation": lambda *of: one_permutation(*of, "rotation"),
+    "super-minhash": super_minhash,
+    "fast-similarity": fast_similarity,
+}
+WHOLE = BASES | {"one-permutation,raw": lambda *of: one_permutation(*of, "raw"), "bottom-k": bottom_k}
+
+
+def register_bits(i, z):
+    return fmix32(z ^ fmix32(i ^ 0x9E3779B9))
+
+
+def planes(values, bits):
+    """Blocks of 64 values; of each, plane by plane, its bits in two words, or in one if it has at most 32 values."""
+    out = []
+    for at in range(0, len(values), 64):
+        block = values[at : at + 64]
+        for plane in range(bits):
+            word = sum((v >> plane & 1) << i for i, v in enumerate(block))
+            out += [word & M32, word >> 32][: 1 if len(block) <= 32 else 2]
+    return out
+
+
+def groups(mixture, registers):
+    """Of each width, its bits, its first register and the one behind its last."""
+    out, total, begin = [], 0.0, 0
+    for part in mixture.split("+"):
+        bits, share = part.split("x")
+        total += float(share)
+        end = math.floor(total * registers + 0.5)
+        out.append((int(bits), begin, end))
+        begin = end
+    return out
+
+
+def stored(form, registers):
+    """What a bit sketch compares: for each of its parts, the values and how many bits each has."""
+    kind, _, setting = form.partition(":")
+    mixed = [register_bits(i, z) for i, z in enumerate(registers)]
+    low = [z & 1 for z in mixed]
+    match kind:
+        case "bit-hash":
+            return [(low, 1)]
+        case "b-bit":
+            return [([z % (1 << int(setting)) for z in mixed], int(setting))]
+        case "fractional" | "fractional,pooled":
+            return [([z % (1 << b) for z in mixed[i:j]], b) for b, i, j in groups(setting, len(mixed))]
+        case "xor":
+            size = 1 << int(setting)
+            return [([sum(low[i : i + size]) % 2 for i in range(0, len(low), size)], 1)]
+        case "three-quarter" | "three-quarter,paper":
+            pairs = len(low) // (3 if kind.endswith("paper") else 4)
+            return [([low[2 * i] ^ low[2 * i + 1] for i in range(pairs)] + low[2 * pairs :], 1)]
+        case "connected":
+            n, bits = map(int, setting.split("x"))
+            joined = [
+                sum((z % (1 << bits)) << bits * i for i, z in enumerate(mixed[at : at + n]))
+                for at in range(0, len(mixed), n)
+            ]
+            return [(joined, n * bits)]
+        case "odd":
+            array = [0] * int(setting)
+            for z in mixed:
+                array[z % len(array)] ^= 1
+            return [(array, 1)]
+
+
+def tags(shingle_list, sections, policy):
+    """The place of every distinct shingle: a section counted from 0, or a mask of them."""
+    out = {}
+    for position, x in enumerate(shingle_list):
+        section = position * sections // len(shingle_list)
+        if policy == "mask":
+            out[x] = out.get(x, 0) | 1 << section
+        elif policy == "last" or x not in out:
+            out[x] = section
+    return out
+
+
+def sectional(shingle_list, seed, registers, sections, policy):
+    """The minima, and the place of the shingle that attains each."""
+    places = tags(shingle_list, 64 if policy == "tolerant" else sections, policy)
+    owners = {x: sketch([x], seed, registers) for x in places}
+    minima = sketch(places, seed, registers)
+    return minima, [next(places[x] for x in places if owners[x][i] == z) for i, z in enumerate(minima)]
+
+
+def packed(values, bits):
+    """As many whole values a word as fit, lowest bits first; values of no bits take no words."""
+    if bits == 0:
+        return []
+    each = 32 // bits
+    rows = (values[at : at + each] for at in range(0, len(values), each))
+    return [sum(v << bits * i for i, v in enumerate(row)) for row in rows]
+
+
+def parse(method):
+    """A text form as its packing, its sections and policy, and the registers below."""
+    packing, _, base = method.rpartition("/")
+    name, _, count = base.rpartition(":")
+    sections, policy = None, None
+    if packing.startswith("sectional"):
+        sections, _, policy = packing.removeprefix("sectional:s=").partition(",")
+    return packing, sections and int(sections), policy, name, int(count)
+
+
+def registers_of(method, shingle_list, seed):
+    """The words or registers of a method that are not packed further."""
+    _, sections, policy, name, count = parse(method)
+    if policy == "pre":
+        first = tags(shingle_list, sections, "")
+        shingle_list = [x ^ fmix64(section * GOLDEN & M64) for x, section in first.items()]
+    return WHOLE[name](shingle_list, seed, count)
+
+
+def words(method, shingle_list, seed):
+    packing, sections, policy, _, count = parse(method)
+    if sections and policy != "pre":
+        minima, places = sectional(shingle_list, seed, count, sections, policy)
+        return minima + packed(places, {"mask": sections, "tolerant": 6}.get(policy, bits_for(sections)))
+    registers = registers_of(method, shingle_list, seed)
+    if sections or not packing:
+        return registers
+    return [word for values, bits in stored(packing, registers) for word in planes(values, bits)]
+
+
+def agreeing(a, b):
+    return sum(x == y for x, y in zip(a, b))
+
+
+def variance_of_bits(similarity, bits):
+    """The variance of the estimate from one register."""
+    agree = 2.0**-bits + (1 - 2.0**-bits) * similarity
+    return agree * (1 - agree) / (1 - 2.0**-bits) ** 2
+
+
+def fractional_estimate(parts, is_pooled):
+    counts = [(agreeing(a, b), len(a), bits) for (a, bits), (b, _) in parts]
+    matches, total = sum(m for m, _, _ in counts), sum(k for _, k, _ in counts)
+    accident = sum(k * 2.0**-bits for _, k, bits in counts) / total
+    if is_pooled:
+        return (matches / total - accident) / (1 - accident)
+    at = max(((matches + 0.5) / (total + 1) - accident) / (1 - accident), 0)
+    weights = [k / variance_of_bits(at, bits) for _, k, bits in counts]
+    own = [(m / k - 2.0**-bits) / (1 - 2.0**-bits) for m, k, bits in counts]
+    return sum(w * r for w, r in zip(weights, own)) / sum(weights)
+
+
+def bit_estimate(packing, parts, registers):
+    kind, _, setting = packing.partition(":")
+    if kind.startswith("fractional"):
+        return fractional_estimate(parts, kind.endswith("pooled"))
+    ((a, bits), (b, _)) = parts[0]
+    share = agreeing(a, b) / len(a)
+    match kind:
+        case "bit-hash":
+            return 2 * share - 1
+        case "b-bit":
+            return (share - 2.0**-bits) / (1 - 2.0**-bits)
+        case "xor":
+            return max(2 * share - 1, 0) ** 2.0 ** -int(setting)
+        case "three-quarter" | "three-quarter,paper":
+            w = (registers - len(a)) / len(a)
+            return 2 * (3 * w - 1 + math.sqrt(max((1 - 3 * w) ** 2 + 8 * w * (share - w), 0))) / (4 * w) - 1
+        case "connected":
+            n, bits = map(int, setting.split("x"))
+            return (share ** (1 / n) - 2.0**-bits) / (1 - 2.0**-bits)
+        case "odd":
+            left = 2 * share - 1
+            return 1 + len(a) / (4 * registers) * math.log(left) if left > 0 else 0
+
+
+def sketch_estimate(method, a, b, seed):
+    """The estimate for two documents, from what their sketches are made of."""
+    packing, sections, policy, name, count = parse(method)
+    if sections and policy != "pre":
+        (minima_a, places_a), (minima_b, places_b) = (sectional(x, seed, count, sections, policy) for x in (a, b))
+        near = {"mask": lambda x, y: x & y != 0, "tolerant": lambda x, y: abs(x - y) <= 32 // sections}
+        agree = near.get(policy, lambda x, y: x == y)
+        same = zip(minima_a, minima_b, places_a, places_b)
+        return sum(x == y and agree(at, on) for x, y, at, on in same) / count
+    a, b = (registers_of(method, x, seed) for x in (a, b))
+    if packing and not sections:
+        parts = list(zip(stored(packing, a), stored(packing, b)))
+        return min(max(bit_estimate(packing, parts, count), 0.0), 1.0)
+    if name == "one-permutation,raw":
+        empty = sum(x == y == EMPTY for x, y in zip(a, b))
+        return (agreeing(a, b) - empty) / (count - empty)
+    if name == "bottom-k":
+        a, b = ({tuple(x[i : i + 2]) for i in range(0, len(x), 2)} - {(EMPTY, EMPTY)} for x in (a, b))
+        least = sorted(a | b)[:count]
+        return sum(v in a and v in b for v in least) / len(least)
+    return agreeing(a, b) / count
 
 
 # --- specs -----------------------------------------------------------------------------------------------------------
@@ -524,6 +794,53 @@ def minhash_file():
     yield "document", entries
 
 
+def sketch_methods():
+    """One of each kind and variant with about 16 registers or stored bits, as the library lists them, and then some that
+    fill several words, mix three widths or rest on other registers."""
+    listed = [f"{base}:16" for base in WHOLE]
+    listed += [f"b-bit:{bits}/minhash:16" for bits in range(1, 17)]
+    listed += ["bit-hash/minhash:16", "fractional:1x0.5+2x0.5/minhash:16", "fractional,pooled:1x0.5+2x0.5/minhash:16"]
+    listed += [f"xor:{n}/minhash:{16 << n}" for n in (1, 2, 3)]
+    listed += ["three-quarter/minhash:21", "three-quarter,paper/minhash:24"]
+    listed += ["connected:2x1/minhash:16", "connected:4x1/minhash:16", "odd:16/minhash:16"]
+    listed += [f"sectional:s=2{form}/minhash:16" for form in ("", ",last", ",mask", ",tolerant", ",pre")]
+    return listed + [
+        "one-permutation:40",
+        "super-minhash:5",
+        "fast-similarity:5",
+        "b-bit:3/minhash:40",
+        "b-bit:5/minhash:100",
+        "bit-hash/one-permutation:70",
+        "fractional:1x0.2+2x0.3+4x0.5/super-minhash:50",
+        "connected:3x2/fast-similarity:96",
+        "odd:50/min-max:96",
+        "sectional:s=5,last/minhash:16",
+        "sectional:s=3,mask/minhash:16",
+        "sectional:s=5,pre/one-permutation,rotation:16",
+    ]
+
+
+def sketch_file():
+    random = list(islice(splitmix64(11), 90))
+    documents = {
+        "one": [7],
+        "few": [3, 1, 4, 1, 5, 9, 2, 6, 5, 3],
+        "many": random[:60] + random[10:20],
+        "overlapping": random[:15] + random[60:90] + random[15:45],
+    }
+    yield "document", [dict(name=name, origin=OURS, shingles=hex64(of)) for name, of in documents.items()]
+    yield "sketch", [
+        dict(
+            method=method,
+            origin=OURS,
+            seed=str(seed),
+            words={name: hex32(words(method, documents[name], seed)) for name in documents},
+            estimate=round(sketch_estimate(method, documents["many"], documents["overlapping"], seed), 6),
+        )
+        for method, seed in zip(sketch_methods(), cycle([1, 42, M64]))
+    ]
+
+
 def spec_file():
     yield "spec", [
         dict(origin=OURS, given=given, text=text, fingerprint=f"{fingerprint(text):016x}")
@@ -601,6 +918,8 @@ HEADERS = {
     "nfkc+casefold, in order and with repeats. Hexadecimal.",
     "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a "
     "shingle is folded with, `key` what it is folded to.",
+    "sketch": "Documents, the words of their sketches by every method, and the estimate for `many` and `overlapping`, "
+    "six digits after the point. Hexadecimal, seeds decimal. A document is its shingles in order, repeats included.",
     "spec": "Text forms of specs with their fingerprints (hexadecimal), forms that are refused, and the field that a "
     "comparison of two specs names.",
     "filter": "Tails, thresholds of looks, what all looks together spend, and comparisons to be expected (digest 06, 4). "

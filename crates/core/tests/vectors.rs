@@ -12,7 +12,7 @@ use minwise::estimate::minhash::variance;
 use minwise::hash::{SplitMix64, fmix32, fmix64, fold_multiply, rolling, token};
 use minwise::kernel::{Kernel, Linear};
 use minwise::shingle::{Shingler, Shingles, Shingling};
-use minwise::sketch::{MinHash, Sketcher};
+use minwise::sketch::{Method, MinHash, Sketcher};
 use minwise::text::{Normalization, Normalizer, Text};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
 /// Files that a test below reads; `filter` is read by `filter.rs`.
-const FILES: [&str; 7] = ["filter", "hash", "minhash", "shingle", "spec", "text", "tune"];
+const FILES: [&str; 8] = ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune"];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {
@@ -433,6 +433,52 @@ fn minhash() {
             &keys(*bands, *rows, &found),
             expected_keys,
         );
+    }
+    differences.conclude();
+}
+
+#[derive(Deserialize)]
+struct SketchFile {
+    document: Vec<NamedDocument>,
+    sketch: Vec<MethodSketches>,
+}
+
+#[derive(Deserialize)]
+struct NamedDocument {
+    name: String,
+    shingles: Vec<Hex>,
+}
+
+#[derive(Deserialize)]
+struct MethodSketches {
+    method: String,
+    seed: Seed,
+    /// Of each document.
+    words: BTreeMap<String, Vec<Hex>>,
+    /// For `many` and `overlapping`.
+    estimate: f64,
+}
+
+#[test]
+fn sketches_of_every_method() {
+    let file: SketchFile = read("sketch");
+    for method in Method::all(16) {
+        let form = method.to_string();
+        assert!(file.sketch.iter().any(|entry| entry.method == form), "{form} has a vector");
+    }
+    let documents: BTreeMap<&str, Vec<u64>> =
+        file.document.iter().map(|document| (&*document.name, numbers(&document.shingles))).collect();
+    let mut differences = Differences::default();
+    for MethodSketches { method, seed, words, estimate } in &file.sketch {
+        let sketcher = method.parse::<Method>().unwrap().build(seed.0).unwrap();
+        assert!(words.keys().eq(documents.keys()), "{method}: one sketch of every document");
+        for (name, expected) in words {
+            let found = hex_halves(&sketch(&*sketcher, &documents[&**name]));
+            differences.check(|| format!("{method} of {name:?}, {seed:?}"), &found, expected);
+        }
+        let [many, overlapping] = ["many", "overlapping"].map(|name| halves(&words[name]));
+        let found = sketcher.estimate(&many, &overlapping).value;
+        differences.check_digits(|| format!("estimate by {method}, {seed:?}"), found, *estimate);
     }
     differences.conclude();
 }

@@ -69,7 +69,8 @@ impl Group {
 pub enum Combination {
     /// All matches over all registers, as the second source has it; unbiased.
     Pooled,
-    /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact.
+    /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact. The pooled
+    /// estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.
     #[default]
     InverseVariance,
 }

@@ -54,6 +54,21 @@ mod tests {
     }
 
     #[test]
+    fn the_digest_variances() {
+        // Digest 05, 3: the last column of its table.
+        for (union, common, registers, expected) in [
+            (40, 30, 64, 2.929_687_5e-3),
+            (200, 100, 64, 3.906_25e-3),
+            (200, 160, 64, 2.5e-3),
+            (1000, 500, 128, 1.953_125e-3),
+            (7, 3, 10, 2.448_979_6e-2),
+        ] {
+            let variance = variance(f64::from(common) / f64::from(union), registers);
+            assert!((variance - expected).abs() < 5.1e-10, "{union} {common}: {variance}");
+        }
+    }
+
+    #[test]
     fn registers_are_compared_one_by_one() {
         let estimate = estimate(&[1, 2, 3, 4], &[2, 1, 3, 4]);
         assert_eq!(estimate.value, 0.5);

@@ -15,6 +15,8 @@
 //! | [`fractional_bit`] | digest 04, 2 to 5 | a storage budget lies between whole bits, or similarities near 1 matter only |
 //! | [`connected_bit`], [`odd`] | digest 04, 7 and 8 | comparisons are to be few and wide; similarities near 1 |
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
+//!
+//! All of them are in [`Method::all`], which drives `tests/conformance.rs`, `tests/statistics` and `vectors/sketch.toml`.
 
 pub mod b_bit;
 pub mod bit_hash;
@@ -85,8 +87,8 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
 /// can be taken from them.
 pub trait Registers: Sketcher {}
 
-/// The bits of a register that bit sketches take: mixed with its number, so that registers that hold copies of one
-/// value give different bits.
+/// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value is mixed
+/// with its number, so that registers that hold copies of one value give different bits.
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ crate::hash::fmix32(register as u32 ^ 0x9e37_79b9))

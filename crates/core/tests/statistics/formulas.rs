@@ -1,6 +1,6 @@
 //! The formulas of `estimate`, by summing over the exact laws: nothing is left to chance here.
 
-use minwise::sketch::Method;
+use minwise::sketch::{Base, Method, Source};
 
 use crate::measure::{Moments, is_long};
 use crate::model::{Model, claimed_variance, exact, model};
@@ -96,6 +96,38 @@ fn curved_estimators_approach_their_formulas() {
         }
         let is_curved = model(method, Overlap::new(1000, 0.5)).is_some_and(|model| model.unclamped.is_none());
         assert_eq!(points >= 2, is_curved, "{method}: {points} similarities were tried");
+    }
+}
+
+/// The squared standard error that an estimate reports is on average the variance that it has, to a share of order 1/k, at
+/// similarities that every sketch can tell. Sketches that draw without replacement are better than they can know.
+#[test]
+fn reported_errors_are_the_true_ones() {
+    for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
+        for similarity in [0.8, 0.9, 0.96] {
+            let overlap = Overlap::new(1000, similarity);
+            let ratios = SIZES.map(|size| {
+                let model = model(Method::all(size)[index], overlap)?;
+                let reported =
+                    Moments::of_law(&model.law, |outcome| (model.estimate)(outcome).standard_error.powi(2));
+                let found = Moments::of_law(&model.law, |outcome| (model.estimate)(outcome).value);
+                Some(reported.mean / found.variance)
+            });
+            let [Some(few), Some(many)] = ratios else { continue };
+            println!("{method:45} J = {similarity}: reported over true {few:.4} {many:.4}");
+            let is_without_replacement = matches!(
+                method,
+                Method::Registers(Source { base: Base::MinMax, .. })
+                    | Method::RawOnePermutation(_)
+                    | Method::BottomK(_)
+            );
+            if is_without_replacement {
+                assert!(few > 1.0 && many > 1.0, "{method}, J = {similarity}: {few} and {many}");
+            } else {
+                let (few, many) = ((few - 1.0).abs(), (many - 1.0).abs());
+                assert!(many < few / 2.0, "{method}, J = {similarity}: off by {few} and {many}");
+            }
+        }
     }
 }
 

@@ -43,6 +43,12 @@ impl Moments {
         Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
     }
 
+    /// Of a law of which only mean and variance are known. How far a sample variance scatters is taken from the sample: from
+    /// its kurtosis and not its fourth moment, which is small whenever the variance happens to be.
+    pub fn shaped_like(sample: &Self, mean: f64, variance: f64) -> Self {
+        Self { mean, variance, fourth: sample.fourth / sample.variance.powi(2) * variance.powi(2) }
+    }
+
     /// The standard error of the mean of so many values.
     pub fn error_of_mean(&self, trials: usize) -> f64 {
         (self.variance / trials as f64).sqrt()

@@ -51,14 +51,9 @@ fn check_point(method: Method, overlap: Overlap, trials: usize, number: u64, fin
         return 1.0;
     }
     let found = Moments::of_sample(&values);
-    let law = if let Some(model) = &model {
-        Moments::of_law(&model.law, |outcome| (model.estimate)(outcome).value)
-    } else {
-        // How far a sample variance scatters is taken from the sample where no law tells it: from its kurtosis and not its
-        // fourth moment, which is small whenever the variance happens to be.
-        let variance = claimed_variance(method, overlap);
-        let kurtosis = found.fourth / found.variance.powi(2);
-        Moments { mean: expected, variance, fourth: kurtosis * variance.powi(2) }
+    let law = match &model {
+        Some(model) => Moments::of_law(&model.law, |outcome| (model.estimate)(outcome).value),
+        None => Moments::shaped_like(&found, expected, claimed_variance(method, overlap)),
     };
     findings.check(&format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials));
     findings.check(&format!("{what}: variance"), found.variance, law.variance, law.error_of_variance(trials));

@@ -1,0 +1,68 @@
+//! Bits taken from registers that are not independent: `Method::all` has them from `MinHash` only.
+//!
+//! Two registers agree together more or less often than independent ones do, by the covariance c of their agreement. Their bits
+//! agree by accident independently, because every register mixes its number in, also where two hold copies of one value. So
+//! the covariance of the agreement of bits is (1−2⁻ᵇ)²·c, and R̂ has the variance of independent bits plus what the registers'
+//! own variance has over J(1−J)/k. For `SuperMinHash` that is (1−J)(αJ + 1/(2ᵇ−1))/m (digest 05, 5). Few shingles in
+//! many registers is where it matters.
+
+use minwise::estimate::b_bit::{self, Chance};
+use minwise::estimate::minhash;
+use minwise::hash::SplitMix64;
+use minwise::sketch::b_bit::BBit;
+use minwise::sketch::{Base, Method, Sketcher, Source};
+
+use crate::measure::{Findings, Moments, is_long};
+use crate::model::claimed_variance;
+use crate::pair::Overlap;
+
+const REGISTERS: usize = 64;
+
+fn check_point(base: Base, bits: u32, overlap: Overlap, number: u64, findings: &mut Findings) {
+    let trials = if is_long() { 20_000 } else { 2000 };
+    let (source, chance) = (Source { base, registers: REGISTERS }, Chance::sparse(bits));
+    let (a, b) = overlap.documents(number);
+    let mut seeds = SplitMix64::new(number);
+    let values: Vec<f64> = (0..trials)
+        .map(|_| {
+            let sketcher = BBit::new(source.build(seeds.next_u64()).unwrap(), bits).unwrap();
+            let [row_a, row_b] = [&a, &b].map(|document| {
+                let mut row = vec![0; sketcher.words()];
+                sketcher.sketch_into(document, &mut row);
+                row
+            });
+            chance.similarity(sketcher.matches(&row_a, &row_b) as f64 / REGISTERS as f64)
+        })
+        .collect();
+
+    let similarity = overlap.similarity();
+    let of_registers = claimed_variance(Method::Registers(source), overlap);
+    let variance = b_bit::variance(similarity, REGISTERS, chance) + of_registers
+        - minhash::variance(similarity, REGISTERS);
+    let found = Moments::of_sample(&values);
+    let law = Moments::shaped_like(&found, similarity, variance);
+    let what = format!("b-bit:{bits}/{source}, u = {}, J = {similarity}", overlap.union);
+    findings.check(&format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials));
+    findings.check(&format!("{what}: variance"), found.variance, law.variance, law.error_of_variance(trials));
+}
+
+#[test]
+fn of_registers_that_depend_on_one_another() {
+    let mut findings = Findings::default();
+    let mut point = 100 << 32;
+    for base in [
+        Base::MinMax,
+        Base::OnePermutation,
+        Base::OnePermutationRotation,
+        Base::SuperMinHash,
+        Base::FastSimilarity,
+    ] {
+        for bits in [1, 4] {
+            for similarity in [0.5, 0.8] {
+                point += 1;
+                check_point(base, bits, Overlap::new(40, similarity), point, &mut findings);
+            }
+        }
+    }
+    findings.conclude();
+}

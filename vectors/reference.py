@@ -235,14 +235,17 @@ def register_bits(i, z):
     return fmix32(z ^ fmix32(i ^ 0x9E3779B9))
 
 
-def planes(values, bits):
-    """Blocks of 64 values; of each, plane by plane, its bits in two words, or in one if it has at most 32 values."""
+def laid_out(values, bits):
+    """Whole values, the first lowest, if a word has room for several; else planes of as many words as values need."""
     out = []
-    for at in range(0, len(values), 64):
-        block = values[at : at + 64]
-        for plane in range(bits):
-            word = sum((v >> plane & 1) << i for i, v in enumerate(block))
-            out += [word & M32, word >> 32][: 1 if len(block) <= 32 else 2]
+    if bits in (8, 16, 32):
+        for at in range(0, len(values), 32 // bits):
+            block = values[at : at + 32 // bits]
+            out.append(sum((v & (1 << bits) - 1) << i * bits for i, v in enumerate(block)))
+        return out
+    for plane in range(bits):
+        for at in range(0, len(values), 32):
+            out.append(sum((v >> plane & 1) << i for i, v in enumerate(values[at : at + 32])))
     return out
 
 
@@ -346,7 +349,7 @@ def words(method, shingle_list, seed):
     registers = registers_of(method, shingle_list, seed)
     if sections or not packing:
         return registers
-    return [word for values, bits in stored(packing, registers) for word in planes(values, bits)]
+    return [word for values, bits in stored(packing, registers) for word in laid_out(values, bits)]
 
 
 def agreeing(a, b):

@@ -12,20 +12,19 @@ use minwise::hash::SplitMix64;
 use minwise::sketch::b_bit::BBit;
 use minwise::sketch::{Base, Method, Sketcher, Source};
 
-use crate::measure::{Findings, Moments, is_long};
+use crate::measure::{Findings, Measured, Moments, is_long};
 use crate::model::claimed_variance;
 use crate::pair::Overlap;
 
 const REGISTERS: usize = 64;
 
-fn check_point(base: Base, bits: u32, overlap: Overlap, number: u64, findings: &mut Findings) {
-    let trials = if is_long() { 20_000 } else { 2000 };
+fn measure(base: Base, bits: u32, overlap: Overlap, trials: usize, number: u64) -> Vec<Measured> {
     let (source, chance) = (Source { base, registers: REGISTERS }, Chance::sparse(bits));
-    let (a, b) = overlap.documents(number);
-    let mut seeds = SplitMix64::new(number);
+    let mut random = SplitMix64::new(number);
+    let (a, b) = overlap.documents(random.next_u64());
     let values: Vec<f64> = (0..trials)
         .map(|_| {
-            let sketcher = BBit::new(source.build(seeds.next_u64()).unwrap(), bits).unwrap();
+            let sketcher = BBit::new(source.build(random.next_u64()).unwrap(), bits).unwrap();
             let [row_a, row_b] = [&a, &b].map(|document| {
                 let mut row = vec![0; sketcher.words()];
                 sketcher.sketch_into(document, &mut row);
@@ -42,14 +41,22 @@ fn check_point(base: Base, bits: u32, overlap: Overlap, number: u64, findings: &
     let found = Moments::of_sample(&values);
     let law = Moments::shaped_like(&found, similarity, variance);
     let what = format!("b-bit:{bits}/{source}, u = {}, J = {similarity}", overlap.union);
-    findings.check(&format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials));
-    findings.check(&format!("{what}: variance"), found.variance, law.variance, law.error_of_variance(trials));
+    vec![
+        Measured::new(format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials)),
+        Measured::new(
+            format!("{what}: variance"),
+            found.variance,
+            law.variance,
+            law.error_of_variance(trials),
+        ),
+    ]
 }
 
 #[test]
 fn of_registers_that_depend_on_one_another() {
     let mut findings = Findings::default();
     let mut point = 100 << 32;
+    let trials = if is_long() { 20_000 } else { 2000 };
     for base in [
         Base::MinMax,
         Base::OnePermutation,
@@ -60,7 +67,9 @@ fn of_registers_that_depend_on_one_another() {
         for bits in [1, 4] {
             for similarity in [0.5, 0.8] {
                 point += 1;
-                check_point(base, bits, Overlap::new(40, similarity), point, &mut findings);
+                let overlap = Overlap::new(40, similarity);
+                let measure = |trials, number| measure(base, bits, overlap, trials, number);
+                findings.confirm(trials, point, measure);
             }
         }
     }

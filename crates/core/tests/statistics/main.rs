@@ -11,10 +11,11 @@
 //! | [`formulas`] | summed over those laws, means and variances are what the formulas of `estimate` say; intervals cover |
 //! | [`minhash`] | `MinHash` on ids and texts of several kinds, its bands, and the trap that it avoids |
 //!
-//! **False alarms.** A right sketch is refused by a single check once in 16 000 times. [`methods`] makes 40 methods × 6
-//! similarities × 3 sizes = 720 points with at most three checks each, and [`bits`] 20 with two, so that a fresh choice
-//! of all seeds would give a false alarm with probability 0.13. The seeds were chosen once, and none was changed to make
-//! a check pass.
+//! **False alarms.** A single measurement of a right sketch is four standard errors away once in 16 000 times. [`methods`] has
+//! 40 methods × 6 similarities × 3 sizes = 720 points with at most three measurements each, and [`bits`] 20 with two, so that
+//! a fresh choice of all seeds would show one that is with probability 0.13, and the long mode with 0.35. A point that does is
+//! measured again with other seeds and four times the trials, and only that counts: a false alarm has probability 10⁻⁵. Seeds
+//! are the numbers of the points; none was searched for.
 //!
 //! `MINWISE_LONG=1` adds every combination of set size and number of registers, and ten times as many trials.
 

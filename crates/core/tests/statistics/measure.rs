@@ -1,5 +1,7 @@
 //! What was measured against what should have been, in standard errors.
 
+use std::fmt;
+
 use crate::law::Law;
 
 /// Standard errors that a measurement may be away from what it estimates; a right one is refused once in 16 000 times.
@@ -87,6 +89,36 @@ pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     Some(((statistic / freedom).cbrt() - (1.0 - spread)) / spread.sqrt())
 }
 
+/// A measurement, and how many standard errors it is away from what it should be.
+pub struct Measured {
+    what: String,
+    away: f64,
+    seen: String,
+}
+
+impl Measured {
+    /// A value that was found against the one that was expected.
+    pub fn new(what: String, found: f64, expected: f64, standard_error: f64) -> Self {
+        let away = (found - expected) / standard_error;
+        Self { what, away, seen: format!("{found} against {expected}") }
+    }
+
+    /// Something that is itself in standard errors.
+    pub fn standardised(what: String, away: f64) -> Self {
+        Self { what, away, seen: "its law".to_owned() }
+    }
+
+    fn is_far(&self) -> bool {
+        self.away.is_nan() || self.away.abs() > SIGMAS
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:78} {:+.2} standard errors, {}", self.what, self.away, self.seen)
+    }
+}
+
 /// What was found wrong; a test goes through all its cases and then tells of every one that failed.
 #[derive(Default)]
 pub struct Findings {
@@ -102,15 +134,30 @@ impl Findings {
 
     /// A measurement against what it should be.
     pub fn check(&mut self, what: &str, found: f64, expected: f64, standard_error: f64) {
-        self.check_away(what, (found - expected) / standard_error, &format!("{found} against {expected}"));
+        self.take(&Measured::new(what.to_owned(), found, expected, standard_error));
     }
 
-    /// A measurement that is so many standard errors away from what it should be.
-    pub fn check_away(&mut self, what: &str, away: f64, seen: &str) {
+    /// Measurements that `measure` makes with so many trials and the seeds of this number. Where one is too far away, all
+    /// are made again with four times the trials and other seeds, and these count: what is wrong is then twice as many standard
+    /// errors away, and what was chance is not.
+    pub fn confirm(&mut self, trials: usize, number: u64, measure: impl Fn(usize, u64) -> Vec<Measured>) {
+        let mut measured = measure(trials, number);
+        if measured.iter().any(Measured::is_far) {
+            for far in measured.iter().filter(|measured| measured.is_far()) {
+                println!("{far}: once more");
+            }
+            measured = measure(4 * trials, !number);
+        }
+        for measured in &measured {
+            self.take(measured);
+        }
+    }
+
+    fn take(&mut self, measured: &Measured) {
         self.checks += 1;
-        println!("{what:78} {away:+.2} standard errors, {seen}");
-        if away.is_nan() || away.abs() > SIGMAS {
-            self.wrong.push(format!("{what}: {away:+.2} standard errors, {seen}"));
+        println!("{measured}");
+        if measured.is_far() {
+            self.wrong.push(measured.to_string());
         }
     }
 

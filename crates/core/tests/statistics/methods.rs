@@ -4,9 +4,9 @@
 //! A point is a method, a similarity, a set size and a number of registers. Its trials are seeds of their own.
 
 use minwise::hash::SplitMix64;
-use minwise::sketch::Method;
+use minwise::sketch::{Method, Sketcher};
 
-use crate::measure::{Findings, Moments, chi_square, is_long};
+use crate::measure::{Findings, Measured, Moments, chi_square, is_long};
 use crate::model::{Model, claimed_variance, exact, model};
 use crate::pair::Overlap;
 
@@ -17,76 +17,85 @@ const SMALL: usize = 40;
 const MEDIUM: usize = 320;
 const LARGE: usize = 3000;
 
-/// One method at one point; gives the share of trials whose interval held the truth, unless nothing is left to chance.
-fn check_point(
+/// Two sketches of one point, for each of so many seeds.
+fn for_each_seed(
     method: Method,
     overlap: Overlap,
     trials: usize,
     number: u64,
-    findings: &mut Findings,
-) -> Option<f64> {
-    let what = format!("{method}, u = {}, J = {}", overlap.union, overlap.similarity());
-    let (a, b) = overlap.documents(number);
-    let expected = exact(method, overlap);
-    let model = model(method, overlap);
-
-    let mut seeds = SplitMix64::new(number);
-    let mut values = Vec::with_capacity(trials);
-    let mut covered = 0;
-    let mut counts = vec![0; model.as_ref().map_or(0, |model| model.law.len())];
+    mut show: impl FnMut(&dyn Sketcher, &[u32], &[u32]),
+) {
+    let mut random = SplitMix64::new(number);
+    let (a, b) = overlap.documents(random.next_u64());
     for trial in 0..trials {
-        let sketcher = method.build(seeds.next_u64()).unwrap();
+        let sketcher = method.build(random.next_u64()).unwrap();
         if trial == 0 {
-            assert_eq!(sketcher.exact(&a, &b), expected, "{what}: what was planted");
+            assert_eq!(sketcher.exact(&a, &b), exact(method, overlap), "{method}: what was planted");
         }
         let (mut row_a, mut row_b) = (vec![0; sketcher.words()], vec![0; sketcher.words()]);
         sketcher.sketch_into(&a, &mut row_a);
         sketcher.sketch_into(&b, &mut row_b);
-        let estimate = sketcher.estimate(&row_a, &row_b);
+        show(&*sketcher, &row_a, &row_b);
+    }
+}
+
+/// One method at one point: mean and variance of the estimate, and the law of what it counts.
+fn measure(method: Method, overlap: Overlap, trials: usize, number: u64) -> Vec<Measured> {
+    let what = format!("{method}, u = {}, J = {}", overlap.union, overlap.similarity());
+    let (expected, variance) = (exact(method, overlap), claimed_variance(method, overlap));
+    let model = model(method, overlap);
+    let mut values = Vec::with_capacity(trials);
+    let mut counts = vec![0; model.as_ref().map_or(0, |model| model.law.len())];
+    for_each_seed(method, overlap, trials, number, |sketcher, a, b| {
+        let estimate = sketcher.estimate(a, b);
         values.push(estimate.value);
-        covered += usize::from(estimate.interval.0 <= expected && expected <= estimate.interval.1);
         if let Some(Model { outcome, estimate: of_outcome, .. }) = &model {
-            let outcome = outcome(&row_a, &row_b);
+            let outcome = outcome(a, b);
             counts[outcome] += 1;
             assert_eq!(estimate, of_outcome(outcome), "{what}: the estimate is that of what was counted");
         }
+    });
+    if variance == 0.0 {
+        assert!(values.iter().all(|&value| value == expected), "{what}: nothing is left to chance");
+        return vec![];
     }
 
-    if claimed_variance(method, overlap) == 0.0 {
-        assert!(values.iter().all(|&value| value == expected), "{what}: nothing is left to chance");
-        return None;
-    }
     let found = Moments::of_sample(&values);
     let law = match &model {
         Some(model) => Moments::of_law(&model.law, |outcome| (model.estimate)(outcome).value),
-        None => Moments::shaped_like(&found, expected, claimed_variance(method, overlap)),
+        None => Moments::shaped_like(&found, expected, variance),
     };
-    findings.check(&format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials));
-    findings.check(&format!("{what}: variance"), found.variance, law.variance, law.error_of_variance(trials));
-    if let Some(away) = model.and_then(|model| chi_square(&counts, &model.law)) {
-        findings.check_away(&format!("{what}: law"), away, "chi-square");
-    }
-    Some(covered as f64 / trials as f64)
+    let mut measured = vec![
+        Measured::new(format!("{what}: mean"), found.mean, law.mean, law.error_of_mean(trials)),
+        Measured::new(
+            format!("{what}: variance"),
+            found.variance,
+            law.variance,
+            law.error_of_variance(trials),
+        ),
+    ];
+    let away = model.and_then(|model| chi_square(&counts, &model.law));
+    measured.extend(away.map(|away| Measured::standardised(format!("{what}: law"), away)));
+    measured
+}
+
+/// Whether whole registers of unrelated documents are compared: they differ, but for accidents that are too rare to be
+/// measured here. `minhash` has their law, and `tests/conformance.rs` such documents.
+fn is_certain(method: Method, similarity: f64) -> bool {
+    similarity == 0.0 && claimed_variance(method, Overlap::new(SMALL, similarity)) == 0.0
 }
 
 /// All methods at all similarities. `number` tells the points of one test from those of another.
 fn check_methods(registers: usize, union: usize, trials: usize, number: u64) {
     let mut findings = Findings::default();
-    let mut points = number << 32;
+    let mut point = number << 32;
     for method in Method::all(registers) {
-        let mut covered = vec![];
         for similarity in SIMILARITIES {
-            points += 1;
-            let overlap = Overlap::new(union, similarity);
-            covered.extend(check_point(method, overlap, trials, points, &mut findings));
-        }
-        // Where there is a law, `formulas` sums over it.
-        if model(method, Overlap::new(union, SIMILARITIES[0])).is_none() {
-            let all = covered.len() as f64;
-            let short_of = 0.95 - covered.iter().sum::<f64>() / all;
-            let error = (0.95 * 0.05 / (all * trials as f64)).sqrt();
-            let what = format!("{method}, u = {union}: intervals cover less than 95 % by");
-            findings.check_away(&what, (short_of / error).max(0.0), &format!("{short_of:.4}"));
+            point += 1;
+            if !is_certain(method, similarity) {
+                let overlap = Overlap::new(union, similarity);
+                findings.confirm(trials, point, |trials, number| measure(method, overlap, trials, number));
+            }
         }
     }
     findings.conclude();
@@ -120,4 +129,36 @@ fn every_size_and_number_of_registers() {
             check_methods(registers, union, 2000, number);
         }
     }
+}
+
+/// Where there is a law, `formulas` sums over it.
+#[test]
+fn intervals_of_methods_without_a_law_cover() {
+    let mut findings = Findings::default();
+    let similarities = &SIMILARITIES[1..];
+    let mut point = 200 << 32;
+    for (registers, union) in [(64, SMALL), (256, MEDIUM), (64, LARGE)] {
+        for method in Method::all(registers) {
+            if model(method, Overlap::new(union, similarities[0])).is_some() {
+                continue;
+            }
+            point += 1;
+            findings.confirm(trials(500), point, |trials, number| {
+                let (mut all, mut covered) = (0.0, 0.0);
+                for (number, &similarity) in (number..).zip(similarities) {
+                    let overlap = Overlap::new(union, similarity);
+                    for_each_seed(method, overlap, trials, number, |sketcher, a, b| {
+                        let (low, high) = sketcher.estimate(a, b).interval;
+                        covered += f64::from(u8::from((low..=high).contains(&overlap.similarity())));
+                        all += 1.0;
+                    });
+                }
+                let share = covered / all;
+                // More than what is claimed is no fault.
+                let what = format!("{method}, u = {union}: intervals cover");
+                vec![Measured::new(what, share.min(0.95), 0.95, (0.95_f64 * 0.05 / all).sqrt())]
+            });
+        }
+    }
+    findings.conclude();
 }

@@ -220,8 +220,49 @@ def bottom_k(shingle_set, seed, values):
     return [half for v in least + [M64] * (values - len(least)) for half in (v >> 32, v & M32)]
 
 
+def modular(shingle_set, seed, registers):
+    """Minima of a·x + b modulo 2^61 - 1, their upper 32 bits."""
+    prime, numbers = (1 << 61) - 1, splitmix64(seed)
+
+    def below(bound):
+        return next(n % bound for n in numbers if n < M64 - M64 % bound)
+
+    out = []
+    for _ in range(registers):
+        a = 1 + below(prime - 1)
+        b = below(prime)
+        out.append(min((a * fmix64(x) + b) % prime for x in shingle_set) >> 29)
+    return out
+
+
+def multiplicative(shingle_set, seed, registers):
+    """Minima of products with odd numbers, their upper 32 bits."""
+    numbers = splitmix64(seed)
+    drawn = [(next(numbers) | 1, next(numbers)) for _ in range(registers)]
+    return [min(fmix64(x) * s + o & M64 for x in shingle_set) >> 32 for s, o in drawn]
+
+
+def murmur3_of_eight(x, h):
+    """MurmurHash3 of the eight bytes of a number."""
+    for block in (x & M32, x >> 32):
+        k = block * 0xCC9E2D51 & M32
+        k = (k << 15 | k >> 17) & M32
+        h ^= k * 0x1B873593 & M32
+        h = ((h << 13 | h >> 19) & M32) * 5 + 0xE6546B64 & M32
+    return fmix32(h ^ 8)
+
+
+def murmur3(shingle_set, seed, registers):
+    """Minima of MurmurHash3 with consecutive seeds."""
+    own = next(splitmix64(seed)) >> 32
+    return [min(murmur3_of_eight(x, own + i & M32) for x in shingle_set) for i in range(registers)]
+
+
 BASES = {
     "minhash": sketch,
+    "minhash,modular": modular,
+    "minhash,multiplicative": multiplicative,
+    "minhash,murmur3": murmur3,
     "min-max": min_max,
     "one-permutation": one_permutation,
     "one-permutation,rotation": lambda *of: one_permutation(*of, "rotation"),

@@ -13,7 +13,7 @@
 //! Do not     use them for speed.
 
 use super::minhash::check_registers;
-use super::{Registers, Sketcher};
+use super::{Registers, Sketcher, merge_minima};
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
 use crate::hash::SplitMix64;
@@ -78,6 +78,10 @@ impl Sketcher for FamilyMinHash {
             Functions::Multiplicative(functions) => functions.minima_into(shingles, out),
             Functions::Murmur3(functions) => functions.minima_into(shingles, out),
         }
+    }
+
+    fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
+        merge_minima(a, b, out)
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -53,7 +53,7 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     let (similarity, k) = (exact(method, overlap), method.registers());
     match method {
         Method::Registers(Source { base, .. }) => match base {
-            Base::MinHash => method.variance(similarity),
+            Base::MinHash | Base::FamilyMinHash(_) => method.variance(similarity),
             Base::MinMax => estimate::min_max::variance(union, shared, k),
             Base::OnePermutation => one_permutation::variance(union, shared, k, share_optimal),
             Base::OnePermutationRotation => one_permutation::variance(union, shared, k, share_rotation),
@@ -72,9 +72,8 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let k = method.registers();
     let one = Chance::sparse(1);
     Some(match method {
-        Method::Registers(Source { base: Base::MinHash, .. }) | Method::PreTagged { .. } => {
-            registers(method, binomial(k, similarity))
-        }
+        Method::Registers(Source { base: Base::MinHash | Base::FamilyMinHash(_), .. })
+        | Method::PreTagged { .. } => registers(method, binomial(k, similarity)),
         Method::Registers(Source { base: Base::MinMax, .. }) => registers(method, min_max_law(overlap, k)),
         Method::Registers(_) => return None,
         Method::RawOnePermutation(bins) => raw_one_permutation(bins, overlap),

@@ -183,9 +183,8 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
     if !problems.0.is_empty() {
         return None;
     }
-    let chosen = tune::choose(threshold, recall, method.registers(), |similarity| {
-        method.match_probability(similarity)
-    });
+    // Registers that can be banded agree with the probability of the similarity itself.
+    let chosen = tune::choose(threshold, recall, method.registers(), |similarity| similarity);
     problems.check("--recall", chosen)
 }
 

@@ -79,7 +79,7 @@ pub fn dedup(
                 Cluster::Star => {
                     let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
                     let verdicts = star(neighbourhood, &numbers, rows.limits(KEPT), judge, |found| {
-                        sum.add(found, copies(found.document), settings);
+                        sum.add(found, copies(found.document));
                     })?;
                     let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
                         Verdict::Kept => None,
@@ -92,7 +92,7 @@ pub fn dedup(
                 }
                 Cluster::Components => {
                     let first = components(neighbourhood, rows.limits(CONNECTED), judge, |found| {
-                        sum.add(found, copies(found.document), settings);
+                        sum.add(found, copies(found.document));
                     })?;
                     let mut pairs = vec![];
                     for visit in &visits {

@@ -108,7 +108,7 @@ pub fn pairs(
                     let [a, b] =
                         [found.earlier, found.document].map(|number| hood.documents[number as usize]);
                     let pairs = equals.copies(a) * equals.copies(b) - unwanted(a) * unwanted(b);
-                    sum.add(found, pairs, settings);
+                    sum.add(found, pairs);
                     found_here.push((a, b, found.similarity));
                 };
                 minwise::cluster::pairs(neighbourhood, is_wanted, rows.limits(ALL), judge, found)?;

@@ -59,9 +59,8 @@ impl Settings {
     /// Settings for a spec and a threshold, with bands and rows that find a pair at the threshold with probability
     /// `recall`.
     pub fn new(spec: Spec, threshold: f64, recall: f64) -> Result<Self, Error> {
-        let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| {
-            spec.method.match_probability(similarity)
-        })?;
+        // Registers that can be banded agree with the probability of the similarity itself.
+        let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity)?;
         Ok(Self {
             spec,
             threshold,

@@ -79,10 +79,9 @@ impl Verification {
     }
 
     /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
-    pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64, settings: &Settings) {
+    pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64) {
         self.verified += 1;
-        let p = settings.spec.method.match_probability(found.similarity);
-        self.expected_recall.add(p, found.narrowed, pairs);
+        self.expected_recall.add(found.similarity, found.narrowed, pairs);
     }
 
     /// Takes over what the judge of one neighbourhood has seen.

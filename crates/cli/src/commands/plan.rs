@@ -53,7 +53,7 @@ const MODEL: usize = 4096;
 
 impl Plan {
     fn probability(&self, similarity: f64) -> f64 {
-        Curve::from(self.banding).probability(self.method.match_probability(similarity))
+        Curve::from(self.banding).probability(similarity)
     }
 
     /// Bytes that a run keeps in memory for each document, at most.
@@ -66,7 +66,7 @@ impl Plan {
     }
 
     fn false_candidates(&self) -> f64 {
-        tune::expected_false_candidates(self.banding, self.threshold, |s| self.method.match_probability(s))
+        tune::expected_false_candidates(self.banding, self.threshold, |similarity| similarity)
     }
 
     /// Every sketch, by the bytes that it needs for the wanted error at the threshold.

@@ -1,6 +1,6 @@
 //! Fractional bits.
 //!
-//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the second source (digest
+//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the third source (digest
 //!            04, 2 to 5).
 //! Idea       A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
 //!            bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
@@ -207,7 +207,7 @@ impl Sketcher for XorBit {
 /// Which ¾ bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreeQuarter {
-    /// Half of the stored bits are pairs, as the second source has it: ⅔ bit a register.
+    /// Half of the stored bits are pairs, as the third source has it: ⅔ bit a register.
     Paper,
     /// A third of the stored bits are pairs: ¾ bit a register.
     Exact,

@@ -225,10 +225,11 @@ impl Method {
                 Arc::new(Sectional::new(registers, sections, policy, seed)?)
             }
             Self::Tolerant { sections, registers } => {
-                let sections = u32::try_from(sections).ok().filter(|sections| (1..=256).contains(sections));
-                let sections = sections
-                    .ok_or_else(|| Error::out_of_range("the number of sections", 0, "from 1 to 256"))?;
-                Arc::new(Tolerant::new(registers, Tolerant::tolerance_of_sections(sections), seed)?)
+                if !(1..=256).contains(&sections) {
+                    return Err(Error::out_of_range("the number of sections", sections, "from 1 to 256"));
+                }
+                let tolerance = Tolerant::tolerance_of_sections(sections as u32);
+                Arc::new(Tolerant::new(registers, tolerance, seed)?)
             }
             Self::PreTagged { sections, source } => {
                 Arc::new(PreTagged::new(source.build(seed)?, sections, Policy::First)?)
@@ -341,12 +342,6 @@ impl Method {
             | Self::Odd(_, source)
             | Self::PreTagged { source, .. } => of(source),
         }
-    }
-
-    /// The probability that a register of two documents of this similarity agrees.
-    #[must_use]
-    pub fn match_probability(self, similarity: f64) -> f64 {
-        similarity
     }
 }
 

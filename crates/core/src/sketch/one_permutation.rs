@@ -22,7 +22,7 @@
 //!            rotation.
 //! Vectors    digest 05, 3: the worked examples and the table.
 //!
-//! Use when   documents are long and speed counts. The raw form compares short documents best and merges by minimum.
+//! Use when   documents are long and speed counts. Of the three, the raw form compares short documents best, and it merges by minimum.
 //! Do not     band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
 
 use crate::error::Error;

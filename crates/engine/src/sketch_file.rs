@@ -1,6 +1,6 @@
 //! Sketches as a file: made once, compared any number of times.
 //!
-//! A [store](crate::store) file with the sections `present` (a byte a document: whether it has shingles), `id_ends` (u64 a
+//! A file of our own form (`store/`) with the sections `present` (a byte a document: whether it has shingles), `id_ends` (u64 a
 //! document), `ids` (UTF-8, one after the other) and `rows` (the sketches, u32 a word). It says of itself which spec made
 //! it, with its version and the Unicode version, and how many documents and words it has.
 

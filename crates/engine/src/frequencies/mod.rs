@@ -1,7 +1,7 @@
 //! Document frequencies: in how many documents of a corpus each shingle stands.
 //!
 //! They are counted in a pass of their own, exactly and over every document, and kept as a table of shingles in ascending
-//! order with their frequencies, which is a [store](crate::store) file: mapped, checked, and good for further runs.
+//! order with their frequencies, which is a file of our own form (`store/`): mapped, checked, and good for further runs.
 
 mod count;
 mod runs;

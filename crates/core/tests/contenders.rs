@@ -22,7 +22,7 @@ fn permutation(ids: usize, random: &mut SplitMix64) -> Vec<u32> {
 fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     let ids = order.len();
     let least = |shift: usize| {
-        set.iter().map(|&id| order[(spread[id] as usize + ids - shift % ids) % ids]).min().unwrap()
+        set.iter().map(|&id| order[(spread[id] as usize + ids - shift % ids) % ids]).min().unwrap_or(u32::MAX)
     };
     (1..=REGISTERS).map(least).collect()
 }

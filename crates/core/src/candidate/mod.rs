@@ -7,10 +7,12 @@
 //! | way | finds a pair at similarity s with probability | use when |
 //! |---|---|---|
 //! | [`banding`] | 1 − (1 − sʳ)ᵇ | always; b and r come from [`tune::choose`] |
+//! | [`sort_merge`] | 1 | containment, which bands do not see; or no pair may be missed |
 
 pub mod banding;
 pub mod recall;
 pub mod shelf;
+pub mod sort_merge;
 pub mod tune;
 
 pub use banding::{Banding, Splits};

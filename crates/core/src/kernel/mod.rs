@@ -1,10 +1,11 @@
 //! The loops that run once per byte, per shingle and register, or per pair of sketches, written for the vector units of
 //! the machine.
 //!
-//! Three kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
-//! a text, 64 bytes at a time, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles, and
-//! those of [`compare`] count where two sketches agree. Each exists in a portable form, which is the definition, and in
-//! forms for AVX2, AVX-512 and NEON that give the same bits. This room holds all `unsafe` code of the project.
+//! Four kinds of loops earn hand-written code: [`Kernel::classify`] finds the word characters and the non-ASCII bytes of
+//! a text, 64 bytes at a time, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles,
+//! [`Kernel::sample`] draws k samples of a weighted set, and those of [`compare`] count where two sketches agree. Each
+//! exists in a portable form, which is the definition, and in forms for AVX2, AVX-512 and NEON that give the same bits.
+//! This room holds all `unsafe` code of the project, but for the line that maps files.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|
@@ -19,7 +20,9 @@
 use std::fmt;
 
 pub mod compare;
+mod logarithm;
 mod portable;
+mod sample;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -30,6 +33,10 @@ mod neon;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use logarithm::float;
+pub use logarithm::ln;
+pub use sample::{Draw, Elements, Place, Sample};
 
 /// Bytes of text that one pair of masks describes.
 pub const BLOCK: usize = 64;

@@ -1,0 +1,111 @@
+//! The natural logarithm, in operations that every machine rounds alike.
+//!
+//! Weights and weighted sketches need a logarithm that decides bytes of files, and the one of a system's mathematics
+//! library may differ in its last bit from that of another. This one is made of additions, multiplications and one
+//! division of 64-bit floating point numbers, which IEEE 754 defines to the bit; Rust neither contracts nor reorders
+//! them, so scalar and vector code give the same bits. It has no branches, so that compilers can vectorise it.
+//!
+//! x = m·2ᵏ with m from √½ to √2, and s = (m−1)/(m+1), so that |s| < 0.1716 and
+//! ln x = k·ln 2 + 2·(s + s³/3 + s⁵/5 + …), of which eleven terms are enough: the next one is below 2⁻⁶².
+//! 64 bits rather than 32, because ln w is divided by numbers near zero (see [`draw`](super::sample)), where 24 bits
+//! would show. An exponential is not needed anywhere: samples are compared by their logarithms.
+
+/// 2⁵²: an integer below it, set into the lower bits of this number, adds itself.
+const LATTICE: f64 = (1u64 << 52) as f64;
+/// ln 2 to 32 bits, so that its product with an exponent is exact, and what is missing.
+const LN_2_UPPER: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
+const LN_2_LOWER: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
+/// 2/(2i+3): the series after its first term, divided by s³.
+const SERIES: [f64; 10] = {
+    let mut series = [0.0; 10];
+    let mut i = 0;
+    while i < series.len() {
+        series[i] = 2.0 / (2 * i + 3) as f64;
+        i += 1;
+    }
+    series
+};
+
+/// An integer below 2⁵² as a floating point number, without a conversion that some vector units lack.
+#[inline(always)]
+pub(crate) fn float(integer: u64) -> f64 {
+    f64::from_bits(LATTICE.to_bits() | integer) - LATTICE
+}
+
+/// The natural logarithm of a positive finite number, to two units in the last place; of anything else, some number.
+#[inline(always)]
+#[must_use]
+pub fn ln(x: f64) -> f64 {
+    const HALF_ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+    const FRACTION: u64 = (1 << 52) - 1;
+    // Numbers below the normal ones have their exponent in their leading zeros; times 2⁵⁴ they are normal.
+    let tiny = x < f64::MIN_POSITIVE;
+    let bits = (if tiny { x * (4.0 * LATTICE) } else { x }).to_bits();
+    let bias = if tiny { 1022.0 + 54.0 } else { 1022.0 };
+    // Relative to √½, the upper bits are the exponent of an m that lies in √½..√2.
+    let above = bits.wrapping_sub(HALF_ROOT - (0x3fe << 52));
+    let k = float(above >> 52) - bias;
+    let m = f64::from_bits((above & FRACTION) + HALF_ROOT);
+    let s = (m - 1.0) / (m + 1.0);
+    let s2 = s * s;
+    let mut tail = SERIES[9];
+    let mut i = 9;
+    while i > 0 {
+        i -= 1;
+        tail = tail * s2 + SERIES[i];
+    }
+    k * LN_2_UPPER + (2.0 * s + (s * s2 * tail + k * LN_2_LOWER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// How many numbers lie between two of the same sign.
+    fn units(a: f64, b: f64) -> u64 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
+    #[test]
+    fn the_constants_add_up() {
+        assert_eq!(LN_2_UPPER + LN_2_LOWER, std::f64::consts::LN_2);
+        assert_eq!(LN_2_UPPER.to_bits().trailing_zeros(), 21);
+        assert_eq!(float(0), 0.0);
+        assert_eq!(float((1 << 52) - 1), ((1u64 << 52) - 1) as f64);
+    }
+
+    #[test]
+    fn exact_where_it_can_be() {
+        assert_eq!(ln(1.0).to_bits(), 0);
+        for x in [2.0, 0.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, 10.0, 1e-30, 1e30] {
+            assert!(units(ln(x), x.ln()) <= 1, "{x}: {} {}", ln(x), x.ln());
+        }
+    }
+
+    /// The bound that the documentation gives; the system's own logarithm is taken to be right to one unit.
+    #[test]
+    fn within_two_units_of_the_system() {
+        let mut random = crate::hash::SplitMix64::new(1);
+        let mut most = 0;
+        for _ in 0..2_000_000 {
+            let bits = random.next_u64();
+            let fraction = f64::from_bits(bits >> 12 | 1023 << 52);
+            // Every exponent, the neighbourhood of 1 from both sides, and what is below normal.
+            let near = 1.0 + (fraction - 1.5) * f64::from_bits((1023 - (bits & 31)) << 52);
+            for x in [f64::from_bits(bits >> 1), fraction, fraction - 0.5, near, f64::from_bits(bits >> 13)] {
+                if x.is_finite() && x > 0.0 && x != 1.0 {
+                    most = most.max(units(ln(x), x.ln()));
+                }
+            }
+        }
+        assert!(most <= 2, "{most} units");
+    }
+
+    proptest! {
+        #[test]
+        fn never_falls(x in 1e-300..1e300f64) {
+            prop_assert!(ln(x) <= ln(x * 1.000_000_001));
+        }
+    }
+}

@@ -23,6 +23,7 @@ const ROOMS: [&str; 14] = [
     "sort",
     "text",
     "shingle",
+    "weight",
     "estimate",
     "sketch",
     "candidate",

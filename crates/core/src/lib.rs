@@ -44,6 +44,7 @@ pub mod sort;
 mod spec;
 pub mod text;
 pub mod verify;
+pub mod weight;
 
 pub use error::{Error, ErrorKind};
 pub use spec::{Spec, VERSION};

@@ -3,6 +3,7 @@
 //! | measure | says | use when |
 //! |---|---|---|
 //! | [`jaccard`] | how much of both together is shared | near-duplicates; what every decision rests on |
+//! | [`weighted`] | the same, of weighted sets | rare or repeated shingles are to count more |
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
 //! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
@@ -15,6 +16,8 @@ pub mod jaccard;
 pub mod order;
 pub mod passages;
 mod set;
+pub mod weighted;
 
 pub use jaccard::Overlap;
 pub use set::ShingleSet;
+pub use weighted::WeightedOverlap;

@@ -1,0 +1,172 @@
+//! In how many documents each shingle occurs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// A table of document frequencies: D documents, and d of them for each shingle.
+///
+/// Every document counts, equal ones too. A shingle that is not in the table is in no document of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentFrequencies {
+    documents: u64,
+    /// Sorted by shingle.
+    entries: Vec<(u64, u64)>,
+}
+
+impl DocumentFrequencies {
+    /// The table of `documents` documents, of which each shingle is found in as many as its entry says.
+    ///
+    /// Refused are tables of no documents, shingles that come twice, and shingles of more documents than there are.
+    pub fn new(documents: u64, mut entries: Vec<(u64, u64)>) -> Result<Self, Error> {
+        if documents == 0 {
+            return Err(Error::out_of_range("the number of documents", documents, "at least 1"));
+        }
+        entries.sort_unstable();
+        if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let twice = format_args!("{:016x}", pair[0].0).to_string();
+            return Err(Error::out_of_range("a shingle of the table", twice, "listed once"));
+        }
+        if let Some((_, most)) = entries.iter().find(|(_, frequency)| *frequency > documents) {
+            let range = format!("at most the number of documents, {documents}");
+            return Err(Error::out_of_range("a document frequency", most, &range));
+        }
+        Ok(Self { documents, entries })
+    }
+
+    /// Counts documents, each given by its shingles.
+    pub fn count<'a>(documents: impl IntoIterator<Item = &'a [u64]>) -> Result<Self, Error> {
+        let (mut number, mut all) = (0, vec![]);
+        for document in documents {
+            let from = all.len();
+            all.extend_from_slice(document);
+            all[from..].sort_unstable();
+            let mut kept = from;
+            for at in from..all.len() {
+                if kept == from || all[kept - 1] != all[at] {
+                    all[kept] = all[at];
+                    kept += 1;
+                }
+            }
+            all.truncate(kept);
+            number += 1;
+        }
+        all.sort_unstable();
+        let entries = all.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u64)).collect();
+        Self::new(number, entries)
+    }
+
+    /// D.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// The shingles with their d, sorted.
+    #[must_use]
+    pub fn entries(&self) -> &[(u64, u64)] {
+        &self.entries
+    }
+
+    /// d.
+    #[must_use]
+    pub fn of(&self, shingle: u64) -> u64 {
+        self.entries.binary_search_by_key(&shingle, |entry| entry.0).map_or(0, |at| self.entries[at].1)
+    }
+}
+
+/// In how many documents a shingle may be found before it is ignored. A text form with a point is a share, one without a
+/// number: `0.1`, `500`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MostDocuments {
+    /// This share of all documents.
+    Share(f64),
+    /// This many.
+    Number(u64),
+}
+
+impl MostDocuments {
+    /// Whether a shingle of this many documents is kept.
+    #[must_use]
+    pub fn allows(self, frequency: u64, documents: u64) -> bool {
+        match self {
+            Self::Share(share) => frequency as f64 <= share * documents as f64,
+            Self::Number(most) => frequency <= most,
+        }
+    }
+}
+
+impl fmt::Display for MostDocuments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Debug keeps the point of 1.0.
+            Self::Share(share) => write!(f, "{share:?}"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl FromStr for MostDocuments {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || {
+            let expected = "a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`";
+            Error::parse("limit on documents", text, expected)
+        };
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.split_once('.') {
+            Some((whole, part)) if digits(whole) && digits(part) => {
+                let share: f64 = text.parse().map_err(|_| wrong())?;
+                if share > 0.0 && share <= 1.0 { Ok(Self::Share(share)) } else { Err(wrong()) }
+            }
+            None if digits(text) => match text.parse().map_err(|_| wrong())? {
+                0 => Err(wrong()),
+                number => Ok(Self::Number(number)),
+            },
+            _ => Err(wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_is_by_document() {
+        let table = DocumentFrequencies::count([&[5, 5, 1][..], &[1], &[], &[1, 9]]).unwrap();
+        assert_eq!((table.documents(), table.entries()), (4, &[(1, 3), (5, 1), (9, 1)][..]));
+        assert_eq!([1, 5, 7].map(|shingle| table.of(shingle)), [3, 1, 0]);
+    }
+
+    #[test]
+    fn impossible_tables_are_refused() {
+        for (documents, entries) in [(0, vec![]), (3, vec![(1, 1), (1, 2)]), (3, vec![(1, 4)])] {
+            assert!(DocumentFrequencies::new(documents, entries).is_err());
+        }
+    }
+
+    #[test]
+    fn limits_have_text_forms() {
+        for (form, limit) in [
+            ("0.25", MostDocuments::Share(0.25)),
+            ("1.0", MostDocuments::Share(1.0)),
+            ("1", MostDocuments::Number(1)),
+            ("500", MostDocuments::Number(500)),
+        ] {
+            assert_eq!(form.parse::<MostDocuments>().unwrap(), limit);
+            assert_eq!(limit.to_string(), form);
+        }
+        for wrong in ["", "0", "0.0", "1.5", "-1", "nan", "1e3", "1.", ".5", "inf"] {
+            assert!(wrong.parse::<MostDocuments>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_included() {
+        assert!(MostDocuments::Share(0.5).allows(2, 4) && !MostDocuments::Share(0.5).allows(3, 4));
+        assert!(MostDocuments::Number(2).allows(2, 4) && !MostDocuments::Number(2).allows(3, 4));
+    }
+}

@@ -1,0 +1,97 @@
+//! Weights: how much each shingle of a document counts.
+//!
+//! Plain similarity counts every distinct shingle once. A [`Weigher`] turns a document's shingles into a [`WeightedSet`]
+//! instead, in which a shingle counts as often as it occurs, or the more the rarer it is among documents; and it leaves
+//! out what is to be ignored: shingles found in too many documents, and those of a template.
+//!
+//! | [`Weighting`] | weight of a shingle that occurs n times among N | use when |
+//! |---|---|---|
+//! | `none` | 1 | sets are compared; the default |
+//! | `count` | n | repetition matters: bags of shingles |
+//! | `tf` | n / N | repetition matters and length does not: ten copies of a text in a row are like one |
+//! | `tf-idf` | n / N · ln(D / (d + 1)), if positive | what many documents share should count little |
+//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | the same, but nothing is dropped: small collections |
+//!
+//! D is the number of documents, d the number of those that have the shingle, from [`DocumentFrequencies`]. As published,
+//! `tf-idf` is zero for a shingle of all documents but one and negative for one of all documents (E-54); weights must be
+//! positive, so those shingles are dropped, and a document may have none left.
+//!
+//! The logarithm is [`kernel::ln`](crate::kernel::ln), so a weight has the same bits on every machine.
+
+mod frequency;
+mod set;
+mod weigher;
+
+pub use frequency::{DocumentFrequencies, MostDocuments};
+pub use set::{Weighted, WeightedSet, merged};
+pub use weigher::Weigher;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// How shingles are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weighting {
+    /// All alike.
+    #[default]
+    None,
+    /// By how often they occur.
+    Count,
+    /// By the share of the document's shingles that they are.
+    Tf,
+    /// By that share, and by how few documents have them; as published.
+    TfIdf,
+    /// The same with a logarithm that is always positive.
+    TfIdfSmooth,
+}
+
+impl Weighting {
+    /// Every weighting.
+    pub const ALL: [Self; 5] = [Self::None, Self::Count, Self::Tf, Self::TfIdf, Self::TfIdfSmooth];
+
+    /// Whether it needs to know in how many documents shingles occur.
+    #[must_use]
+    pub fn needs_frequencies(self) -> bool {
+        matches!(self, Self::TfIdf | Self::TfIdfSmooth)
+    }
+}
+
+impl fmt::Display for Weighting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Count => "count",
+            Self::Tf => "tf",
+            Self::TfIdf => "tf-idf",
+            Self::TfIdfSmooth => "tf-idf,smooth",
+        })
+    }
+}
+
+impl FromStr for Weighting {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|weighting| weighting.to_string() == text).ok_or_else(|| {
+            Error::parse("weighting", text, "`none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms() {
+        for weighting in Weighting::ALL {
+            assert_eq!(weighting.to_string().parse::<Weighting>().unwrap(), weighting);
+        }
+        for wrong in ["", "TF", "idf", "tf-idf,", "tf-idf, smooth"] {
+            let message = wrong.parse::<Weighting>().unwrap_err().to_string();
+            assert!(message.contains("`tf-idf,smooth`"), "{message}");
+        }
+    }
+}

@@ -15,17 +15,20 @@
 //! | [`fractional_bit`] | digest 04, 2 to 5 | a storage budget lies between whole bits, or similarities near 1 matter only |
 //! | [`connected_bit`], [`odd`] | digest 04, 7 and 8 | comparisons are to be few and wide; similarities near 1 |
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
+//! | [`icws`], [`cws`], [`zero_bit`] | J_w; at least J_w | shingles have weights: see [`weighted`] |
 //!
-//! All of them are in [`Method::all`], which drives `tests/conformance.rs`, `tests/statistics` and `vectors/sketch.toml`.
+//! Those without weights are in [`Method::all`], which drives `tests/conformance.rs`, `tests/statistics` and `vectors/sketch.toml`.
 
 pub mod b_bit;
 pub mod bit_hash;
 mod bits;
 pub mod bottom_k;
 pub mod connected_bit;
+pub mod cws;
 pub mod family;
 pub mod fast_similarity;
 pub mod fractional_bit;
+pub mod icws;
 mod method;
 pub mod min_max;
 pub mod minhash;
@@ -34,6 +37,8 @@ pub mod one_permutation;
 mod packing;
 pub mod sectional;
 pub mod super_minhash;
+pub mod weighted;
+pub mod zero_bit;
 
 #[cfg(test)]
 pub(crate) mod trials;
@@ -46,6 +51,7 @@ use crate::estimate::Estimate;
 pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
+pub use weighted::{WeightedMethod, WeightedSketcher};
 
 /// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
 pub trait Sketcher: fmt::Debug + Send + Sync {

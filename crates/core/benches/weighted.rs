@@ -1,0 +1,94 @@
+//! From weighted sets to registers, beside those of plain sets.
+//!
+//! Measured   `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
+//!            compared as ratios. An element is a distinct shingle, so the time per element is that for all k registers together.
+//! Checked    that the two kernels' sketches are the same, and that `Icws` estimates the weighted Jaccard similarity of the
+//!            set and its half to four standard errors.
+//! Input      random shingles with weights from 1 to 16, of which small ones are more frequent, as counts are; 2000, 200 and
+//!            40 of them. `unit` has the same with weights of 1.
+//! Not shown  making shingles and counting them; documents of which one shingle has nearly all weight.
+
+#![allow(missing_docs, reason = "criterion makes a public function without documentation")]
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use minwise::hash::SplitMix64;
+use minwise::kernel::Kernel;
+use minwise::sketch::cws::Cws;
+use minwise::sketch::icws::Icws;
+use minwise::sketch::{MinHash, WeightedSketcher};
+use minwise::verify::WeightedOverlap;
+use minwise::weight::WeightedSet;
+
+const REGISTERS: usize = 128;
+
+fn document(len: usize, weigh: impl Fn(u64) -> f64) -> WeightedSet {
+    let mut random = SplitMix64::new(1);
+    WeightedSet::new((0..len).map(|_| (random.next_u64(), weigh(random.next_u64()))))
+        .expect("weights are positive")
+}
+
+/// 1 for half of all numbers, 2 for a quarter, and so on up to 16.
+fn count(bits: u64) -> f64 {
+    f64::from(1 << bits.trailing_zeros().min(4))
+}
+
+fn row(sketcher: &dyn WeightedSketcher, set: &WeightedSet) -> Vec<u32> {
+    let mut out = vec![0; sketcher.words()];
+    sketcher.sketch_into(set.view(), &mut out);
+    out
+}
+
+fn check(set: &WeightedSet) {
+    let icws = |kernel| Icws::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
+    let rows: Vec<Vec<u32>> = Kernel::available().map(|kernel| row(&icws(kernel), set)).collect();
+    assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "kernels give the same bits");
+    let members = set.view().shingles().iter().copied().zip(set.view().weights().iter().copied());
+    let half = WeightedSet::new(members.step_by(2)).expect("weights are positive");
+    let sketcher = icws(Kernel::detect());
+    let estimate = sketcher.estimate(&rows[0], &row(&sketcher, &half));
+    let exact = WeightedOverlap::of(set.view(), half.view()).jaccard();
+    assert!((estimate.value - exact).abs() <= 4.0 * estimate.standard_error, "{estimate}, not {exact}");
+}
+
+fn weighted(criterion: &mut Criterion) {
+    for len in [2000, 200, 40] {
+        let set = document(len, count);
+        let unit = document(len, |_| 1.0);
+        check(&set);
+        let mut group = criterion.benchmark_group(format!("weighted/{len} shingles"));
+        group.throughput(Throughput::Elements(len as u64));
+        let mut out = vec![0; REGISTERS];
+        for kernel in Kernel::available() {
+            let minhash =
+                MinHash::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
+            group.bench_function(BenchmarkId::new("minhash", kernel), |bench| {
+                bench.iter(|| {
+                    minhash.sketch_into(black_box(set.view().shingles()), &mut out);
+                    black_box(&out);
+                });
+            });
+            let icws = Icws::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
+            for (name, set) in [("icws", &set), ("icws, unit", &unit)] {
+                group.bench_function(BenchmarkId::new(name, kernel), |bench| {
+                    bench.iter(|| {
+                        icws.sketch_into(black_box(set).view(), &mut out);
+                        black_box(&out);
+                    });
+                });
+            }
+        }
+        let cws = Cws::new(REGISTERS, 1).expect("a number of registers in range");
+        group.bench_function("cws", |bench| {
+            bench.iter(|| {
+                cws.sketch_into(black_box(&set).view(), &mut out);
+                black_box(&out);
+            });
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, weighted);
+criterion_main!(benches);

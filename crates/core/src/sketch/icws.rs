@@ -1,0 +1,96 @@
+//! Improved consistent weighted sampling.
+//!
+//! Paper      Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010 (digest 06, 3.2).
+//! Idea       For every shingle a register draws steps on the axis of weights, evenly spaced in their logarithm, and a
+//!            rank for each step. A weight has the rank of the step below it, and the shingle of least rank is the sample. Two
+//!            documents have the same sample, step included, with probability J_w.
+//! Symbols    r, β → the steps' distance and shift; c → the score; t → the step; a → the rank; k → `registers`.
+//! Formula    r, c of Gamma(2, 1) and β uniform, all keyed by shingle and register (see [`Draw`](crate::kernel::Draw)):
+//!            t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕ s₀), sᵢ the numbers of
+//!            `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of the key and t.
+//! Cost       k hashes of 32 bits a shingle, and a few logarithms a register: the kernel finishes only draws that may win.
+//!            `benches/weighted.rs` measures it beside `MinHash`: about 6 times as much for 2000 shingles and k = 128.
+//! Error      unbiased for J_w, variance J_w(1−J_w)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
+//!            accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities by 2⁻²⁰.
+//! Differs    The paper compares a itself; here are only logarithms, so that weights from 10⁻³⁰⁰ to 10³⁰⁰ do.
+//! Vectors    the digest's, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.
+//!
+//! Use when   shingles have weights.
+//! Do not     merge sketches: the sample of a union of weights is not that of its parts.
+
+use super::minhash::{EMPTY, check_registers};
+use super::weighted::{WeightedSketcher, register};
+use crate::error::Error;
+use crate::hash::{SplitMix64, fmix64};
+use crate::kernel::{Elements, Kernel, Sample, ln};
+use crate::weight::Weighted;
+
+/// Makes sketches of k samples.
+#[derive(Debug, Clone)]
+pub struct Icws {
+    seed: u64,
+    salts: Vec<u64>,
+    kernel: Kernel,
+}
+
+impl Icws {
+    /// A family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
+    pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
+        check_registers(registers)?;
+        let mut random = SplitMix64::new(seed);
+        let seed = random.next_u64();
+        let salts = (0..registers).map(|_| random.next_u64()).collect();
+        Ok(Self { seed, salts, kernel: Kernel::detect() })
+    }
+
+    /// The same family on another kernel; the sketches are the same too.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    /// k.
+    #[must_use]
+    pub fn registers(&self) -> usize {
+        self.salts.len()
+    }
+
+    /// Writes the registers that `register` makes of a sample's key and step.
+    pub(super) fn samples_into(
+        &self,
+        set: Weighted<'_>,
+        out: &mut [u32],
+        register: impl Fn(u64, i64) -> u32,
+    ) {
+        assert_eq!(out.len(), self.registers(), "one word a register");
+        out.fill(EMPTY);
+        // Relative to the greatest weight, so that the sum is finite.
+        let Some(greatest) = set.weights().iter().copied().reduce(f64::max) else { return };
+        let total: f64 = set.weights().iter().map(|weight| weight / greatest).sum();
+        let keys: Vec<u64> = set.shingles().iter().map(|shingle| fmix64(shingle ^ self.seed)).collect();
+        let log_weights: Vec<f64> = set.weights().iter().copied().map(ln).collect();
+        let shares: Vec<f32> =
+            set.weights().iter().map(|weight| (weight / greatest / total) as f32).collect();
+        let elements = Elements {
+            keys: &keys,
+            log_weights: &log_weights,
+            shares: &shares,
+            log_total: ln(greatest) + ln(total),
+        };
+        let mut samples = vec![Sample::default(); self.registers()];
+        self.kernel.sample(elements, &self.salts, &mut samples);
+        for (word, sample) in out.iter_mut().zip(samples) {
+            *word = register(keys[sample.element as usize], sample.step);
+        }
+    }
+}
+
+impl WeightedSketcher for Icws {
+    fn words(&self) -> usize {
+        self.registers()
+    }
+
+    fn sketch_into(&self, set: Weighted<'_>, out: &mut [u32]) {
+        self.samples_into(set, out, |key, step| register(key, step.cast_unsigned()));
+    }
+}

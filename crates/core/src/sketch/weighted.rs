@@ -1,0 +1,165 @@
+//! What all sketches of weighted sets share, and the list of them.
+//!
+//! | text form | sketch |
+//! |---|---|
+//! | `icws:128` | samples with their steps; the default |
+//! | `cws:128` | samples with their points, as first published; several times slower |
+//! | `zero-bit:128` | samples without their steps; biased, for long documents only |
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::cws::Cws;
+use super::icws::Icws;
+use super::minhash::EMPTY;
+use super::zero_bit::ZeroBit;
+use crate::error::Error;
+use crate::estimate::{self, Estimate};
+use crate::hash::fmix64;
+use crate::weight::{Weighted, merged};
+
+/// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
+pub trait WeightedSketcher: fmt::Debug + Send + Sync {
+    /// Words that one sketch takes: its registers.
+    fn words(&self) -> usize;
+
+    /// Writes the sketch of a weighted set. Of an empty one, every word is [`EMPTY`], which no other set has.
+    ///
+    /// # Panics
+    /// If `out` does not have [`words`](Self::words) elements.
+    fn sketch_into(&self, set: Weighted<'_>, out: &mut [u32]);
+
+    /// Estimates the similarity of two sets that are not empty.
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        estimate::minhash::estimate(a, b)
+    }
+
+    /// The value that is estimated, computed from the sets themselves: their weighted Jaccard similarity.
+    fn exact(&self, a: Weighted<'_>, b: Weighted<'_>) -> f64 {
+        let (shared, all) = merged(a, b).fold((0.0, 0.0), |(shared, all), (left, right): (f64, f64)| {
+            (shared + left.min(right), all + left.max(right))
+        });
+        if all == 0.0 { 1.0 } else { shared / all }
+    }
+}
+
+/// The register of a sample: 32 bits of a shingle's key and of what else must agree.
+pub(super) fn register(key: u64, sample: u64) -> u32 {
+    let mixed = fmix64(fmix64(key).wrapping_add(sample)) >> 32;
+    (mixed as u32).min(EMPTY - 1)
+}
+
+/// A sketch of weighted sets and its registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightedMethod {
+    /// Improved consistent weighted sampling.
+    Icws(usize),
+    /// Consistent weighted sampling.
+    Cws(usize),
+    /// The shingles that `Icws` samples, without their steps.
+    ZeroBit(usize),
+}
+
+impl WeightedMethod {
+    /// One of each kind, with this many registers.
+    #[must_use]
+    pub fn all(registers: usize) -> [Self; 3] {
+        [Self::Icws(registers), Self::Cws(registers), Self::ZeroBit(registers)]
+    }
+
+    /// Makes the sketcher.
+    pub fn build(self, seed: u64) -> Result<Arc<dyn WeightedSketcher>, Error> {
+        Ok(match self {
+            Self::Icws(registers) => Arc::new(Icws::new(registers, seed)?),
+            Self::Cws(registers) => Arc::new(Cws::new(registers, seed)?),
+            Self::ZeroBit(registers) => Arc::new(ZeroBit::new(registers, seed)?),
+        })
+    }
+
+    /// k.
+    #[must_use]
+    pub fn registers(self) -> usize {
+        match self {
+            Self::Icws(registers) | Self::Cws(registers) | Self::ZeroBit(registers) => registers,
+        }
+    }
+
+    /// The registers by which documents can be banded, if there are any: how many.
+    ///
+    /// A band of them agrees with probability J_wʳ. Those of `zero-bit` agree more often, by how much depends on the
+    /// documents.
+    #[must_use]
+    pub fn bandable(self) -> Option<usize> {
+        match self {
+            Self::Icws(registers) | Self::Cws(registers) => Some(registers),
+            Self::ZeroBit(_) => None,
+        }
+    }
+
+    /// The variance of the estimate at this weighted Jaccard similarity; of `zero-bit`, that of long documents.
+    #[must_use]
+    pub fn variance(self, similarity: f64) -> f64 {
+        estimate::minhash::variance(similarity, self.registers())
+    }
+}
+
+impl Default for WeightedMethod {
+    fn default() -> Self {
+        Self::Icws(128)
+    }
+}
+
+impl fmt::Display for WeightedMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Icws(_) => "icws",
+            Self::Cws(_) => "cws",
+            Self::ZeroBit(_) => "zero-bit",
+        };
+        write!(f, "{name}:{}", self.registers())
+    }
+}
+
+impl FromStr for WeightedMethod {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || {
+            Error::parse("sketch of weights", text, "a form such as `icws:128`, `cws:128` or `zero-bit:128`")
+        };
+        let (name, registers) = text.split_once(':').ok_or_else(wrong)?;
+        let registers = registers.parse().map_err(|_| wrong())?;
+        let method = match name {
+            "icws" => Self::Icws(registers),
+            "cws" => Self::Cws(registers),
+            "zero-bit" => Self::ZeroBit(registers),
+            _ => return Err(wrong()),
+        };
+        // Whatever cannot be made is refused here, and not when a run begins.
+        method.build(1)?;
+        Ok(method)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms() {
+        for method in WeightedMethod::all(48) {
+            assert_eq!(method.to_string().parse::<WeightedMethod>().unwrap(), method);
+            assert_eq!(method.build(1).unwrap().words(), 48);
+        }
+        assert_eq!(WeightedMethod::default().to_string(), "icws:128");
+        for wrong in ["", "icws", "icws:0", "icws:-1", "icws:99999999", "minhash:128", "zero_bit:8"] {
+            assert!(wrong.parse::<WeightedMethod>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_agrees_with_probability_j_can_be_banded() {
+        assert_eq!(WeightedMethod::all(48).map(WeightedMethod::bandable), [Some(48), Some(48), None]);
+    }
+}

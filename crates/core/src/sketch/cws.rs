@@ -155,3 +155,180 @@ fn active(entropy: u64, weight: Point) -> (Point, Point) {
     };
     (below, above)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weight::WeightedSet;
+    use proptest::prelude::*;
+
+    #[test]
+    fn octaves_include_their_upper_end() {
+        for (weight, octave, part) in [
+            (1.0, 0, 1.0),
+            (2.0, 1, 1.0),
+            (1.5, 1, 0.75),
+            (0.75, 0, 0.75),
+            (f64::MAX, 1024, 1.0 - f64::EPSILON / 2.0),
+            (f64::MIN_POSITIVE, -1022, 1.0),
+            (5e-324, -1074, 1.0),
+            (1.5e-323, -1072, 0.75),
+        ] {
+            assert_eq!(Point::of(weight), Point { octave, part }, "{weight}");
+        }
+    }
+
+    #[test]
+    fn scaling_is_exact_and_ends_where_numbers_do() {
+        assert_eq!(scaled(1.5, 10), 1536.0);
+        assert_eq!(scaled(1.5, -1), 0.75);
+        assert_eq!(scaled(1.5, 2090), f64::INFINITY);
+        assert_eq!(scaled(1.5, -2090), 0.0);
+    }
+
+    /// Digest 06, 3.1: the distribution that the paper inverts, cdf_z(h) = h^z + z·h^z·ln(1/h), at h = e^(−G/z).
+    #[test]
+    fn the_digest_inversions() {
+        for (z, beta, g, h) in [
+            (1.0, 0.5, 1.678_346_990_0, 0.186_682_308_9),
+            (2.0, 0.5, 1.678_346_990_0, 0.432_067_481_8),
+            (3.7, 0.25, 2.692_634_528_9, 0.482_999_789_2),
+        ] {
+            let found = f64::exp(-g / z);
+            // Ten digits are printed.
+            assert!((found - h).abs() <= 0.5e-10, "h {found}, not {h}");
+            let cdf = found.powf(z) * (1.0 + z * -found.ln());
+            assert!((cdf - beta).abs() <= 1e-10, "β {cdf}, not {beta}");
+        }
+    }
+
+    /// Points of an octave are a Poisson process of intensity dy/y: their number has mean and variance ln 2.
+    #[test]
+    fn octaves_have_as_many_points_as_they_should() {
+        const OCTAVES: u64 = 100_000;
+        let count = |octave: u64| points(fmix64(octave / 7), (octave % 7) as i64 - 3).count() as f64;
+        let counts: Vec<f64> = (0..OCTAVES).map(count).collect();
+        let (n, rate) = (OCTAVES as f64, std::f64::consts::LN_2);
+        let mean = counts.iter().sum::<f64>() / n;
+        let spread = counts.iter().map(|count| (count - rate).powi(2)).sum::<f64>() / n;
+        assert!((mean - rate).abs() <= 4.0 * (rate / n).sqrt(), "{mean}");
+        // The fourth central moment of a Poisson distribution is λ + 3λ².
+        assert!((spread - rate).abs() <= 4.0 * ((rate + 2.0 * rate * rate) / n).sqrt(), "{spread}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_weight_stands_between_its_points(entropy: u64, weight in 1e-9..1e9f64) {
+            let at = Point::of(weight);
+            let (below, above) = active(entropy, at);
+            let value = |point: Point| scaled(point.part, point.octave);
+            prop_assert!(value(below) <= weight && weight < value(above));
+            // Whatever lies between the two has the same two.
+            let middle = Point::of((value(below) + value(above)) / 2.0);
+            prop_assert_eq!(active(entropy, middle), (below, above));
+        }
+    }
+
+    /// What the source prints, one mistake at a time (E-53).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Misprint {
+        None,
+        /// The score depends on the point, too.
+        ScoreByPoint,
+        /// One uniform number for all steps in an octave.
+        OneUniform,
+        /// The point below decides instead of the one above.
+        RankBelow,
+    }
+
+    fn points_as_printed(entropy: u64, octave: i64, misprint: Misprint) -> Vec<f64> {
+        if misprint != Misprint::OneUniform {
+            return points(entropy, octave).collect();
+        }
+        let seed = fmix64(fmix64(entropy).wrapping_add(octave.cast_unsigned()));
+        let once = unit(SplitMix64::new(seed).next_u64());
+        std::iter::successors(Some(once), |part| Some(part * once)).take_while(|&part| part > 0.5).collect()
+    }
+
+    /// The shingle and the point that a register samples.
+    fn sample_as_printed(set: &[(u64, f64)], salt: u64, misprint: Misprint) -> (u64, f64) {
+        let mut best = (f64::INFINITY, 0, 0.0);
+        for &(shingle, weight) in set {
+            let entropy = fmix64(shingle) ^ salt;
+            let octave = Point::of(weight).octave;
+            let all = |octave: i64| {
+                points_as_printed(entropy, octave, misprint).into_iter().map(move |part| scaled(part, octave))
+            };
+            let below = (0..).find_map(|down| all(octave - down).find(|&point| point <= weight)).unwrap();
+            let above = (0..).find_map(|up| all(octave + up).filter(|&point| point > weight).last()).unwrap();
+            let drawn =
+                if misprint == Misprint::ScoreByPoint { entropy ^ fmix64(below.to_bits()) } else { entropy };
+            let rank = score(drawn) / if misprint == Misprint::RankBelow { below } else { above };
+            if rank < best.0 {
+                best = (rank, shingle, below);
+            }
+        }
+        (best.1, best.2)
+    }
+
+    /// The table of digest 06, 3.1: how often two samples agree. The digest's own numbers come from 6000 draws or more.
+    #[test]
+    fn what_each_misprint_costs() {
+        const DRAWS: u64 = 120_000;
+        const DIGEST_DRAWS: f64 = 6000.0;
+        let pairs: [(&[(u64, f64)], &[(u64, f64)]); 3] = [
+            (&[(1, 1.0), (2, 2.5), (3, 0.3)], &[(1, 1.5), (2, 2.0), (4, 0.4)]),
+            (&[(1, 10.0), (2, 1.0)], &[(1, 1.0), (2, 10.0)]),
+            (&[(1, 5.0)], &[(1, 4.0)]),
+        ];
+        let exact = [3.0 / 4.7, 0.1, 0.8];
+        for (misprint, table) in [
+            (Misprint::None, exact),
+            (Misprint::ScoreByPoint, [0.6281, 0.0986, 0.793]),
+            (Misprint::OneUniform, [0.549, 0.071, 0.588]),
+            (Misprint::RankBelow, [0.574, 0.016, 0.793]),
+        ] {
+            for (((a, b), expected), exact) in pairs.iter().zip(table).zip(exact) {
+                let sample = |set, salt| sample_as_printed(set, fmix64(salt), misprint);
+                let agreeing = (0..DRAWS).filter(|&salt| sample(a, salt) == sample(b, salt)).count();
+                let found = agreeing as f64 / DRAWS as f64;
+                println!("{misprint:?}: {found:.4}, {expected} in the digest, J_w {exact:.4}");
+                let draws = if misprint == Misprint::None { f64::INFINITY } else { DIGEST_DRAWS };
+                let error = (expected * (1.0 - expected) * (1.0 / DRAWS as f64 + 1.0 / draws)).sqrt();
+                assert!((found - expected).abs() <= 4.0 * error, "{misprint:?}: {found}, not {expected}");
+                // A single shingle has no rival, so that its rank does not matter.
+                let harmless = misprint == Misprint::None || a.len() == 1 && misprint != Misprint::OneUniform;
+                let error = (exact * (1.0 - exact) / DRAWS as f64).sqrt();
+                let wrong = (found - exact).abs() > 4.0 * error;
+                if harmless {
+                    assert!(!wrong, "{misprint:?} should not cost anything: {found}");
+                } else if !(misprint == Misprint::ScoreByPoint && exact < 0.2) {
+                    // At J_w = 0.1 that one costs less than can be seen.
+                    assert!(wrong, "{misprint:?} should cost something: {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_those_of_the_definition() {
+        let set = WeightedSet::new([(1, 1.0), (2, 2.5), (3, 0.3), (9, 1e-7)]).unwrap();
+        let cws = Cws::new(200, 4).unwrap();
+        let mut row = vec![0; 200];
+        cws.sketch_into(set.view(), &mut row);
+        let members: Vec<(u64, f64)> = set
+            .view()
+            .shingles()
+            .iter()
+            .map(|shingle| shingle ^ cws.seed)
+            .zip(set.view().weights().iter().copied())
+            .collect();
+        for (&word, &salt) in row.iter().zip(&cws.salts) {
+            let (shingle, below) = sample_as_printed(&members, salt, Misprint::None);
+            let point = Point::of(below);
+            let expected =
+                register(fmix64(shingle), fmix64(point.octave.cast_unsigned()) ^ point.part.to_bits());
+            assert_eq!(word, expected);
+        }
+    }
+}

@@ -228,7 +228,8 @@ fn scaling_moves_the_steps_by_its_own_law() {
 #[test]
 fn a_set_between_two_agrees_wherever_they_agree() {
     let least = spread(60, 3.0, 11);
-    let scaled = |by: f64| least.iter().enumerate().map(move |(i, &(x, w))| (x, w * (1.0 + by * (i % 4) as f64)));
+    let scaled =
+        |by: f64| least.iter().enumerate().map(move |(i, &(x, w))| (x, w * (1.0 + by * (i % 4) as f64)));
     let sets = [0.0, 0.2, 0.5].map(|by| WeightedSet::new(scaled(by)).unwrap());
     for_each(|method, sketcher| {
         let [low, middle, high] = [0, 1, 2].map(|at| sketch(sketcher, sets[at].view()));

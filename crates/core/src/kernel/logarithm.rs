@@ -48,12 +48,12 @@ pub fn ln(x: f64) -> f64 {
     let m = f64::from_bits((above & FRACTION) + HALF_ROOT);
     let s = (m - 1.0) / (m + 1.0);
     let s2 = s * s;
-    let mut tail = SERIES[9];
-    let mut i = 9;
-    while i > 0 {
-        i -= 1;
-        tail = tail * s2 + SERIES[i];
-    }
+    let s4 = s2 * s2;
+    let s8 = s4 * s4;
+    let s16 = s8 * s8;
+    // In pairs rather than one after the other: the terms do not wait for one another.
+    let pair = |i: usize| SERIES[i] + SERIES[i + 1] * s2;
+    let tail = ((pair(0) + pair(2) * s4) + (pair(4) + pair(6) * s4) * s8) + pair(8) * s16;
     k * LN_2_UPPER + (2.0 * s + (s * s2 * tail + k * LN_2_LOWER))
 }
 

@@ -22,7 +22,7 @@ use super::minhash::{EMPTY, check_registers};
 use super::weighted::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
-use crate::kernel::{Elements, Kernel, Sample, ln};
+use crate::kernel::{Elements, Kernel, Sample};
 use crate::weight::Weighted;
 
 /// Makes sketches of k samples.
@@ -64,21 +64,12 @@ impl Icws {
     ) {
         assert_eq!(out.len(), self.registers(), "one word a register");
         out.fill(EMPTY);
-        // Relative to the greatest weight, so that the sum is finite.
-        let Some(greatest) = set.weights().iter().copied().reduce(f64::max) else { return };
-        let total: f64 = set.weights().iter().map(|weight| weight / greatest).sum();
+        if set.is_empty() {
+            return;
+        }
         let keys: Vec<u64> = set.shingles().iter().map(|shingle| fmix64(shingle ^ self.seed)).collect();
-        let log_weights: Vec<f64> = set.weights().iter().copied().map(ln).collect();
-        let shares: Vec<f32> =
-            set.weights().iter().map(|weight| (weight / greatest / total) as f32).collect();
-        let elements = Elements {
-            keys: &keys,
-            log_weights: &log_weights,
-            shares: &shares,
-            log_total: ln(greatest) + ln(total),
-        };
         let mut samples = vec![Sample::default(); self.registers()];
-        self.kernel.sample(elements, &self.salts, &mut samples);
+        self.kernel.sample(Elements { keys: &keys, weights: set.weights() }, &self.salts, &mut samples);
         for (word, sample) in out.iter_mut().zip(samples) {
             *word = register(keys[sample.element as usize], sample.step);
         }

@@ -4,18 +4,21 @@
 //!
 //! | hash of key ⊕ salt | fields, upper bits first |
 //! |---|---|
-//! | [`outline`], 32 bits | the first 11 bits of U₁ and of U₂, the first 5 of V₁ and of V₂ |
+//! | [`outline`], 32 bits | the first 11 bits of U₁ and of U₂, the first 5 of 1 − V₁ and of 1 − V₂ |
 //! | `fmix64`, 64 bits | 32 more bits of U₁ and of U₂ |
-//! | `fmix64` of that | 16 more bits of V₁ and of V₂, and the 32 of β |
+//! | `fmix64` of that | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 of β |
 //!
 //! Every uniform number is the middle of its cell, so none is 0 or 1. The outline is there to be read alone: it bounds
 //! what the draw can come to, and most draws need not be finished.
 
-use crate::hash::{fmix32, fmix64};
+use crate::hash::fmix64;
 use crate::kernel::logarithm::{float, ln};
 
 /// 1.5·2⁵²: adding and subtracting it rounds to the nearest integer.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
+/// The multipliers of `fmix32`.
+pub(super) const FIRST_MULTIPLIER: u32 = 0x85eb_ca6b;
+pub(super) const SECOND_MULTIPLIER: u32 = 0xc2b2_ae35;
 /// Separates the third hash from the second.
 const THIRD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -39,10 +42,12 @@ pub struct Place {
     pub log_rank: f64,
 }
 
-/// The first bits of U₁, U₂, V₁ and V₂.
+/// Half of `fmix32`'s mixing, which is enough for keys that are mixed already.
 #[inline(always)]
 pub(super) fn outline(key: u32, salt: u32) -> u32 {
-    fmix32(key ^ salt)
+    let h = (key ^ salt).wrapping_mul(FIRST_MULTIPLIER);
+    let h = (h ^ (h >> 15)).wrapping_mul(SECOND_MULTIPLIER);
+    h ^ (h >> 16)
 }
 
 impl Draw {
@@ -52,18 +57,18 @@ impl Draw {
     pub fn of(key: u64, salt: u64) -> Self {
         const LOWER: u64 = u32::MAX as u64;
         const UNIT_43: f64 = 1.0 / (1u64 << 43) as f64;
-        const UNIT_21: f64 = 1.0 / (1u64 << 21) as f64;
+        const CELLS_21: f64 = (1u64 << 21) as f64;
         const UNIT_32: f64 = 1.0 / (1u64 << 32) as f64;
         let first = u64::from(outline(key as u32, salt as u32));
         let second = fmix64(key ^ salt);
         let third = fmix64(second ^ THIRD);
         let u1 = float((first >> 21) << 32 | second >> 32) + 0.5;
         let u2 = float((first >> 10 & 0x7ff) << 32 | second & LOWER) + 0.5;
-        let v1 = float((first >> 5 & 0x1f) << 16 | third >> 48) + 0.5;
-        let v2 = float((first & 0x1f) << 16 | third >> 32 & 0xffff) + 0.5;
+        let v1 = CELLS_21 - 0.5 - float((first >> 5 & 0x1f) << 16 | third >> 48);
+        let v2 = CELLS_21 - 0.5 - float((first & 0x1f) << 16 | third >> 32 & 0xffff);
         Self {
             distance: -ln((u1 * UNIT_43) * (u2 * UNIT_43)),
-            log_score: ln(-ln((v1 * UNIT_21) * (v2 * UNIT_21))),
+            log_score: ln(-ln((v1 / CELLS_21) * (v2 / CELLS_21))),
             shift: (float(third & LOWER) + 0.5) * UNIT_32,
         }
     }

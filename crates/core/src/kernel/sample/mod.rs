@@ -4,13 +4,14 @@
 //! forty times what a register of `MinHash` does; but of a document of n shingles only a few can be the sample of a
 //! register, and nearly all others are recognised by 32 bits of hash:
 //!
-//! - a = c/z with ln z ≤ ln w + r, r = −ln(U₁U₂) and c = −ln(V₁V₂) ≥ q + q²/2 with q = 1 − V₁V₂, so a·w ≥ (q + q²/2)·U₁U₂, and the first bits
-//!   of the four uniform numbers bound that from below.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ s + s²/4 with
+//!   s = (1 − V₁) + (1 − V₂), as −ln(1 − q) ≥ q + q²/2. The first bits of the four uniform numbers bound that from below.
 //! - a of the sample has the distribution Exp(Σw), so one expects it below L/Σw for a small L. A register that finds
 //!   nothing there, which happens with probability e^−L, goes through the shingles again with a greater L. Ranks have an
 //!   end: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
 //!
-//! What remains are *contenders*. The kernels differ only in how they look for them; contenders are finished by the same
+//! What remains are *contenders*. The kernels differ only in how they look for them, without branches, some elements at a
+//! time: a branch on every look would be mispredicted at every contender, at the end of a long calculation. Contenders are finished by the same
 //! code, compiled for each kernel's instruction set. A kernel that finds too many does no harm, and one that misses some
 //! is found out by the tests, which finish every draw.
 //!
@@ -31,18 +32,20 @@ mod tests;
 
 pub use draw::{Draw, Place};
 
+use super::logarithm::ln;
 use super::{Kernel, Kind};
 
 /// Registers are looked at in blocks of this many: the lanes of the widest vector.
 const LANES: usize = 16;
-/// Contenders that are finished together: enough to fill vectors, few enough to hear of better ranks soon.
-const BATCH: usize = 64;
+/// Elements that are looked at before contenders are finished: enough to fill vectors, few enough to hear of better ranks
+/// soon.
+const PORTION: usize = 16;
 /// The first L. Smaller means more registers that go again, greater more contenders: from 2 to 6 the cost is flat.
-const FIRST_LIMIT: f64 = 4.0;
+const FIRST_LIMIT: f64 = 3.0;
 /// By how much L grows from one round to the next.
 const NEXT_LIMIT: f64 = 16.0;
-/// The bounds of the filter are integers of this many bits: 11 + 11 for U₁U₂ and 10 for q.
-const BOUND_BITS: f64 = 32.0;
+/// The bounds of the filter are a·w times 2 to this power: 11 + 11 for U₁U₂ and 5 for s.
+const BOUND_BITS: f64 = 27.0;
 /// More than the rounding of the filter's few operations, each of which errs by 2⁻²⁴ at most.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 
@@ -51,12 +54,8 @@ const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 pub struct Elements<'a> {
     /// A mixed key for each shingle.
     pub keys: &'a [u64],
-    /// ln w.
-    pub log_weights: &'a [f64],
-    /// w / Σw; it may be rounded, and is used to skip shingles only.
-    pub shares: &'a [f32],
-    /// ln Σw, likewise.
-    pub log_total: f64,
+    /// Positive and finite.
+    pub weights: &'a [f64],
 }
 
 /// The sample of a register.
@@ -72,12 +71,11 @@ impl Kernel {
     /// Draws the sample of each register, given by its salt.
     ///
     /// # Panics
-    /// If `salts` and `out` differ in length, or the parts of `elements` do, or there are none.
+    /// If `salts` and `out` differ in length, or keys and weights do, or there are none.
     pub fn sample(self, elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
         assert_eq!(salts.len(), out.len(), "one salt a register");
-        let len = elements.keys.len();
-        assert!(elements.log_weights.len() == len && elements.shares.len() == len, "one weight an element");
-        assert!(len > 0, "a sample is of something");
+        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
+        assert!(!elements.keys.is_empty(), "a sample is of something");
         match self.0 {
             Kind::Portable => portable::sample(elements, salts, out),
             // SAFETY: a `Kernel` of this kind exists only where its features were detected.
@@ -93,7 +91,7 @@ impl Kernel {
     }
 }
 
-/// What a filter looks at: one key against all registers of a round, a block of lanes at a time.
+/// What a filter looks at: all registers of a round, a block of lanes at a time.
 struct Filter<'a> {
     /// The lower halves of the salts.
     salts: &'a [[u32; LANES]],
@@ -104,9 +102,9 @@ struct Filter<'a> {
 /// An element that enters the race for all registers.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    element: u32,
     /// The lower half of its key.
     key: u32,
+    /// w / Σw.
     share: f32,
 }
 
@@ -119,6 +117,7 @@ struct Contender {
 
 /// Registers that look for their samples in one round.
 struct Round {
+    log_total: f64,
     salts: Vec<u64>,
     lower_salts: Vec<[u32; LANES]>,
     limits: Vec<[f32; LANES]>,
@@ -126,33 +125,50 @@ struct Round {
     found: Vec<Option<Sample>>,
 }
 
-/// The whole sampling, with a kernel's way to find contenders. Inlined into each kernel, so that draws are finished by its
-/// instruction set.
+/// The whole sampling, with a kernel's way to look for contenders: a mask of lanes for each block. Inlined into each kernel,
+/// so that everything is compiled for its instruction set.
 #[inline(always)]
 fn run(
     elements: Elements<'_>,
     salts: &[u64],
     out: &mut [Sample],
-    contend: impl Fn(Entry, &Filter<'_>, &mut Vec<Contender>),
+    look: impl Fn(Entry, &Filter<'_>, &mut [u16]),
 ) {
-    let mut limit = FIRST_LIMIT;
+    let Elements { keys, weights } = elements;
+    let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
+    // Relative to the greatest weight, so that the sum is finite.
+    let greatest = weights.iter().copied().fold(0.0, f64::max);
+    let total: f64 = weights.iter().map(|weight| weight / greatest).sum();
+    let log_total = ln(greatest) + ln(total);
     let mut registers: Vec<usize> = (0..salts.len()).collect();
     let mut contenders = vec![];
+    let mut limit = FIRST_LIMIT;
     while !registers.is_empty() {
-        let mut round =
-            Round::new(registers.iter().map(|&register| salts[register]), limit, elements.log_total);
-        for (element, (&key, &share)) in elements.keys.iter().zip(elements.shares).enumerate() {
-            // An element whose share is rounded to nothing would hide from the filter.
-            let entry =
-                Entry { element: element as u32, key: key as u32, share: share.max(f32::MIN_POSITIVE) };
-            contend(entry, &Filter { salts: &round.lower_salts, limits: &round.limits }, &mut contenders);
-            if contenders.len() >= BATCH {
-                round.finish(elements, &contenders);
-                contenders.clear();
+        let salts = registers.iter().map(|&register| salts[register]);
+        let mut round = Round::new(salts, limit, log_total);
+        let blocks = round.limits.len();
+        let mut masks = vec![0; PORTION * blocks];
+        for first in (0..keys.len()).step_by(PORTION) {
+            let portion = first..keys.len().min(first + PORTION);
+            let filter = Filter { salts: &round.lower_salts, limits: &round.limits };
+            for (element, masks) in portion.clone().zip(masks.chunks_exact_mut(blocks)) {
+                // An element whose share is rounded to nothing would hide from the filter.
+                let share = ((weights[element] / greatest / total) as f32).max(f32::MIN_POSITIVE);
+                look(Entry { key: keys[element] as u32, share }, &filter, masks);
             }
+            for (element, masks) in portion.zip(masks.chunks_exact(blocks)) {
+                for (block, &mask) in masks.iter().enumerate() {
+                    let mut mask = mask;
+                    while mask != 0 {
+                        let lane = (block * LANES) as u32 + mask.trailing_zeros();
+                        contenders.push(Contender { lane, element: element as u32 });
+                        mask &= mask - 1;
+                    }
+                }
+            }
+            round.finish(keys, &log_weights, &contenders);
+            contenders.clear();
         }
-        round.finish(elements, &contenders);
-        contenders.clear();
         let mut found = round.found.into_iter();
         registers.retain(|&register| match found.next().flatten() {
             Some(sample) => {
@@ -168,7 +184,7 @@ fn run(
 impl Round {
     fn new(salts: impl Iterator<Item = u64>, limit: f64, log_total: f64) -> Self {
         let salts: Vec<u64> = salts.collect();
-        let log_rank = super::logarithm::ln(limit) - log_total;
+        let log_rank = ln(limit) - log_total;
         let blocks = salts.len().div_ceil(LANES);
         let mut lower_salts = vec![[0; LANES]; blocks];
         let mut limits = vec![[-1.0; LANES]; blocks];
@@ -178,22 +194,22 @@ impl Round {
         }
         let log_ranks = vec![log_rank; salts.len()];
         let found = vec![None; salts.len()];
-        Self { salts, lower_salts, limits, log_ranks, found }
+        Self { log_total, salts, lower_salts, limits, log_ranks, found }
     }
 
     /// Finishes the draws of the contenders, and lets those of less rank win.
     ///
     /// Elements come in the order of their shingles, and of two with one rank the first wins.
     #[inline(always)]
-    fn finish(&mut self, elements: Elements<'_>, contenders: &[Contender]) {
-        const STRIDE: usize = 8;
+    fn finish(&mut self, all_keys: &[u64], all_log_weights: &[f64], contenders: &[Contender]) {
+        const STRIDE: usize = 16;
         let (mut keys, mut salts, mut log_weights) = ([0; STRIDE], [0; STRIDE], [0.0; STRIDE]);
         let (mut steps, mut log_ranks) = ([0.0; STRIDE], [0.0; STRIDE]);
         for stride in contenders.chunks(STRIDE) {
             for (i, contender) in stride.iter().enumerate() {
                 let element = contender.element as usize;
-                keys[i] = elements.keys[element];
-                log_weights[i] = elements.log_weights[element];
+                keys[i] = all_keys[element];
+                log_weights[i] = all_log_weights[element];
                 salts[i] = self.salts[contender.lane as usize];
             }
             for i in 0..STRIDE {
@@ -205,14 +221,14 @@ impl Round {
                 if log_rank < self.log_ranks[lane] {
                     self.log_ranks[lane] = log_rank;
                     self.found[lane] = Some(Sample { element: contender.element, step: step as i64 });
-                    self.limits[lane / LANES][lane % LANES] = filter_limit(log_rank, elements.log_total);
+                    self.limits[lane / LANES][lane % LANES] = filter_limit(log_rank, self.log_total);
                 }
             }
         }
     }
 }
 
-/// At least 2³²·a·Σw, given ln a and ln Σw.
+/// At least 2²⁷·a·Σw, given ln a and ln Σw.
 ///
 /// 2ⁿ⁺ᶠ ≤ 2ⁿ(1 + f) for f from 0 to 1, which is the floating point number that has n + f for its exponent and fraction;
 /// a tenth too much at most, without an exponential.

@@ -7,29 +7,17 @@ use super::*;
 use crate::hash::SplitMix64;
 use crate::kernel::logarithm::ln;
 
-/// Elements with these weights: keys, logarithms of weights, shares, logarithm of the sum.
-fn elements(weights: &[f64], seed: u64) -> (Vec<u64>, Vec<f64>, Vec<f32>, f64) {
+fn random(count: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMix64::new(seed);
-    let total: f64 = weights.iter().sum();
-    (
-        weights.iter().map(|_| random.next_u64()).collect(),
-        weights.iter().copied().map(ln).collect(),
-        weights.iter().map(|weight| (weight / total) as f32).collect(),
-        ln(total),
-    )
-}
-
-fn salts(registers: usize, seed: u64) -> Vec<u64> {
-    let mut random = SplitMix64::new(seed);
-    (0..registers).map(|_| random.next_u64()).collect()
+    (0..count).map(|_| random.next_u64()).collect()
 }
 
 /// Every draw of a register, finished.
-fn by_definition(keys: &[u64], log_weights: &[f64], salt: u64) -> Sample {
+fn by_definition(elements: Elements<'_>, salt: u64) -> Sample {
     let mut least = f64::INFINITY;
     let mut sample = Sample::default();
-    for (element, (&key, &log_weight)) in keys.iter().zip(log_weights).enumerate() {
-        let place = Draw::of(key, salt).place(log_weight);
+    for (element, (&key, &weight)) in elements.keys.iter().zip(elements.weights).enumerate() {
+        let place = Draw::of(key, salt).place(ln(weight));
         if place.log_rank < least {
             least = place.log_rank;
             sample = Sample { element: element as u32, step: place.step as i64 };
@@ -39,10 +27,9 @@ fn by_definition(keys: &[u64], log_weights: &[f64], salt: u64) -> Sample {
 }
 
 fn check(weights: &[f64], registers: usize, seed: u64) {
-    let (keys, log_weights, shares, log_total) = elements(weights, seed);
-    let elements = Elements { keys: &keys, log_weights: &log_weights, shares: &shares, log_total };
-    let salts = salts(registers, !seed);
-    let expected: Vec<Sample> = salts.iter().map(|&salt| by_definition(&keys, &log_weights, salt)).collect();
+    let (keys, salts) = (random(weights.len(), seed), random(registers, !seed));
+    let elements = Elements { keys: &keys, weights };
+    let expected: Vec<Sample> = salts.iter().map(|&salt| by_definition(elements, salt)).collect();
     for kernel in Kernel::available() {
         let mut out = vec![Sample::default(); registers];
         kernel.sample(elements, &salts, &mut out);

@@ -1,9 +1,9 @@
 //! The filter for 8 registers at a time.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_LE_OQ, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps,
-    _mm256_cvtepi32_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_movemask_ps, _mm256_mul_ps,
-    _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_set1_ps, _mm256_srli_epi32, _mm256_xor_si256,
+    __m256, __m256i, _CMP_LE_OQ, _mm256_and_si256, _mm256_cmp_ps, _mm256_cvtepi32_ps, _mm256_loadu_ps,
+    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_mul_ps, _mm256_mullo_epi32,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_srli_epi32, _mm256_xor_si256,
 };
 
 use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
@@ -41,19 +41,17 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
 fn outline(key: __m256i, salts: __m256i) -> __m256i {
     let multiply = |h, by: u32| _mm256_mullo_epi32(h, _mm256_set1_epi32(by.cast_signed()));
     let h = multiply(_mm256_xor_si256(key, salts), FIRST_MULTIPLIER);
-    let h = multiply(_mm256_xor_si256(h, _mm256_srli_epi32::<15>(h)), SECOND_MULTIPLIER);
-    _mm256_xor_si256(h, _mm256_srli_epi32::<16>(h))
+    multiply(_mm256_xor_si256(h, _mm256_srli_epi32::<15>(h)), SECOND_MULTIPLIER)
 }
 
 /// As in the portable filter.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bound(outline: __m256i) -> __m256 {
-    let (eleven, five) = (_mm256_set1_epi32(0x7ff), _mm256_set1_epi32(0x1f));
-    let u1 = _mm256_cvtepi32_ps(_mm256_srli_epi32::<21>(outline));
-    let u2 = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32::<10>(outline), eleven));
-    let v1 = _mm256_and_si256(_mm256_srli_epi32::<5>(outline), five);
-    let s = _mm256_cvtepi32_ps(_mm256_add_epi32(v1, _mm256_and_si256(outline, five)));
-    let more = _mm256_add_ps(_mm256_mul_ps(s, _mm256_set1_ps(1.0 / 128.0)), _mm256_set1_ps(1.0));
-    _mm256_mul_ps(_mm256_mul_ps(_mm256_mul_ps(u1, u2), s), more)
+    // Products and sums of the two halves of a lane, the upper one moved down.
+    let u = _mm256_and_si256(outline, _mm256_set1_epi32(0x07ff_07ff));
+    let u = _mm256_madd_epi16(u, _mm256_srli_epi32::<16>(u));
+    let s = _mm256_and_si256(_mm256_srli_epi32::<11>(outline), _mm256_set1_epi32(0x001f_001f));
+    let s = _mm256_madd_epi16(s, _mm256_set1_epi16(1));
+    _mm256_mul_ps(_mm256_cvtepi32_ps(u), _mm256_cvtepi32_ps(s))
 }

@@ -1,8 +1,8 @@
 //! The filter for 16 registers at a time.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _CMP_LE_OQ, _mm512_add_epi32, _mm512_add_ps, _mm512_and_si512, _mm512_cmp_ps_mask,
-    _mm512_cvtepi32_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_mul_ps, _mm512_mullo_epi32,
+    __m512, __m512i, _CMP_LE_OQ, _mm512_and_si512, _mm512_cmp_ps_mask, _mm512_cvtepi32_ps, _mm512_loadu_ps,
+    _mm512_loadu_si512, _mm512_madd_epi16, _mm512_mul_ps, _mm512_mullo_epi32, _mm512_set1_epi16,
     _mm512_set1_epi32, _mm512_set1_ps, _mm512_srli_epi32, _mm512_xor_si512,
 };
 
@@ -34,19 +34,17 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
 fn outline(key: __m512i, salts: __m512i) -> __m512i {
     let multiply = |h, by: u32| _mm512_mullo_epi32(h, _mm512_set1_epi32(by.cast_signed()));
     let h = multiply(_mm512_xor_si512(key, salts), FIRST_MULTIPLIER);
-    let h = multiply(_mm512_xor_si512(h, _mm512_srli_epi32::<15>(h)), SECOND_MULTIPLIER);
-    _mm512_xor_si512(h, _mm512_srli_epi32::<16>(h))
+    multiply(_mm512_xor_si512(h, _mm512_srli_epi32::<15>(h)), SECOND_MULTIPLIER)
 }
 
 /// As in the portable filter.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn bound(outline: __m512i) -> __m512 {
-    let (eleven, five) = (_mm512_set1_epi32(0x7ff), _mm512_set1_epi32(0x1f));
-    let u1 = _mm512_cvtepi32_ps(_mm512_srli_epi32::<21>(outline));
-    let u2 = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32::<10>(outline), eleven));
-    let v1 = _mm512_and_si512(_mm512_srli_epi32::<5>(outline), five);
-    let s = _mm512_cvtepi32_ps(_mm512_add_epi32(v1, _mm512_and_si512(outline, five)));
-    let more = _mm512_add_ps(_mm512_mul_ps(s, _mm512_set1_ps(1.0 / 128.0)), _mm512_set1_ps(1.0));
-    _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(u1, u2), s), more)
+    // Products and sums of the two halves of a lane, the upper one moved down.
+    let u = _mm512_and_si512(outline, _mm512_set1_epi32(0x07ff_07ff));
+    let u = _mm512_madd_epi16(u, _mm512_srli_epi32::<16>(u));
+    let s = _mm512_and_si512(_mm512_srli_epi32::<11>(outline), _mm512_set1_epi32(0x001f_001f));
+    let s = _mm512_madd_epi16(s, _mm512_set1_epi16(1));
+    _mm512_mul_ps(_mm512_cvtepi32_ps(u), _mm512_cvtepi32_ps(s))
 }

@@ -4,7 +4,7 @@
 //!
 //! | hash of key ⊕ salt | fields, upper bits first |
 //! |---|---|
-//! | [`outline`], 32 bits | the first 11 bits of U₁ and of U₂, the first 5 of 1 − V₁ and of 1 − V₂ |
+//! | [`outline`], 32 bits | the first 5 of 1 − V₁ and 11 of U₁, the first 5 of 1 − V₂ and 11 of U₂ |
 //! | `fmix64`, 64 bits | 32 more bits of U₁ and of U₂ |
 //! | `fmix64` of that | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 of β |
 //!
@@ -42,12 +42,11 @@ pub struct Place {
     pub log_rank: f64,
 }
 
-/// Half of `fmix32`'s mixing, which is enough for keys that are mixed already.
+/// Half of `fmix32`, which is enough for keys that are mixed already.
 #[inline(always)]
 pub(super) fn outline(key: u32, salt: u32) -> u32 {
     let h = (key ^ salt).wrapping_mul(FIRST_MULTIPLIER);
-    let h = (h ^ (h >> 15)).wrapping_mul(SECOND_MULTIPLIER);
-    h ^ (h >> 16)
+    (h ^ (h >> 15)).wrapping_mul(SECOND_MULTIPLIER)
 }
 
 impl Draw {
@@ -62,10 +61,10 @@ impl Draw {
         let first = u64::from(outline(key as u32, salt as u32));
         let second = fmix64(key ^ salt);
         let third = fmix64(second ^ THIRD);
-        let u1 = float((first >> 21) << 32 | second >> 32) + 0.5;
-        let u2 = float((first >> 10 & 0x7ff) << 32 | second & LOWER) + 0.5;
-        let v1 = CELLS_21 - 0.5 - float((first >> 5 & 0x1f) << 16 | third >> 48);
-        let v2 = CELLS_21 - 0.5 - float((first & 0x1f) << 16 | third >> 32 & 0xffff);
+        let u1 = float((first >> 16 & 0x7ff) << 32 | second >> 32) + 0.5;
+        let u2 = float((first & 0x7ff) << 32 | second & LOWER) + 0.5;
+        let v1 = CELLS_21 - 0.5 - float((first >> 27) << 16 | third >> 48);
+        let v2 = CELLS_21 - 0.5 - float((first >> 11 & 0x1f) << 16 | third >> 32 & 0xffff);
         Self {
             distance: -ln((u1 * UNIT_43) * (u2 * UNIT_43)),
             log_score: ln(-ln((v1 / CELLS_21) * (v2 / CELLS_21))),

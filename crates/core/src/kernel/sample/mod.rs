@@ -4,8 +4,8 @@
 //! forty times what a register of `MinHash` does; but of a document of n shingles only a few can be the sample of a
 //! register, and nearly all others are recognised by 32 bits of hash:
 //!
-//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ s + s²/4 with
-//!   s = (1 − V₁) + (1 − V₂), as −ln(1 − q) ≥ q + q²/2. The first bits of the four uniform numbers bound that from below.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ (1 − V₁) + (1 − V₂) = s. The
+//!   first bits of the four uniform numbers bound s·U₁U₂ from below.
 //! - a of the sample has the distribution Exp(Σw), so one expects it below L/Σw for a small L. A register that finds
 //!   nothing there, which happens with probability e^−L, goes through the shingles again with a greater L. Ranks have an
 //!   end: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
@@ -37,9 +37,10 @@ use super::{Kernel, Kind};
 
 /// Registers are looked at in blocks of this many: the lanes of the widest vector.
 const LANES: usize = 16;
-/// Elements that are looked at before contenders are finished: enough to fill vectors, few enough to hear of better ranks
-/// soon.
+/// Elements that are looked at before contenders are listed.
 const PORTION: usize = 16;
+/// Contenders that are finished together: enough to fill vectors, few enough to hear of better ranks soon.
+const BATCH: usize = 64;
 /// The first L. Smaller means more registers that go again, greater more contenders: from 2 to 6 the cost is flat.
 const FIRST_LIMIT: f64 = 3.0;
 /// By how much L grows from one round to the next.
@@ -156,19 +157,22 @@ fn run(
                 let share = ((weights[element] / greatest / total) as f32).max(f32::MIN_POSITIVE);
                 look(Entry { key: keys[element] as u32, share }, &filter, masks);
             }
-            for (element, masks) in portion.zip(masks.chunks_exact(blocks)) {
-                for (block, &mask) in masks.iter().enumerate() {
-                    let mut mask = mask;
-                    while mask != 0 {
-                        let lane = (block * LANES) as u32 + mask.trailing_zeros();
-                        contenders.push(Contender { lane, element: element as u32 });
-                        mask &= mask - 1;
-                    }
+            for (word, four) in masks[..portion.len() * blocks].chunks(4).enumerate() {
+                let mut lanes = four.iter().rev().fold(0, |lanes, &mask| lanes << LANES | u64::from(mask));
+                while lanes != 0 {
+                    let lane = word * 4 * LANES + lanes.trailing_zeros() as usize;
+                    let (element, lane) = (first + lane / (blocks * LANES), lane % (blocks * LANES));
+                    contenders.push(Contender { lane: lane as u32, element: element as u32 });
+                    lanes &= lanes - 1;
                 }
             }
-            round.finish(keys, &log_weights, &contenders);
-            contenders.clear();
+            if contenders.len() >= BATCH {
+                round.finish(keys, &log_weights, &contenders);
+                contenders.clear();
+            }
         }
+        round.finish(keys, &log_weights, &contenders);
+        contenders.clear();
         let mut found = round.found.into_iter();
         registers.retain(|&register| match found.next().flatten() {
             Some(sample) => {

@@ -1,9 +1,8 @@
 //! The filter for 4 registers at a time.
 
 use std::arch::aarch64::{
-    float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
-    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmulq_f32, vmulq_n_f32, vmulq_n_u32,
-    vshrq_n_u32,
+    float32x4_t, uint32x4_t, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32, vdupq_n_f32,
+    vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmulq_f32, vmulq_n_f32, vmulq_n_u32, vshrq_n_u32,
 };
 
 use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
@@ -41,19 +40,16 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
 #[target_feature(enable = "neon")]
 fn outline(key: uint32x4_t, salts: uint32x4_t) -> uint32x4_t {
     let h = vmulq_n_u32(veorq_u32(key, salts), FIRST_MULTIPLIER);
-    let h = vmulq_n_u32(veorq_u32(h, vshrq_n_u32::<15>(h)), SECOND_MULTIPLIER);
-    veorq_u32(h, vshrq_n_u32::<16>(h))
+    vmulq_n_u32(veorq_u32(h, vshrq_n_u32::<15>(h)), SECOND_MULTIPLIER)
 }
 
 /// As in the portable filter.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bound(outline: uint32x4_t) -> float32x4_t {
-    let u1 = vcvtq_f32_u32(vshrq_n_u32::<21>(outline));
-    let u2 = vcvtq_f32_u32(vandq_u32(vshrq_n_u32::<10>(outline), vdupq_n_u32(0x7ff)));
-    let five = vdupq_n_u32(0x1f);
-    let v1 = vandq_u32(vshrq_n_u32::<5>(outline), five);
-    let s = vcvtq_f32_u32(vaddq_u32(v1, vandq_u32(outline, five)));
-    let more = vaddq_f32(vmulq_n_f32(s, 1.0 / 128.0), vdupq_n_f32(1.0));
-    vmulq_f32(vmulq_f32(vmulq_f32(u1, u2), s), more)
+    let u = vandq_u32(outline, vdupq_n_u32(0x07ff_07ff));
+    let u = vmulq_u32(vandq_u32(u, vdupq_n_u32(0x7ff)), vshrq_n_u32::<16>(u));
+    let s = vandq_u32(vshrq_n_u32::<11>(outline), vdupq_n_u32(0x1f));
+    let s = vaddq_u32(s, vshrq_n_u32::<27>(outline));
+    vmulq_f32(vcvtq_f32_u32(u), vcvtq_f32_u32(s))
 }

@@ -62,7 +62,8 @@ fn keeps_bits(method: Method) -> bool {
         | Method::BottomK(..)
         | Method::Sectional { .. }
         | Method::Tolerant { .. }
-        | Method::PreTagged { .. } => false,
+        | Method::PreTagged { .. }
+        | Method::Weighted(_) => false,
     }
 }
 

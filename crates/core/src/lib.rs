@@ -47,7 +47,7 @@ pub mod verify;
 pub mod weight;
 
 pub use error::{Error, ErrorKind};
-pub use spec::{Spec, VERSION};
+pub use spec::{Spec, VERSION, Weights};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -177,7 +177,9 @@ fn on_kernel(method: Method, kernel: Kernel) -> Option<Arc<dyn Sketcher>> {
         Method::PreTagged { sections, source } => {
             Arc::new(PreTagged::new(registers(source)?, sections, Policy::First).unwrap())
         }
-        Method::Fractional(..) | Method::RawOnePermutation(_) | Method::BottomK(_) => return None,
+        Method::Fractional(..) | Method::RawOnePermutation(_) | Method::BottomK(_) | Method::Weighted(_) => {
+            return None;
+        }
     })
 }
 

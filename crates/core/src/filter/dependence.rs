@@ -36,6 +36,8 @@ pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     };
     match method {
         Method::Registers(source) => Some((0.0, of_source(source))),
+        // Those of `zero-bit` agree more often than the similarity says, so that fewer are rejected.
+        Method::Weighted(_) => Some((0.0, Dependence::Independent)),
         Method::BBit(bits, source) => Some((1.0 / f64::from(1u32 << bits), of_source(source))),
         Method::BitHash(source) => Some((0.5, of_source(source))),
         // Not compared register by register, or not by the Jaccard similarity alone.

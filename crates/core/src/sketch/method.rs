@@ -10,6 +10,7 @@
 //! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
 //! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than a bit a register |
 //! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
+//! | `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
 //! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
 
 use std::fmt;
@@ -27,6 +28,7 @@ use super::odd::Odd;
 use super::one_permutation::{Densification, OnePermutation};
 use super::sectional::{Policy, PreTagged, Sectional, Tolerant};
 use super::super_minhash::SuperMinHash;
+use super::weighted::{Counted, WeightedMethod};
 use super::{MinHash, Registers, Sketcher, b_bit::BBit};
 use crate::error::Error;
 use crate::estimate;
@@ -114,6 +116,8 @@ pub enum Method {
         /// The registers.
         source: Source,
     },
+    /// Samples of weighted shingles.
+    Weighted(WeightedMethod),
 }
 
 impl Base {
@@ -161,7 +165,8 @@ impl Method {
         Self::Registers(Source { base: Base::MinHash, registers })
     }
 
-    /// One of each kind and variant, with about `size` registers or stored bits. `size` is a multiple of 4.
+    /// One of each kind and variant for sets, with about `size` registers or stored bits. `size` is a multiple of 4.
+    /// Those for weighted sets are [`WeightedMethod::all`].
     #[must_use]
     pub fn all(size: usize) -> Vec<Self> {
         let bases = [
@@ -234,6 +239,7 @@ impl Method {
             Self::PreTagged { sections, source } => {
                 Arc::new(PreTagged::new(source.build(seed)?, sections, Policy::First)?)
             }
+            Self::Weighted(method) => Arc::new(Counted::new(method, seed)?),
         })
     }
 
@@ -244,6 +250,7 @@ impl Method {
     pub fn bandable(self) -> Option<usize> {
         match self {
             Self::Registers(source) => Some(source.registers),
+            Self::Weighted(method) => method.bandable(),
             _ => None,
         }
     }
@@ -263,6 +270,7 @@ impl Method {
             | Self::PreTagged { source, .. } => source.registers,
             Self::RawOnePermutation(count) | Self::BottomK(count) => count,
             Self::Sectional { registers, .. } | Self::Tolerant { registers, .. } => registers,
+            Self::Weighted(method) => method.registers(),
         }
     }
 
@@ -284,7 +292,8 @@ impl Method {
             | Self::BottomK(_)
             | Self::Sectional { .. }
             | Self::Tolerant { .. }
-            | Self::PreTagged { .. } => estimate::minhash::variance(similarity, self.registers()),
+            | Self::PreTagged { .. }
+            | Self::Weighted(_) => estimate::minhash::variance(similarity, self.registers()),
             Self::BBit(bits, source) => {
                 estimate::b_bit::variance(similarity, source.registers, Chance::sparse(bits))
             }
@@ -332,6 +341,7 @@ impl Method {
         match self {
             Self::RawOnePermutation(_) | Self::BottomK(_) => 1,
             Self::Sectional { registers, .. } | Self::Tolerant { registers, .. } => registers,
+            Self::Weighted(method) => method.registers(),
             Self::Registers(source)
             | Self::BBit(_, source)
             | Self::BitHash(source)
@@ -413,6 +423,7 @@ impl fmt::Display for Method {
                 write!(f, "sectional:s={sections},tolerant/minhash:{registers}")
             }
             Self::PreTagged { sections, source } => write!(f, "sectional:s={sections},pre/{source}"),
+            Self::Weighted(method) => write!(f, "{method}"),
         }
     }
 }
@@ -471,6 +482,7 @@ impl FromStr for Method {
                     Self::RawOnePermutation(bins.parse().map_err(|_| wrong())?)
                 }
                 Some(("bottom-k", values)) => Self::BottomK(values.parse().map_err(|_| wrong())?),
+                Some(("icws" | "cws" | "zero-bit", _)) => Self::Weighted(text.parse()?),
                 _ => Self::Registers(text.parse().map_err(|_| wrong())?),
             },
             Some((packing, source)) => Self::packed(packing, source.parse()?).ok_or_else(wrong)??,
@@ -552,6 +564,9 @@ mod tests {
             "sectional:s=2,tolerant/minhash:128",
             "one-permutation,rotation:128",
             "connected:4x1/super-minhash:128",
+            "icws:128",
+            "cws:64",
+            "zero-bit:128",
         ] {
             assert_eq!(form.parse::<Method>().unwrap().to_string(), form);
         }
@@ -580,6 +595,9 @@ mod tests {
             "sectional:s=0/minhash:8",
             "sectional:s=2,mask/super-minhash:8",
             "odd:1/minhash:8",
+            "icws:0",
+            "icws",
+            "b-bit:1/icws:8",
         ] {
             assert!(form.parse::<Method>().is_err(), "{form}");
         }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::Sketcher;
 use super::cws::Cws;
 use super::icws::Icws;
 use super::minhash::EMPTY;
@@ -17,7 +18,7 @@ use super::zero_bit::ZeroBit;
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
 use crate::hash::fmix64;
-use crate::weight::{Weighted, merged};
+use crate::weight::{Weigher, Weighted, Weighting, merged};
 
 /// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
 pub trait WeightedSketcher: fmt::Debug + Send + Sync {
@@ -41,6 +42,37 @@ pub trait WeightedSketcher: fmt::Debug + Send + Sync {
             (shared + left.min(right), all + left.max(right))
         });
         if all == 0.0 { 1.0 } else { shared / all }
+    }
+}
+
+/// A sketch of weighted sets, made of shingles that count as often as they occur.
+#[derive(Debug)]
+pub(super) struct Counted {
+    sketcher: Arc<dyn WeightedSketcher>,
+    weigher: Weigher,
+}
+
+impl Counted {
+    pub(super) fn new(method: WeightedMethod, seed: u64) -> Result<Self, Error> {
+        Ok(Self { sketcher: method.build(seed)?, weigher: Weigher::new(Weighting::Count)? })
+    }
+}
+
+impl Sketcher for Counted {
+    fn words(&self) -> usize {
+        self.sketcher.words()
+    }
+
+    fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
+        self.sketcher.sketch_into(self.weigher.weigh(shingles).view(), out);
+    }
+
+    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        self.sketcher.estimate(a, b)
+    }
+
+    fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
+        self.sketcher.exact(self.weigher.weigh(a).view(), self.weigher.weigh(b).view())
     }
 }
 

@@ -5,6 +5,26 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
+/// Knows in how many documents shingles stand. The answer is for whole documents, so that asking costs nothing.
+pub trait Frequencies: fmt::Debug + Send + Sync {
+    /// D.
+    fn documents(&self) -> u64;
+
+    /// Writes the d of each of these shingles, which are sorted and distinct, into `out`, which is cleared first.
+    fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
+}
+
+impl Frequencies for DocumentFrequencies {
+    fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(shingles.iter().map(|&shingle| self.of(shingle)));
+    }
+}
+
 /// A table of document frequencies: D documents, and d of them for each shingle.
 ///
 /// Every document counts, equal ones too. A shingle that is not in the table is in no document of it.

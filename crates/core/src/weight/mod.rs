@@ -22,9 +22,9 @@ mod frequency;
 mod set;
 mod weigher;
 
-pub use frequency::{DocumentFrequencies, MostDocuments};
+pub use frequency::{DocumentFrequencies, Frequencies, MostDocuments};
 pub use set::{Weighted, WeightedSet, merged};
-pub use weigher::Weigher;
+pub use weigher::{Weigher, Work};
 
 use std::fmt;
 use std::str::FromStr;

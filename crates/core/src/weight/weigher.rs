@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DocumentFrequencies, MostDocuments, WeightedSet, Weighting};
+use super::{Frequencies, MostDocuments, WeightedSet, Weighting};
 use crate::error::Error;
 use crate::kernel::ln;
 use crate::sort::sort_mixed;
@@ -13,7 +13,7 @@ use crate::sort::sort_mixed;
 #[derive(Debug, Clone, Default)]
 pub struct Weigher {
     weighting: Weighting,
-    frequencies: Option<Arc<DocumentFrequencies>>,
+    frequencies: Option<Arc<dyn Frequencies>>,
     most_documents: Option<MostDocuments>,
     /// Sorted.
     ignored: Vec<u64>,
@@ -33,7 +33,7 @@ impl Weigher {
     #[must_use]
     pub fn with_frequencies(
         weighting: Weighting,
-        frequencies: Arc<DocumentFrequencies>,
+        frequencies: Arc<dyn Frequencies>,
         most_documents: Option<MostDocuments>,
     ) -> Self {
         Self { weighting, frequencies: Some(frequencies), most_documents, ignored: vec![] }
@@ -54,23 +54,32 @@ impl Weigher {
         self.weighting
     }
 
-    /// Weighs the shingles of a document, given in any order, repeats included. The two buffers are room to work in and
-    /// are used again for the next one.
-    pub fn weigh_into(&self, shingles: &[u64], work: &mut (Vec<u64>, Vec<u64>), out: &mut WeightedSet) {
-        let (sorted, scratch) = work;
-        sorted.clear();
-        sorted.extend(shingles.iter().filter(|shingle| !self.ignores(**shingle)));
-        sort_mixed(sorted, scratch);
-        let all = sorted.len() as f64;
+    /// Whether it leaves out any shingles for what they are.
+    #[must_use]
+    pub fn ignores_any(&self) -> bool {
+        self.most_documents.is_some() || !self.ignored.is_empty()
+    }
+
+    /// Weighs the shingles of a document, given in any order, repeats included.
+    pub fn weigh_into(&self, shingles: &[u64], work: &mut Work, out: &mut WeightedSet) {
+        work.count(shingles);
+        self.ignore(work);
+        let all: u64 = work.counts.iter().map(|&count| u64::from(count)).sum();
+        if self.weighting.needs_frequencies() {
+            self.look_up(work);
+        }
+        let documents = self.frequencies.as_ref().map_or(1, |table| table.documents()) as f64;
         out.clear();
-        for equal in sorted.chunk_by(|a, b| a == b) {
-            let (shingle, count) = (equal[0], equal.len() as f64);
+        for (at, (&shingle, &count)) in work.distinct.iter().zip(&work.counts).enumerate() {
+            let share = f64::from(count) / all as f64;
+            // D / (d + 1).
+            let rarity = || documents / (work.frequencies[at] as f64 + 1.0);
             let weight = match self.weighting {
                 Weighting::None => 1.0,
-                Weighting::Count => count,
-                Weighting::Tf => count / all,
-                Weighting::TfIdf => count / all * ln(self.documents_per_finder(shingle)),
-                Weighting::TfIdfSmooth => count / all * ln(1.0 + self.documents_per_finder(shingle)),
+                Weighting::Count => f64::from(count),
+                Weighting::Tf => share,
+                Weighting::TfIdf => share * ln(rarity()),
+                Weighting::TfIdfSmooth => share * ln(1.0 + rarity()),
             };
             if weight > 0.0 {
                 out.push(shingle, weight);
@@ -82,29 +91,78 @@ impl Weigher {
     #[must_use]
     pub fn weigh(&self, shingles: &[u64]) -> WeightedSet {
         let mut set = WeightedSet::default();
-        self.weigh_into(shingles, &mut Default::default(), &mut set);
+        self.weigh_into(shingles, &mut Work::default(), &mut set);
         set
     }
 
-    fn ignores(&self, shingle: u64) -> bool {
-        let too_frequent = || match (self.most_documents, &self.frequencies) {
-            (Some(most), Some(table)) => !most.allows(table.of(shingle), table.documents()),
-            _ => false,
-        };
-        self.ignored.binary_search(&shingle).is_ok() || too_frequent()
+    /// Those of a document's shingles that are not ignored, sorted and distinct, in the room to work in.
+    pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut Work) -> &'w [u64] {
+        work.count(shingles);
+        self.ignore(work);
+        &work.distinct
     }
 
-    /// D / (d + 1).
-    fn documents_per_finder(&self, shingle: u64) -> f64 {
-        self.frequencies
-            .as_ref()
-            .map_or(1.0, |table| table.documents() as f64 / (table.of(shingle) as f64 + 1.0))
+    /// Takes out what is ignored.
+    fn ignore(&self, work: &mut Work) {
+        if !self.ignores_any() {
+            return;
+        }
+        if self.most_documents.is_some() {
+            self.look_up(work);
+        }
+        let documents = self.frequencies.as_ref().map_or(0, |table| table.documents());
+        let mut kept = 0;
+        for at in 0..work.distinct.len() {
+            let shingle = work.distinct[at];
+            let too_frequent =
+                self.most_documents.is_some_and(|most| !most.allows(work.frequencies[at], documents));
+            if !too_frequent && self.ignored.binary_search(&shingle).is_err() {
+                (work.distinct[kept], work.counts[kept]) = (shingle, work.counts[at]);
+                kept += 1;
+            }
+        }
+        work.distinct.truncate(kept);
+        work.counts.truncate(kept);
+    }
+
+    fn look_up(&self, work: &mut Work) {
+        match &self.frequencies {
+            Some(table) => table.look_up(&work.distinct, &mut work.frequencies),
+            None => work.frequencies.clear(),
+        }
+    }
+}
+
+/// Room to work in, used again for the next document.
+#[derive(Debug, Clone, Default)]
+pub struct Work {
+    sorted: Vec<u64>,
+    scratch: Vec<u64>,
+    distinct: Vec<u64>,
+    counts: Vec<u32>,
+    frequencies: Vec<u64>,
+}
+
+impl Work {
+    /// Counts the shingles of a document.
+    fn count(&mut self, shingles: &[u64]) {
+        let Self { sorted, scratch, distinct, counts, .. } = self;
+        sorted.clear();
+        sorted.extend_from_slice(shingles);
+        sort_mixed(sorted, scratch);
+        distinct.clear();
+        counts.clear();
+        for equal in sorted.chunk_by(|a, b| a == b) {
+            distinct.push(equal[0]);
+            counts.push(equal.len() as u32);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weight::DocumentFrequencies;
 
     const A: u64 = 1;
     const B: u64 = 2;
@@ -142,7 +200,7 @@ mod tests {
     #[test]
     fn weights_that_are_not_positive_are_dropped() {
         let table = Arc::new(DocumentFrequencies::new(4, vec![(A, 4), (B, 3)]).unwrap());
-        let published = Weigher::with_frequencies(Weighting::TfIdf, Arc::clone(&table), None);
+        let published = Weigher::with_frequencies(Weighting::TfIdf, table.clone(), None);
         assert!(published.weigh(&[A, B]).view().is_empty());
         let smooth = Weigher::with_frequencies(Weighting::TfIdfSmooth, table, None);
         check(&smooth, &[A, B], &[(A, 0.5 * 1.8f64.ln()), (B, 0.5 * 2f64.ln())]);

@@ -75,7 +75,7 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
         Method::Registers(Source { base: Base::MinHash | Base::FamilyMinHash(_), .. })
         | Method::PreTagged { .. } => registers(method, binomial(k, similarity)),
         Method::Registers(Source { base: Base::MinMax, .. }) => registers(method, min_max_law(overlap, k)),
-        Method::Registers(_) => return None,
+        Method::Registers(_) | Method::Weighted(_) => return None,
         Method::RawOnePermutation(bins) => raw_one_permutation(bins, overlap),
         Method::BottomK(values) => bottom_k_model(values, overlap),
         Method::BBit(bits, source) => {

@@ -64,6 +64,7 @@ fn page_of(method: Method) -> &'static str {
         Method::Connected(..) => "connected-bit",
         Method::Odd(..) => "odd",
         Method::Sectional { .. } | Method::Tolerant { .. } | Method::PreTagged { .. } => "sectional",
+        Method::Weighted(_) => "weights",
     }
 }
 

@@ -84,7 +84,7 @@ impl Kernel {
             Kind::Avx2 => unsafe { avx2::sample(elements, salts, out) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::sample(elements, salts, out) },
+            Kind::Avx512 | Kind::Avx512Popcount => unsafe { avx512::sample(elements, salts, out) },
             // SAFETY: as above.
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => unsafe { neon::sample(elements, salts, out) },

@@ -179,21 +179,18 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong =
             || Error::parse("spec", text, "the form `nfkc+casefold / words:5 / minhash:128 / seed:1`");
-        // A sketch's own form may have a `/` in it, so the other parts are taken from both ends: what stands before it is
-        // two parts, and the seed begins what stands behind it.
-        let mut parts = text.splitn(3, '/').map(str::trim);
-        let (Some(normalization), Some(shingling), Some(rest)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return Err(wrong());
-        };
-        let (method, behind) = rest.split_once("/ seed:").ok_or_else(wrong)?;
-        let (seed, weights) = behind.split_once(" / ").unwrap_or((behind, ""));
+        let parts: Vec<&str> = text.split('/').map(str::trim).collect();
+        // A sketch's own form may have a `/` in it; it goes up to the seed.
+        let [normalization, shingling, rest @ ..] = &parts[..] else { return Err(wrong()) };
+        let at = rest.iter().position(|part| part.starts_with("seed:")).ok_or_else(wrong)?;
+        let (method, behind) = rest.split_at(at);
+        let seed = behind[0].strip_prefix("seed:").and_then(|seed| seed.parse().ok()).ok_or_else(wrong)?;
         Ok(Self {
             normalization: normalization.parse()?,
             shingling: shingling.parse()?,
-            method: method.trim().parse()?,
-            seed: seed.trim().parse().map_err(|_| wrong())?,
-            weights: weights.parse()?,
+            method: method.join("/").parse()?,
+            seed,
+            weights: behind[1..].join(" / ").parse()?,
         })
     }
 }

@@ -94,7 +94,9 @@ impl Error {
         }
     }
 
-    pub(crate) fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
+    /// Something that was typed and cannot be read: what it was to be, and what would have done.
+    #[must_use]
+    pub fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
         ErrorKind::Parse { what, given: given.to_owned(), expected: expected.into() }.into()
     }
 

@@ -33,6 +33,13 @@ impl Mixed for (u64, u32) {
     }
 }
 
+impl Mixed for (u64, u64) {
+    #[inline(always)]
+    fn mixed(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Sorts `items`, fewer than 2³² of them, with `scratch` as room to work in.
 pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     if items.len() < FEW {

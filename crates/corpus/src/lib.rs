@@ -64,5 +64,6 @@ pub use output::{
 };
 pub use reject::{Reject, RejectReason};
 pub use source::{Source, open_file};
-pub use temporary::Temporary;
+pub use tempfile::TempDir;
+pub use temporary::{Temporary, temporary_folder};
 pub use watch::{Unwatched, Watch};

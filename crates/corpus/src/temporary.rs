@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use tempfile::TempDir;
+
 use crate::error::{Error, Result, TEMPORARY};
 use crate::positional::read_at;
 
@@ -44,6 +46,15 @@ impl Temporary {
         }
         Err(Error::io("read", TEMPORARY, io::ErrorKind::UnexpectedEof.into()))
     }
+}
+
+/// Makes a folder for temporary files that goes when the value does, in `folder` or else where the system keeps such.
+pub fn temporary_folder(folder: Option<&Path>) -> Result<TempDir> {
+    let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
+    tempfile::Builder::new()
+        .prefix(".minwise-")
+        .tempdir_in(&folder)
+        .map_err(|error| Error::path("make a temporary folder in", &folder, error))
 }
 
 #[cfg(test)]

@@ -3,14 +3,23 @@
 use std::ops::Range;
 
 use minwise::candidate::banding::for_each_group;
+use minwise::candidate::sort_merge::Rule;
 use minwise::cluster::Forest;
+use minwise::filter::{Budget, Filter};
+use minwise::verify::Measure;
+use minwise::weight::Weighting;
+use minwise_corpus::Corpus;
 
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
+use crate::join::{Items, Scale, Source};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
+use crate::prepare::Preparation;
 use crate::read::Reading;
-use crate::settings::Settings;
+use crate::screen::{Screen, Screened};
+use crate::settings::{Search, Settings};
+use crate::tiles::Tiles;
 
 /// Documents that share bands, directly or through others, and the shelves on which they meet.
 #[derive(Debug)]
@@ -86,19 +95,42 @@ const SORTED_TOGETHER: usize = 4;
 
 /// Finds the neighbourhoods among the documents that stand for their equals.
 pub(crate) fn find(
+    corpus: &Corpus,
     reading: &Reading,
     equals: &Equals,
     order: &[u32],
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
-    let banding = settings.banding;
-    let rows = settings.rows()?;
-    observer.begin(Stage::Candidates, banding.bands() as u64);
     let wanted = |document: u32| equals.is_first(document) && reading.documents.has_shingles(document);
     // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
     let places: Vec<u32> = (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
+    let taken: Vec<u32> = places.iter().map(|&place| order[place as usize]).collect();
+    let pairs = match settings.search {
+        Search::Banding => return Ok(gather(&by_bands(reading, &places, order, settings, observer)?, order)),
+        Search::SortMerge => by_shingles(corpus, reading, &taken, settings, observer)?,
+        Search::SortMergeSketch => by_registers(corpus, reading, &taken, settings, observer)?,
+        Search::All => all(reading, &taken, settings, observer)?,
+    };
+    // A pair is a group of its own, too small ever to be split.
+    let groups = BandGroups {
+        sizes: vec![2; pairs.len()],
+        places: pairs.iter().flat_map(|&(a, b)| [places[a as usize], places[b as usize]]).collect(),
+    };
+    Ok(gather(&[groups], order))
+}
 
+/// The groups of documents that agree in each band.
+fn by_bands(
+    reading: &Reading,
+    places: &[u32],
+    order: &[u32],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<BandGroups>, Error> {
+    let banding = settings.banding;
+    let rows = settings.rows()?;
+    observer.begin(Stage::Candidates, banding.bands() as u64);
     let mut bands: Vec<BandGroups> = Vec::with_capacity(banding.bands());
     let work = |(keys, scratch): &mut (Keys, Keys), band: usize| -> Result<_, Error> {
         if observer.cancelled() {
@@ -118,17 +150,107 @@ pub(crate) fn find(
         observer.advance(1);
         Ok(groups)
     };
-    parallel::in_order(
-        banding.bands(),
-        settings.threads.min(SORTED_TOGETHER),
-        Default::default,
-        work,
-        |groups| {
-            bands.push(groups);
-            Ok(())
-        },
-    )?;
-    Ok(gather(&bands, order))
+    let threads = settings.threads.min(SORTED_TOGETHER);
+    parallel::in_order(banding.bands(), threads, Default::default, work, |groups| {
+        bands.push(groups);
+        Ok::<(), Error>(())
+    })?;
+    Ok(bands)
+}
+
+/// The pairs that share enough shingles, or weight of shingles.
+fn by_shingles(
+    corpus: &Corpus,
+    reading: &Reading,
+    documents: &[u32],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<(u32, u32)>, Error> {
+    observer.begin(Stage::Candidates, 0);
+    let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
+    let scale = match settings.spec.weights.weighting {
+        Weighting::None | Weighting::Count => Scale::Whole,
+        Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
+    };
+    let rule = match settings.measure {
+        Measure::Jaccard => Rule::Jaccard(settings.threshold),
+        Measure::Containment => Rule::Containment(settings.threshold),
+    };
+    let source = Source {
+        corpus,
+        reading,
+        documents,
+        items: Items::Shingles(&preparation, scale),
+        rule,
+        threads: settings.threads,
+        folder: settings.temporary.as_deref(),
+        observer,
+    };
+    source.candidates()
+}
+
+/// The pairs that share so many registers that the filter would let them pass.
+fn by_registers(
+    corpus: &Corpus,
+    reading: &Reading,
+    documents: &[u32],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<(u32, u32)>, Error> {
+    observer.begin(Stage::Candidates, 0);
+    let source = Source {
+        corpus,
+        reading,
+        documents,
+        items: Items::Registers,
+        rule: Rule::MoreThan(registers_to_exceed(settings)?),
+        threads: settings.threads,
+        folder: settings.temporary.as_deref(),
+        observer,
+    };
+    source.candidates()
+}
+
+/// The most matching registers with which a pair is put aside.
+fn registers_to_exceed(settings: &Settings) -> Result<u64, Error> {
+    let registers = settings.spec.method.registers();
+    let (Some(error), true) = (settings.filter_error(), settings.threshold < 1.0) else { return Ok(0) };
+    let filter = Filter::of(settings.spec.method, settings.threshold, 1, &[registers], Budget::Exact(error))?;
+    let look = filter.as_ref().and_then(|filter| filter.looks().first());
+    Ok(look.and_then(|look| look.lower).unwrap_or(0) as u64)
+}
+
+/// All pairs that their sketches do not put aside.
+fn all(
+    reading: &Reading,
+    documents: &[u32],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<(u32, u32)>, Error> {
+    observer.begin(Stage::Candidates, documents.len() as u64);
+    let rows = settings.rows()?;
+    let screen = Screen::of_all(settings, &rows)?;
+    let tiles = Tiles::within(documents.len(), rows.words());
+    let mut pairs = vec![];
+    let row = |number: usize| reading.sketches.row(documents[number] as usize);
+    let work = |screened: &mut Screened, tile: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let mut found = vec![];
+        tiles.for_each_stretch(tile, |a, others| {
+            let passes = |b: &usize| !screen.rejects(&rows, row(a), row(*b), screened);
+            found.extend(others.filter(passes).map(|b| (a as u32, b as u32)));
+        });
+        observer.advance(tiles.rows(tile).len() as u64);
+        Ok(found)
+    };
+    parallel::in_order(tiles.len(), settings.threads, Screened::default, work, |mut found| {
+        pairs.append(&mut found);
+        Ok::<(), Error>(())
+    })?;
+    pairs.sort_unstable();
+    Ok(pairs)
 }
 
 /// The neighbourhood of a document that has none.

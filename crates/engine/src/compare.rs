@@ -7,14 +7,14 @@ use minwise::estimate::Estimate;
 use minwise::shingle::{Places, Shingles};
 use minwise::sketch::Method;
 use minwise::verify::passages::{Passage, shared_passages};
-use minwise::verify::{Overlap, ShingleSet};
 
 use crate::error::Error;
+use crate::prepare::{DocumentSet, Preparation, Prepared, Weighing};
 
 /// How two documents relate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The exact Jaccard similarity. Documents without shingles have 1 if their normalised texts are equal, else 0.
+    /// The exact Jaccard similarity, weighted if the spec has weights. Documents without shingles have 1 if their normalised texts are equal, else 0.
     pub jaccard: f64,
     /// The exact share of the left one's shingles that the right one has.
     pub left_in_right: f64,
@@ -80,16 +80,17 @@ pub fn compare_all(
     Ok(all)
 }
 
-/// Compares two texts.
-pub fn compare(left: &str, right: &str, spec: &Spec) -> Result<Comparison, Error> {
-    let a = Read::new(left, spec)?;
-    let b = Read::new(right, spec)?;
+/// Compares two texts, with the tables that the weights of the spec ask for.
+pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &Weighing) -> Result<Comparison, Error> {
+    let preparation = Preparation::new(spec, weighing)?;
+    let a = Read::new(left, &preparation);
+    let b = Read::new(right, &preparation);
     if a.set.is_empty() || b.set.is_empty() {
         let same = f64::from(u8::from(a.equality_key == b.equality_key));
         let (jaccard, left_in_right, right_in_left) = (same, same, same);
         return Ok(Comparison { jaccard, left_in_right, right_in_left, estimate: None, passages: vec![] });
     }
-    let overlap = Overlap::of(&a.set, &b.set);
+    let [jaccard, left_in_right, right_in_left] = a.set.relation(&b.set);
     let size = spec.shingling.size();
     let mut passages: Vec<SharedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
         .into_iter()
@@ -105,10 +106,10 @@ pub fn compare(left: &str, right: &str, spec: &Spec) -> Result<Comparison, Error
         .collect();
     passages.sort_by_key(|passage| (usize::MAX - passage.units, passage.left.start));
     Ok(Comparison {
-        jaccard: overlap.jaccard(),
-        left_in_right: overlap.left_in_right(),
-        right_in_left: overlap.right_in_left(),
-        estimate: Some(spec.sketcher()?.estimate(&a.sketch, &b.sketch)),
+        jaccard,
+        left_in_right,
+        right_in_left,
+        estimate: Some(preparation.estimate(&a.sketch, &b.sketch)),
         passages,
     })
 }
@@ -116,20 +117,20 @@ pub fn compare(left: &str, right: &str, spec: &Spec) -> Result<Comparison, Error
 struct Read {
     shingles: Shingles,
     places: Places,
-    set: ShingleSet,
+    set: DocumentSet,
     sketch: Vec<u32>,
     equality_key: u128,
 }
 
 impl Read {
-    fn new(text: &str, spec: &Spec) -> Result<Self, Error> {
+    fn new(text: &str, preparation: &Preparation) -> Self {
+        let mut room = Prepared::default();
+        let set = preparation.set(text, &mut room);
+        let mut sketch = vec![0; preparation.words()];
+        preparation.sketch_into(&room, &mut sketch);
         let mut shingles = Shingles::new();
-        let places = spec.shingler().shingle_with_places_into(text, &mut shingles);
-        let set = shingles.hashes().iter().copied().collect();
-        let sketcher = spec.sketcher()?;
-        let mut sketch = vec![0; sketcher.words()];
-        sketcher.sketch_into(shingles.hashes(), &mut sketch);
-        Ok(Self { places, set, sketch, equality_key: shingles.equality_key(), shingles })
+        let places = preparation.shingler().shingle_with_places_into(text, &mut shingles);
+        Self { places, set, sketch, equality_key: shingles.equality_key(), shingles }
     }
 }
 
@@ -139,7 +140,7 @@ mod tests {
 
     fn comparison(left: &str, right: &str) -> Comparison {
         let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
-        compare(left, right, &spec).unwrap()
+        compare(left, right, &spec, &Weighing::default()).unwrap()
     }
 
     #[test]

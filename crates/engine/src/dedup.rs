@@ -57,7 +57,7 @@ pub fn dedup(
 ) -> Result<Decisions, Error> {
     let order = reading.documents.order(settings.keep);
     let equals = Equals::find(reading, &order);
-    let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
+    let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
     let places = inverse(&order);
 
     let undecided = undecided_before(&candidates, &equals, order.len());

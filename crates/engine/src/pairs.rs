@@ -61,7 +61,7 @@ pub fn pairs(
     let documents = reading.documents.len();
     let order: Vec<u32> = (0..documents as u32).collect();
     let equals = Equals::find(reading, &order);
-    let candidates = candidates::find(reading, &equals, &order, settings, observer)?;
+    let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
     // The wanted documents, by the one that stands for them; that one is wanted too.
     let wanted: Option<Wanted> = wanted.map(|wanted| {
         let mut by_first = Wanted::new();

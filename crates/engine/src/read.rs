@@ -1,16 +1,15 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
-use std::sync::Arc;
-
 use minwise::Spec;
 use minwise::keep::Keep;
-use minwise::shingle::{Shingler, Shingles, Shingling, Unit};
-use minwise::sketch::{Sketcher, Sketches};
+use minwise::shingle::{Shingles, Shingling, Unit};
+use minwise::sketch::Sketches;
 use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
 
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage, Warning};
 use crate::parallel;
+use crate::prepare::{Preparation, Prepared};
 use crate::rows::Rows;
 use crate::screen::Placed;
 use crate::settings::ReadSettings;
@@ -166,7 +165,7 @@ impl Rejected {
 
 /// What all threads sketch with.
 struct Tools {
-    sketcher: Arc<dyn Sketcher>,
+    preparation: Preparation,
     /// What is kept of a sketch, unless all of it is.
     rows: Option<Rows>,
     placed: Option<Placed>,
@@ -176,7 +175,7 @@ impl Tools {
     fn new(settings: &ReadSettings) -> Result<Self, Error> {
         let spec = &settings.spec;
         Ok(Self {
-            sketcher: spec.sketcher()?,
+            preparation: Preparation::new(spec, &settings.weighing)?,
             rows: settings.bits.map(|(bits, banding)| Rows::new(spec, banding, Some(bits))).transpose()?,
             placed: settings.places.then(|| Placed::new(spec.seed)).transpose()?,
         })
@@ -184,7 +183,7 @@ impl Tools {
 
     /// Words that are kept of a sketch.
     fn words(&self) -> usize {
-        self.rows.as_ref().map_or_else(|| self.sketcher.words(), Rows::words)
+        self.rows.as_ref().map_or_else(|| self.preparation.words(), Rows::words)
     }
 }
 
@@ -192,9 +191,8 @@ impl Tools {
 struct Worker<'a> {
     spec: Spec,
     keep: Keep,
-    shingler: Shingler,
     tools: &'a Tools,
-    shingles: Shingles,
+    prepared: Prepared,
     registers: Vec<u32>,
     scratch: Scratch,
     /// Documents of the chunk before, as a guess at those of the next.
@@ -206,10 +204,9 @@ impl<'a> Worker<'a> {
         Self {
             spec: settings.spec,
             keep: settings.keep,
-            shingler: settings.spec.shingler(),
             tools,
-            shingles: Shingles::new(),
-            registers: vec![0; tools.sketcher.words()],
+            prepared: Prepared::default(),
+            registers: vec![0; tools.preparation.words()],
             scratch: Scratch::new(),
             before: 0,
         }
@@ -219,15 +216,17 @@ impl<'a> Worker<'a> {
     fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
         let mut part = Reading::new(self.tools);
         part.reserve(self.before + self.before / 8);
-        let Self { spec, keep, shingler, tools, shingles, registers, scratch, .. } = self;
+        let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
+        let preparation = &tools.preparation;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
-                shingler.shingle_into(&document.text, shingles);
-                if shingler.refuses(shingles) {
-                    part.reject_short(&place, &document, shingles.units(), &spec.shingling);
+                preparation.shingle(&document.text, prepared);
+                if preparation.shingler().refuses(&prepared.shingles) {
+                    part.reject_short(&place, &document, prepared.shingles.units(), &spec.shingling);
                 } else {
-                    part.add(place, &document, shingles, *keep);
-                    part.sketch(shingles.hashes(), tools, registers);
+                    let has_shingles = preparation.weigh(prepared);
+                    part.add(place, &document, &prepared.shingles, has_shingles, *keep);
+                    part.sketch(prepared, tools, registers);
                 }
             }
             Err(reject) => part.reject(&place, reject),
@@ -238,29 +237,36 @@ impl<'a> Worker<'a> {
 }
 
 impl Reading {
-    fn add(&mut self, place: Place, document: &Document<'_>, shingles: &Shingles, keep: Keep) {
+    fn add(
+        &mut self,
+        place: Place,
+        document: &Document<'_>,
+        shingles: &Shingles,
+        has_shingles: bool,
+        keep: Keep,
+    ) {
         self.documents.add(&New {
             place,
             id: document.id.as_deref(),
             // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
             characters: if keep.needs_lengths() { document.text.chars().count() as u64 } else { 0 },
-            has_shingles: !shingles.hashes().is_empty(),
+            has_shingles,
         });
         self.equality_keys.push(shingles.equality_key());
         self.repaired += u64::from(document.repaired);
     }
 
-    fn sketch(&mut self, shingles: &[u64], tools: &Tools, registers: &mut [u32]) {
+    fn sketch(&mut self, prepared: &Prepared, tools: &Tools, registers: &mut [u32]) {
         let row = self.sketches.push();
         match &tools.rows {
-            None => tools.sketcher.sketch_into(shingles, row),
+            None => tools.preparation.sketch_into(prepared, row),
             Some(rows) => {
-                tools.sketcher.sketch_into(shingles, registers);
+                tools.preparation.sketch_into(prepared, registers);
                 rows.store(registers, row);
             }
         }
         if let (Some(placed), Some(places)) = (&tools.placed, &mut self.places) {
-            placed.sketch_into(shingles, places.push());
+            placed.sketch_into(tools.preparation.in_order(prepared), places.push());
         }
     }
 

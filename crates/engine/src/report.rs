@@ -27,10 +27,14 @@ pub struct Summary {
     pub spec: String,
     /// Its fingerprint, in hexadecimal.
     pub fingerprint: String,
-    /// The least similarity of near-duplicates.
+    /// The measure that decides.
+    pub measure: String,
+    /// The least similarity of near-duplicates, by that measure.
     pub threshold: f64,
     /// The alignment share below which similar documents are reordered.
     pub order: Option<f64>,
+    /// How candidates were found.
+    pub search: String,
     /// Bands.
     pub bands: usize,
     /// Rows of a band.
@@ -92,12 +96,14 @@ impl Summary {
         Self {
             spec: settings.spec.to_string(),
             fingerprint: format!("{:016x}", settings.spec.fingerprint()),
+            measure: settings.measure.to_string(),
             threshold: settings.threshold,
             order: settings.order,
+            search: settings.search.to_string(),
             bands: settings.banding.bands(),
             rows: settings.banding.rows(),
             bits: settings.bits.map(|bits| bits.to_string()),
-            filter_error: settings.filter,
+            filter_error: settings.filter_error(),
             keep: settings.keep.to_string(),
             cluster: settings.cluster.to_string(),
             read: documents + rejected,

@@ -9,7 +9,7 @@ use minwise::sketch::{Method, Sketcher, Sketches};
 use minwise::verify::order::TOLERANCE;
 
 use crate::rows::Rows;
-use crate::settings::Settings;
+use crate::settings::{Search, Settings};
 
 /// Registers by which the places of shared shingles are compared.
 const PLACED_REGISTERS: usize = 128;
@@ -45,8 +45,19 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
+    /// For candidates that bands gave; whoever counts what is shared, or compares all rows, has asked the sketches already.
     pub(crate) fn new(settings: &Settings, rows: &Rows) -> Result<Self, Error> {
-        let Some(error) = settings.filter.filter(|_| settings.threshold < 1.0) else {
+        match settings.search {
+            Search::Banding => Self::of_all(settings, rows),
+            Search::SortMerge | Search::SortMergeSketch | Search::All => {
+                Ok(Self { filters: vec![], shuffle: None })
+            }
+        }
+    }
+
+    /// For all pairs.
+    pub(crate) fn of_all(settings: &Settings, rows: &Rows) -> Result<Self, Error> {
+        let Some(error) = settings.filter_error().filter(|_| settings.threshold < 1.0) else {
             return Ok(Self { filters: vec![], shuffle: None });
         };
         let method = settings.spec.method;

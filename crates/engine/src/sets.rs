@@ -2,13 +2,12 @@
 
 use std::sync::Mutex;
 
-use minwise::shingle::{Shingler, Shingles};
-use minwise::verify::ShingleSet;
 use minwise::verify::order::alignment_share;
 use minwise_corpus::{Corpus, Scratch};
 
 use crate::error::Error;
 use crate::parallel;
+use crate::prepare::{DocumentSet, Preparation, Prepared};
 use crate::table::Documents;
 
 /// Reads documents again and gives their shingle sets.
@@ -16,15 +15,14 @@ use crate::table::Documents;
 pub(crate) struct Loader<'a> {
     pub corpus: &'a Corpus,
     pub documents: &'a Documents,
-    pub shingler: &'a Shingler,
+    pub preparation: &'a Preparation,
 }
 
 /// One thread's room to load sets in.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     scratch: Scratch,
-    shingles: Shingles,
-    work: (Vec<u64>, Vec<u64>),
+    prepared: Prepared,
 }
 
 /// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
@@ -53,16 +51,17 @@ impl Drop for Lent<'_> {
 }
 
 impl Loader<'_> {
-    fn load(&self, document: u32, room: &mut Room) -> Result<ShingleSet, Error> {
-        self.shingle(document, room)?;
-        Ok(ShingleSet::build(room.shingles.hashes(), &mut room.work))
+    fn load(&self, document: u32, room: &mut Room) -> Result<DocumentSet, Error> {
+        let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
+        Ok(self.preparation.set(&read.text, &mut room.prepared))
     }
 
     /// The shingles of a document in order, in the room.
-    fn shingle(&self, document: u32, room: &mut Room) -> Result<(), Error> {
+    fn shingle<'r>(&self, document: u32, room: &'r mut Room) -> Result<&'r [u64], Error> {
         let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
-        self.shingler.shingle_into(&read.text, &mut room.shingles);
-        Ok(())
+        self.preparation.shingle(&read.text, &mut room.prepared);
+        self.preparation.weigh(&mut room.prepared);
+        Ok(self.preparation.in_order(&room.prepared))
     }
 }
 
@@ -72,7 +71,7 @@ pub(crate) struct Sets<'a> {
     documents: &'a [u32],
     room: &'a mut Room,
     rooms: Rooms,
-    held: Vec<Option<ShingleSet>>,
+    held: Vec<Option<DocumentSet>>,
     /// When each was used last; the oldest go first when there is no more room.
     used: Vec<u64>,
     now: u64,
@@ -112,7 +111,7 @@ impl<'a> Sets<'a> {
     }
 
     /// The sets of two documents of the neighbourhood.
-    pub(crate) fn both(&mut self, a: u32, b: u32) -> Result<(&ShingleSet, &ShingleSet), Error> {
+    pub(crate) fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
         self.now += 1;
         for document in [a, b] {
             // Noted before loading, so that making room for one does not throw out the other.
@@ -131,10 +130,8 @@ impl<'a> Sets<'a> {
 
     /// The alignment share of two documents. Both are read again, since sets have no order.
     pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
-        self.loader.shingle(self.documents[a as usize], self.room)?;
-        let first = self.room.shingles.hashes().to_vec();
-        self.loader.shingle(self.documents[b as usize], self.room)?;
-        Ok(alignment_share(&first, self.room.shingles.hashes()))
+        let first = self.loader.shingle(self.documents[a as usize], self.room)?.to_vec();
+        Ok(alignment_share(&first, self.loader.shingle(self.documents[b as usize], self.room)?))
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {
@@ -175,7 +172,7 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    fn put(&mut self, document: u32, set: ShingleSet) {
+    fn put(&mut self, document: u32, set: DocumentSet) {
         self.size_bytes += set.size_bytes();
         self.held[document as usize] = Some(set);
     }

@@ -1,23 +1,67 @@
 //! What a run is asked to do.
 
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, Curve, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
 use minwise::sketch::Bits;
+use minwise::verify::Measure;
 use minwise::{Error, Spec};
 
+use crate::prepare::Weighing;
 use crate::rows::Rows;
 
 /// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
 pub const FILTER_ERROR: f64 = 1e-6;
 
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Search {
+    /// By bands that agree.
+    #[default]
+    Banding,
+    /// By shingles that are shared, counted.
+    SortMerge,
+    /// By registers that are shared, counted.
+    SortMergeSketch,
+    /// Every pair.
+    All,
+}
+
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Banding => "banding",
+            Self::SortMerge => "sort-merge",
+            Self::SortMergeSketch => "sort-merge,sketch",
+            Self::All => "all",
+        })
+    }
+}
+
+impl FromStr for Search {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let all = [Self::Banding, Self::SortMerge, Self::SortMergeSketch, Self::All];
+        all.into_iter().find(|search| search.to_string() == text).ok_or_else(|| {
+            let expected = "`banding`, `sort-merge`, `sort-merge,sketch` or `all`";
+            Error::parse("way to find candidates", text, expected)
+        })
+    }
+}
+
 /// What reading a corpus needs to know.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ReadSettings {
     /// How documents become sketches.
     pub spec: Spec,
+    /// The tables that weights ask for.
+    pub weighing: Weighing,
     /// Which document of a cluster stays, because that may depend on lengths.
     pub keep: Keep,
     /// Bits that are kept of each register, besides the keys of these bands; without them, registers are kept whole.
@@ -31,14 +75,20 @@ pub struct ReadSettings {
 }
 
 /// The settings of a run. All of them but `threads` and `max_rejects` change its result and are part of its report.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// How documents become sketches.
     pub spec: Spec,
-    /// The exact similarity from which on two documents are near-duplicates.
+    /// The tables that its weights ask for.
+    pub weighing: Weighing,
+    /// The exact number that decides.
+    pub measure: Measure,
+    /// The exact similarity, by that measure, from which on two documents are near-duplicates.
     pub threshold: f64,
     /// The alignment share below which two documents are reordered and no near-duplicates.
     pub order: Option<f64>,
+    /// How candidates are found.
+    pub search: Search,
     /// How sketches are cut into bands.
     pub banding: Banding,
     /// Bits that are kept of each register once its bands are known; all of them without it.
@@ -53,6 +103,8 @@ pub struct Settings {
     pub threads: usize,
     /// Rejected records that are put up with.
     pub max_rejects: Option<u64>,
+    /// Where intermediate results go that do not fit into memory; where the system keeps such files without it.
+    pub temporary: Option<PathBuf>,
 }
 
 impl Settings {
@@ -63,8 +115,11 @@ impl Settings {
         let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity)?;
         Ok(Self {
             spec,
+            weighing: Weighing::default(),
+            measure: Measure::default(),
             threshold,
             order: None,
+            search: Search::default(),
             banding,
             bits: None,
             filter: Some(FILTER_ERROR),
@@ -72,6 +127,7 @@ impl Settings {
             cluster: Cluster::default(),
             threads: available_parallelism().map_or(1, usize::from),
             max_rejects: None,
+            temporary: None,
         })
     }
 
@@ -79,14 +135,30 @@ impl Settings {
     #[must_use]
     pub fn reading(&self) -> ReadSettings {
         let Self { spec, keep, threads, max_rejects, banding, .. } = *self;
-        let places = self.order.is_some() && self.filter.is_some();
-        ReadSettings { spec, keep, bits: self.bits.map(|bits| (bits, banding)), places, threads, max_rejects }
+        ReadSettings {
+            spec,
+            weighing: self.weighing.clone(),
+            keep,
+            bits: self.bits.map(|bits| (bits, banding)),
+            places: self.order.is_some() && self.filter.is_some(),
+            threads,
+            max_rejects,
+        }
     }
 
     /// The probability of finding a pair, by similarity.
     #[must_use]
     pub fn curve(&self) -> Curve {
-        self.banding.into()
+        match self.search {
+            Search::Banding => self.banding.into(),
+            Search::SortMerge | Search::SortMergeSketch | Search::All => Curve::CERTAIN,
+        }
+    }
+
+    /// The share of pairs at the threshold that sketches may put aside by mistake, if they are asked.
+    pub(crate) fn filter_error(&self) -> Option<f64> {
+        let asked = self.search != Search::SortMerge && self.measure == Measure::Jaccard;
+        self.filter.filter(|_| asked)
     }
 
     /// What is kept of each document's sketch.

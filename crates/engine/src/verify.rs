@@ -3,13 +3,13 @@
 use minwise::candidate::ExpectedRecall;
 use minwise::cluster::{Found, Judge, Neighbourhood};
 use minwise::sketch::Sketches;
-use minwise::verify::Overlap;
 use minwise_corpus::Corpus;
 
 use crate::candidates::{Candidates, HoodRef};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
+use crate::prepare::Preparation;
 use crate::read::Reading;
 use crate::rows::Rows;
 use crate::screen::{OrderScreen, Screen, Screened};
@@ -64,8 +64,9 @@ pub struct Verification {
 impl Verification {
     pub(crate) fn new(settings: &Settings) -> Self {
         let mut expected_recall = ExpectedRecall::new(settings.curve());
-        for error in [settings.filter, settings.filter.filter(|_| settings.order.is_some())] {
-            expected_recall = expected_recall.with_loss(error.unwrap_or(0.0));
+        let order = settings.filter.filter(|_| settings.order.is_some());
+        for error in [settings.filter_error(), order].into_iter().flatten() {
+            expected_recall = expected_recall.with_loss(error);
         }
         Self {
             candidates: 0,
@@ -130,7 +131,7 @@ impl ExactJudge<'_> {
     /// The exact similarity, whether it reaches the threshold or not.
     pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         let (a, b) = self.sets.both(a, b)?;
-        Ok(Overlap::of(a, b).jaccard())
+        Ok(a.measure(b, self.bench.settings.measure))
     }
 
     /// Whether the sketches put a pair aside.
@@ -173,7 +174,7 @@ impl Judge for ExactJudge<'_> {
         self.compared += 1;
         let settings = self.bench.settings;
         let (set_a, set_b) = self.sets.both(a, b)?;
-        let similarity = Overlap::at_least(set_a, set_b, settings.threshold).map(|overlap| overlap.jaccard());
+        let similarity = set_a.at_least(set_b, settings.measure, settings.threshold);
         let (Some(similarity), Some(order)) = (similarity, settings.order) else { return Ok(similarity) };
         let alignment = self.sets.alignment_share(a, b)?;
         if alignment >= order {
@@ -209,7 +210,7 @@ pub(crate) fn each_hood<T: Send>(
     mut receive: impl FnMut(HoodRef<'_>, T) + Send,
 ) -> Result<Verification, Error> {
     observer.begin(Stage::Verify, candidates.documents() as u64);
-    let shingler = settings.spec.shingler();
+    let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
     let rows = settings.rows()?;
     let order = reading.places.as_ref().map(|places| OrderScreen::new(settings, places)).transpose()?;
     let bench = Bench {
@@ -220,7 +221,7 @@ pub(crate) fn each_hood<T: Send>(
         settings,
         observer,
     };
-    let loader = Loader { corpus, documents: &reading.documents, shingler: &shingler };
+    let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation };
     let run = |number: usize, room: &mut Room, budget: Budget| -> Result<(T, Verification), Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());

@@ -25,6 +25,9 @@ impl From<Banding> for Curve {
 }
 
 impl Curve {
+    /// Every pair is found, whatever its similarity.
+    pub const CERTAIN: Self = Self { bands: 1.0, rows: 0.0 };
+
     /// The probability that a pair whose registers agree with probability `p` shares at least one band.
     #[must_use]
     pub fn probability(&self, p: f64) -> f64 {
@@ -153,6 +156,13 @@ fn bands_needed(p: f64, rows: usize, recall: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_certain_is_found() {
+        for similarity in [0.0, 1e-9, 0.5, 1.0] {
+            assert_eq!(Curve::CERTAIN.probability(similarity), 1.0);
+        }
+    }
 
     fn curve(bands: usize, rows: usize) -> Curve {
         Banding::new(bands, rows, bands * rows).unwrap().into()

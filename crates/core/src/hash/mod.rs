@@ -59,6 +59,16 @@ pub const fn fold_multiply(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// The number that [`fmix64`] turns into this one.
+#[must_use]
+pub const fn unfmix64(mixed: u64) -> u64 {
+    // Each shift by more than half undoes itself; the factors are the inverses mod 2⁶⁴ of those of `fmix64`.
+    let mut h = mixed;
+    h = (h ^ (h >> 33)).wrapping_mul(0x9cb4_b2f8_1293_37db);
+    h = (h ^ (h >> 33)).wrapping_mul(0x4f74_430c_22a5_4005);
+    h ^ (h >> 33)
+}
+
 /// Steele, Lea and Flood's `SplitMix64`: the generator behind every coefficient of this library, small enough to be
 /// written again in any language.
 #[derive(Debug, Clone)]
@@ -100,6 +110,13 @@ mod tests {
         assert_eq!(fmix64(1), 0xb456_bcfc_34c2_cb2c);
         assert_eq!(fmix64(2), 0x3abf_2a20_6506_83e7);
         assert_eq!(fmix64(123_456_789), 0x8f7c_2920_6384_f886);
+    }
+
+    #[test]
+    fn unmixing_undoes_mixing() {
+        for number in [0, 1, 2, 123_456_789, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
+            assert_eq!(unfmix64(fmix64(number)), number);
+        }
     }
 
     #[test]

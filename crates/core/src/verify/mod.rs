@@ -13,11 +13,13 @@
 
 pub mod containment;
 pub mod jaccard;
+mod measure;
 pub mod order;
 pub mod passages;
 mod set;
 pub mod weighted;
 
 pub use jaccard::Overlap;
+pub use measure::Measure;
 pub use set::ShingleSet;
 pub use weighted::WeightedOverlap;

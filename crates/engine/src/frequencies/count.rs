@@ -6,14 +6,14 @@ use minwise::Spec;
 use minwise::shingle::{Shingler, Shingles};
 use minwise::sort::sort_mixed;
 use minwise::text::UNICODE;
-use minwise_corpus::{Corpus, Overwrite, Scratch, Temporary};
+use minwise_corpus::{Corpus, Overwrite, Scratch, Temporary, temporary_folder};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::runs::{Entry, Runs, counted};
-use super::table::{About, KIND};
+use super::table::{About, FrequencyTable, KIND};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
+use crate::runs::Runs;
 use crate::store::Writer;
 
 /// Bytes of text that are counted together: enough that most repeats within are summed at once.
@@ -22,6 +22,9 @@ const CHUNK_BYTES: u64 = 8 << 20;
 const HELD: usize = 8 << 20;
 /// Entries that are merged together, for each thread.
 const TOGETHER: usize = 2 << 20;
+
+/// A shingle and in how many documents it stands.
+type Entry = (u64, u32);
 
 /// A table that was begun.
 #[derive(Debug)]
@@ -69,6 +72,20 @@ pub fn count(
     write(&runs, documents, spec, threads, temporary, table)
 }
 
+/// Counts for one run only: the table goes with it.
+pub fn count_for_a_run(
+    corpus: &Corpus,
+    spec: &Spec,
+    threads: usize,
+    temporary: Option<&Path>,
+    observer: &dyn Observer,
+) -> Result<FrequencyTable, Error> {
+    let folder = temporary_folder(temporary)?;
+    let path = folder.path().join("frequencies");
+    count(corpus, spec, threads, temporary, create(&path, Overwrite::Refuse)?, observer)?;
+    FrequencyTable::open(&path).map(|table| table.in_folder(folder))
+}
+
 /// One thread's room to work in.
 struct Worker {
     shingler: Shingler,
@@ -109,13 +126,20 @@ impl Worker {
             distinct.dedup();
             all.extend_from_slice(distinct);
         })?;
-        Ok((documents, counted(all, room)))
+        sort_mixed(all, room);
+        Ok((documents, all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()))
     }
+}
+
+/// Entries with the counts of equal shingles added up.
+fn summed(entries: &[Entry]) -> Vec<Entry> {
+    let sum = |same: &[Entry]| same.iter().fold(0u32, |sum, entry| sum.saturating_add(entry.1));
+    entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
 }
 
 /// Merges all runs into the file, shingles first and frequencies behind them.
 fn write(
-    runs: &Runs<'_>,
+    runs: &Runs<'_, Entry>,
     documents: u64,
     spec: &Spec,
     threads: usize,
@@ -128,7 +152,7 @@ fn write(
     let mut shingles = 0;
     let mut bytes = vec![];
     writer.begin("shingles")?;
-    let work = |(): &mut (), range: usize| runs.merged(ranges[range].clone());
+    let work = |(): &mut (), range: usize| runs.merged(ranges[range].clone()).map(|entries| summed(&entries));
     parallel::in_order(
         ranges.len(),
         threads,

@@ -4,8 +4,7 @@
 //! order with their frequencies, which is a file of our own form (`store/`): mapped, checked, and good for further runs.
 
 mod count;
-mod runs;
 mod table;
 
-pub use count::{NewTable, count, create};
+pub use count::{NewTable, count, count_for_a_run, create};
 pub use table::FrequencyTable;

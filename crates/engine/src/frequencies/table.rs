@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use minwise::text::UNICODE;
+use minwise::weight::Frequencies;
 use minwise::{ErrorKind as SettingKind, Spec, VERSION};
+use minwise_corpus::TempDir;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -29,6 +31,23 @@ pub(super) struct About {
 pub struct FrequencyTable {
     mapped: Mapped,
     about: About,
+    fingerprint: u64,
+    /// Goes when the table does, if it was made for one run.
+    _folder: Option<TempDir>,
+}
+
+impl Frequencies for FrequencyTable {
+    fn documents(&self) -> u64 {
+        self.about.documents
+    }
+
+    fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>) {
+        let (all, frequencies) = (self.shingles(), self.frequencies());
+        out.clear();
+        out.extend(
+            shingles.iter().map(|&shingle| position(all, shingle).map_or(0, |at| u64::from(frequencies[at]))),
+        );
+    }
 }
 
 impl FrequencyTable {
@@ -58,7 +77,14 @@ impl FrequencyTable {
         if shingles as u64 != about.shingles || frequencies != shingles {
             return Err(mapped.wrong(format!("it has {shingles} shingles and {frequencies} frequencies")));
         }
-        Ok(Self { mapped, about })
+        let fingerprint = u64::from_str_radix(&about.fingerprint, 16)
+            .map_err(|_| mapped.wrong("its fingerprint cannot be read".to_owned()))?;
+        Ok(Self { mapped, about, fingerprint, _folder: None })
+    }
+
+    /// The same table, which takes the folder that it lies in with it.
+    pub(super) fn in_folder(self, folder: TempDir) -> Self {
+        Self { _folder: Some(folder), ..self }
     }
 
     /// Says whether the table was counted with the shingles that a spec gives.
@@ -76,16 +102,10 @@ impl FrequencyTable {
         Ok(())
     }
 
-    /// How many documents were counted.
+    /// A number that stands for its content.
     #[must_use]
-    pub fn documents(&self) -> u64 {
-        self.about.documents
-    }
-
-    /// A number that stands for its content, in hexadecimal.
-    #[must_use]
-    pub fn fingerprint(&self) -> &str {
-        &self.about.fingerprint
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The shingles, in ascending order.
@@ -98,12 +118,6 @@ impl FrequencyTable {
     #[must_use]
     pub fn frequencies(&self) -> &[u32] {
         bytemuck::cast_slice(self.bytes("frequencies"))
-    }
-
-    /// In how many documents a shingle stands.
-    #[must_use]
-    pub fn frequency(&self, shingle: u64) -> u32 {
-        position(self.shingles(), shingle).map_or(0, |at| self.frequencies()[at])
     }
 
     fn bytes(&self, section: &str) -> &[u8] {

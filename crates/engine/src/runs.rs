@@ -1,39 +1,78 @@
-//! Counts of parts of a corpus, kept until they are merged: in memory as long as there is room, then on disk.
+//! Sorted stretches of keyed entries, kept until they are merged: in memory as long as there is room, then on disk.
 
 use std::ops::Range;
 use std::path::Path;
 
-use minwise::sort::sort_mixed;
+use minwise::sort::{Mixed, sort_mixed};
 use minwise_corpus::Temporary;
 
 use crate::error::Error;
 
-/// Parts of the range of shingles that can be merged apart: those with the same first bits.
+/// Parts of the range of keys that can be merged apart: those with the same first bits.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 12;
 
-/// A shingle and in how many documents it stands.
-pub(super) type Entry = (u64, u32);
+/// A well-mixed key and something with it, which can be written down.
+pub(crate) trait Entry: Mixed + Send + Sync {
+    /// Bytes of one.
+    const BYTES: usize;
 
-/// Distinct shingles in ascending order, with counts.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// From as many bytes as one has.
+    fn read(bytes: &[u8]) -> Self;
+}
+
+impl Entry for (u64, u32) {
+    const BYTES: usize = 12;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_le_bytes());
+        out.extend_from_slice(&self.1.to_le_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        (number(&bytes[..8]), number(&bytes[8..]) as u32)
+    }
+}
+
+impl Entry for (u64, u64) {
+    const BYTES: usize = 16;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_le_bytes());
+        out.extend_from_slice(&self.1.to_le_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        (number(&bytes[..8]), number(&bytes[8..]))
+    }
+}
+
+/// A little-endian number of at most eight bytes.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// Entries in ascending order.
 #[derive(Debug)]
-struct Run {
+struct Run<E> {
     /// Where the entries of each part begin, and where the last part ends.
     begins: Box<[u32]>,
-    place: Place,
+    place: Place<E>,
 }
 
 #[derive(Debug)]
-enum Place {
-    Memory(Vec<Entry>),
+enum Place<E> {
+    Memory(Vec<E>),
     /// Where its first entry stands in the file.
     Disk(u64),
 }
 
-/// All runs of a count.
+/// All runs of one sort.
 #[derive(Debug)]
-pub(super) struct Runs<'a> {
-    all: Vec<Run>,
+pub(crate) struct Runs<'a, E> {
+    all: Vec<Run<E>>,
     /// Entries in memory, and how many there may be.
     held: usize,
     most: usize,
@@ -41,23 +80,19 @@ pub(super) struct Runs<'a> {
     folder: Option<&'a Path>,
 }
 
-/// Counts the shingles of many documents, given one after the other, each document's distinct ones.
-pub(super) fn counted(shingles: &mut Vec<u64>, scratch: &mut Vec<u64>) -> Vec<Entry> {
-    sort_mixed(shingles, scratch);
-    shingles.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
-}
-
-impl<'a> Runs<'a> {
+impl<'a, E: Entry> Runs<'a, E> {
     /// No runs yet. At most `most` entries stay in memory; the others go to a temporary file in `folder`, or in the
     /// system's folder for such files.
-    pub(super) fn new(most: usize, folder: Option<&'a Path>) -> Self {
+    pub(crate) fn new(most: usize, folder: Option<&'a Path>) -> Self {
         Self { all: vec![], held: 0, most, file: None, folder }
     }
 
-    /// Adds the counts of one part of the corpus.
-    pub(super) fn add(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
+    /// Adds entries that are in ascending order, fewer than 2³² of them.
+    pub(crate) fn add(&mut self, entries: Vec<E>) -> Result<(), Error> {
         let begins = (0..=PARTS as u64).map(|part| match part.checked_shl(u64::BITS - PART_BITS) {
-            Some(first) if part < PARTS as u64 => entries.partition_point(|entry| entry.0 < first) as u32,
+            Some(first) if part < PARTS as u64 => {
+                entries.partition_point(|entry| entry.mixed() < first) as u32
+            }
             _ => entries.len() as u32,
         });
         self.held += entries.len();
@@ -75,7 +110,7 @@ impl<'a> Runs<'a> {
         for run in &mut self.all {
             let Place::Memory(entries) = &run.place else { continue };
             bytes.clear();
-            bytes.extend(entries.iter().flat_map(encode));
+            entries.iter().for_each(|entry| entry.write(&mut bytes));
             run.place = Place::Disk(file.append(&bytes)?);
         }
         self.held = 0;
@@ -83,7 +118,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Ranges of parts that together have at most `most` entries, if they are not single parts.
-    pub(super) fn ranges(&self, most: usize) -> Vec<Range<usize>> {
+    pub(crate) fn ranges(&self, most: usize) -> Vec<Range<usize>> {
         let size = |part: usize| -> usize {
             self.all.iter().map(|run| (run.begins[part + 1] - run.begins[part]) as usize).sum()
         };
@@ -102,85 +137,65 @@ impl<'a> Runs<'a> {
         ranges
     }
 
-    /// The entries of these parts, merged.
-    pub(super) fn merged(&self, parts: Range<usize>) -> Result<Vec<Entry>, Error> {
-        let mut all: Vec<Entry> = vec![];
+    /// The entries of these parts, all in ascending order.
+    pub(crate) fn merged(&self, parts: Range<usize>) -> Result<Vec<E>, Error> {
+        let mut all: Vec<E> = vec![];
         for run in &self.all {
             let [begin, end] = [run.begins[parts.start], run.begins[parts.end]].map(|at| at as usize);
             match &run.place {
                 Place::Memory(entries) => all.extend_from_slice(&entries[begin..end]),
                 Place::Disk(first) => {
-                    let mut bytes = vec![0; (end - begin) * ENTRY_BYTES];
+                    let mut bytes = vec![0; (end - begin) * E::BYTES];
                     let Some(file) = &self.file else {
                         unreachable!("runs are on disk only once there is a file")
                     };
-                    file.read_exact_at(first + (begin * ENTRY_BYTES) as u64, &mut bytes)?;
-                    all.extend(bytes.as_chunks().0.iter().map(decode));
+                    file.read_exact_at(first + (begin * E::BYTES) as u64, &mut bytes)?;
+                    all.extend(bytes.chunks_exact(E::BYTES).map(E::read));
                 }
             }
         }
         sort_mixed(&mut all, &mut vec![]);
-        let mut merged: Vec<Entry> = vec![];
-        for (shingle, count) in all {
-            match merged.last_mut() {
-                Some(last) if last.0 == shingle => last.1 = last.1.saturating_add(count),
-                _ => merged.push((shingle, count)),
-            }
-        }
-        Ok(merged)
+        Ok(all)
     }
-}
-
-const ENTRY_BYTES: usize = 12;
-
-fn encode(&(shingle, count): &Entry) -> [u8; ENTRY_BYTES] {
-    let mut bytes = [0; ENTRY_BYTES];
-    bytes[..8].copy_from_slice(&shingle.to_le_bytes());
-    bytes[8..].copy_from_slice(&count.to_le_bytes());
-    bytes
-}
-
-fn decode(bytes: &[u8; ENTRY_BYTES]) -> Entry {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
-    (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes([i, j, k, l]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use minwise::hash::fmix64;
-    use std::collections::BTreeMap;
 
-    /// Whatever stays in memory and whatever is merged together, the sums are those of a map.
-    #[test]
-    fn runs_in_memory_and_on_disk_merge_alike() {
-        let mut expected = BTreeMap::new();
-        let parts: Vec<Vec<u64>> = (0..20)
-            .map(|part| (0..1000).map(|i| fmix64((i * (part + 3)) % 700)).collect::<Vec<u64>>())
+    fn runs_merge_alike<E: Entry + std::fmt::Debug>(make: impl Fn(u64, u64) -> E) {
+        let mut parts: Vec<Vec<E>> = (0..20)
+            .map(|part| (0..1000).map(|i| make(fmix64((i * (part + 3)) % 700), i % 5)).collect())
             .collect();
-        for &shingle in parts.iter().flatten() {
-            *expected.entry(shingle).or_insert(0) += 1;
-        }
-        let expected: Vec<Entry> = expected.into_iter().collect();
+        parts.iter_mut().for_each(|part| part.sort_unstable());
+        let mut expected: Vec<E> = parts.iter().flatten().copied().collect();
+        expected.sort_unstable();
         for most in [0, 1500, usize::MAX] {
             let mut runs = Runs::new(most, None);
             for part in &parts {
-                runs.add(counted(&mut part.clone(), &mut vec![])).unwrap();
+                runs.add(part.clone()).unwrap();
             }
             for together in [1, 300, usize::MAX] {
                 let ranges = runs.ranges(together);
-                assert_eq!(ranges.first().unwrap().start, 0);
-                assert_eq!(ranges.last().unwrap().end, PARTS);
-                let merged: Vec<Entry> =
+                assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, PARTS));
+                let merged: Vec<E> =
                     ranges.into_iter().flat_map(|range| runs.merged(range).unwrap()).collect();
                 assert_eq!(merged, expected);
             }
         }
     }
 
+    /// Whatever stays in memory and whatever is merged together, the order is that of one sort.
+    #[test]
+    fn runs_in_memory_and_on_disk_merge_alike() {
+        runs_merge_alike(|key, with| (key, with as u32));
+        runs_merge_alike(|key, with| (key, fmix64(with)));
+    }
+
     #[test]
     fn nothing_to_merge() {
-        let runs = Runs::new(10, None);
+        let runs: Runs<'_, (u64, u32)> = Runs::new(10, None);
         assert!(runs.ranges(5).into_iter().all(|range| runs.merged(range).unwrap().is_empty()));
     }
 }

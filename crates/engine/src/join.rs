@@ -1,0 +1,226 @@
+//! Candidates by sort-merge: documents that share shingles or registers, counted pair by pair, in bounded memory.
+
+use std::path::Path;
+
+use minwise::candidate::sort_merge::{Census, Join, Rule};
+use minwise::hash::{fmix64, unfmix64};
+use minwise::sort::sort_mixed;
+use minwise_corpus::{Corpus, Scratch};
+
+use crate::error::{Error, ErrorKind};
+use crate::observe::Observer;
+use crate::parallel;
+use crate::prepare::{DocumentSet, Preparation, Prepared};
+use crate::read::Reading;
+use crate::runs::Runs;
+
+/// Documents whose items are gathered together.
+const TOGETHER: usize = 512;
+/// Entries that stay in memory, for each thread.
+const HELD: usize = 4 << 20;
+/// Entries that are merged together.
+const MERGED: usize = 1 << 20;
+/// Pairs that are counted together before they are put away.
+const PAIRS: usize = 4 << 20;
+
+/// An item, and a document that has it with its weight: the number in the upper half, the weight as an `f32` below.
+type Having = (u64, u64);
+
+/// The scale on which weights become whole numbers: so fine that rounding does not matter, so coarse that sums fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Weights are whole numbers.
+    Whole,
+    /// Weights of a document add up to a small number.
+    Fine,
+}
+
+impl Scale {
+    fn mass(self, weight: f32) -> u64 {
+        match self {
+            Self::Whole => weight as u64,
+            // A document of TF-IDF weights comes to at most the logarithm of the number of documents, below 2⁵.
+            Self::Fine => (f64::from(weight) * (1u64 << 56) as f64) as u64,
+        }
+    }
+}
+
+/// What is joined.
+pub(crate) struct Source<'a> {
+    pub corpus: &'a Corpus,
+    pub reading: &'a Reading,
+    /// The documents that take part, by the numbers that pairs will have.
+    pub documents: &'a [u32],
+    pub items: Items<'a>,
+    pub rule: Rule,
+    pub threads: usize,
+    pub folder: Option<&'a Path>,
+    pub observer: &'a dyn Observer,
+}
+
+/// What documents share.
+pub(crate) enum Items<'a> {
+    /// Shingles, or weighted shingles.
+    Shingles(&'a Preparation, Scale),
+    /// Registers, each with its number.
+    Registers,
+}
+
+impl Source<'_> {
+    fn scale(&self) -> Scale {
+        match self.items {
+            Items::Shingles(_, scale) => scale,
+            Items::Registers => Scale::Whole,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+    }
+
+    /// All candidates, by number, the lower one first, in ascending order.
+    pub(crate) fn candidates(&self) -> Result<Vec<(u32, u32)>, Error> {
+        let having = self.gather()?;
+        let ranges = having.ranges(MERGED);
+        let mut census = Census::new(self.rule, self.documents.len());
+        let merge = |(): &mut (), range: usize| {
+            self.check()?;
+            having.merged(ranges[range].clone())
+        };
+        parallel::in_order(
+            ranges.len(),
+            self.threads,
+            || (),
+            merge,
+            |entries| {
+                for run in entries.chunk_by(|a, b| a.0 == b.0) {
+                    census.add(run.iter().map(|&entry| self.document(entry)));
+                }
+                Ok(())
+            },
+        )?;
+        let join = census.decide();
+
+        let mut counts: Runs<'_, (u64, u64)> = Runs::new(HELD * self.threads, self.folder);
+        let count = |(): &mut (), range: usize| {
+            self.check()?;
+            self.count(&join, &having.merged(ranges[range].clone())?)
+        };
+        parallel::in_order(
+            ranges.len(),
+            self.threads,
+            || (),
+            count,
+            |parts: Vec<Vec<(u64, u64)>>| parts.into_iter().try_for_each(|part| counts.add(part)),
+        )?;
+
+        let ranges = counts.ranges(MERGED);
+        let mut candidates = vec![];
+        let decide = |(): &mut (), range: usize| -> Result<_, Error> {
+            self.check()?;
+            let sums = summed(&counts.merged(ranges[range].clone())?);
+            let is_candidate = |&(key, shared): &(u64, u64)| {
+                let (x, y) = pair(key);
+                join.is_candidate(x, y, shared).then_some((x.min(y), x.max(y)))
+            };
+            Ok(sums.iter().filter_map(is_candidate).collect::<Vec<_>>())
+        };
+        parallel::in_order(
+            ranges.len(),
+            self.threads,
+            || (),
+            decide,
+            |mut part| {
+                candidates.append(&mut part);
+                Ok::<(), Error>(())
+            },
+        )?;
+        candidates.sort_unstable();
+        Ok(candidates)
+    }
+
+    fn document(&self, (_, with): Having) -> (u32, u64) {
+        ((with >> 32) as u32, self.scale().mass(f32::from_bits(with as u32)))
+    }
+
+    /// Every item of every document, sorted.
+    fn gather(&self) -> Result<Runs<'_, Having>, Error> {
+        let mut runs = Runs::new(HELD * self.threads, self.folder);
+        let items = self.documents.len().div_ceil(TOGETHER);
+        let work = |(room, scratch): &mut (Prepared, Scratch), item: usize| -> Result<_, Error> {
+            self.check()?;
+            let begin = item * TOGETHER;
+            let documents = &self.documents[begin..(begin + TOGETHER).min(self.documents.len())];
+            let mut entries: Vec<Having> = vec![];
+            for (number, &document) in (begin as u64..).zip(documents) {
+                let with = |weight: f32| number << 32 | u64::from(weight.to_bits());
+                match &self.items {
+                    Items::Registers => {
+                        let row = self.reading.sketches.row(document as usize);
+                        let items = (0u64..).zip(row).map(|(at, &value)| fmix64(at << 32 | u64::from(value)));
+                        entries.extend(items.map(|item| (item, with(1.0))));
+                    }
+                    Items::Shingles(preparation, _) => {
+                        let place = self.reading.documents.place(document);
+                        let read = self.corpus.read(place, scratch)?;
+                        match preparation.set(&read.text, room) {
+                            DocumentSet::Plain(set) => {
+                                entries.extend(set.as_slice().iter().map(|&shingle| (shingle, with(1.0))));
+                            }
+                            DocumentSet::Weighted(set) => {
+                                let (shingles, weights) = (set.view().shingles(), set.view().weights());
+                                entries.extend(
+                                    shingles
+                                        .iter()
+                                        .zip(weights)
+                                        .map(|(&shingle, &weight)| (shingle, with(weight as f32))),
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+            sort_mixed(&mut entries, &mut vec![]);
+            Ok(entries)
+        };
+        parallel::in_order(items, self.threads, Default::default, work, |entries| runs.add(entries))?;
+        Ok(runs)
+    }
+
+    /// The pairs of some items with what they share, sorted and summed in portions.
+    fn count(&self, join: &Join, entries: &[Having]) -> Result<Vec<Vec<(u64, u64)>>, Error> {
+        let (mut parts, mut pairs, mut scratch) = (vec![], vec![], vec![]);
+        let mut having = vec![];
+        for run in entries.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            having.clear();
+            having.extend(run.iter().map(|&entry| self.document(entry)));
+            join.pairs(&having, |x, y, shared| pairs.push((key(x, y), shared)));
+            if pairs.len() >= PAIRS {
+                self.check()?;
+                sort_mixed(&mut pairs, &mut scratch);
+                parts.push(summed(&pairs));
+                pairs.clear();
+            }
+        }
+        sort_mixed(&mut pairs, &mut scratch);
+        parts.push(summed(&pairs));
+        Ok(parts)
+    }
+}
+
+/// A well-mixed key for a pair of documents.
+fn key(x: u32, y: u32) -> u64 {
+    fmix64(u64::from(x) << 32 | u64::from(y))
+}
+
+/// The pair of a key.
+fn pair(key: u64) -> (u32, u32) {
+    let both = unfmix64(key);
+    ((both >> 32) as u32, both as u32)
+}
+
+/// Entries with the masses of equal keys added up.
+fn summed(entries: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let sum = |same: &[(u64, u64)]| same.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.1));
+    entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
+}

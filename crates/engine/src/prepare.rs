@@ -1,0 +1,214 @@
+//! From a text to what is sketched and compared.
+
+use std::sync::Arc;
+
+use minwise::estimate::Estimate;
+use minwise::shingle::{Shingler, Shingles};
+use minwise::sketch::weighted::WeightedSketcher;
+use minwise::sketch::{Method, Sketcher};
+use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
+use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
+use minwise::{Spec, Weights};
+
+use crate::error::Error;
+use crate::frequencies::FrequencyTable;
+
+/// What weighing needs besides the spec: the tables whose fingerprints stand there.
+#[derive(Debug, Clone, Default)]
+pub struct Weighing {
+    /// In how many documents shingles stand.
+    pub frequencies: Option<Arc<FrequencyTable>>,
+    /// Shingles that are left out of every document.
+    pub ignored: Arc<[u64]>,
+}
+
+impl Weighing {
+    /// The weigher that the weights ask for, if they ask for one.
+    fn weigher(&self, weights: &Weights) -> Result<Option<Weigher>, Error> {
+        if *weights == Weights::default() {
+            return Ok(None);
+        }
+        let weigher = match &self.frequencies {
+            Some(table) if weights.need_table() => {
+                Weigher::with_frequencies(weights.weighting, table.clone(), weights.most_documents)
+            }
+            _ => Weigher::new(weights.weighting)?,
+        };
+        Ok(Some(weigher.ignoring(self.ignored.iter().copied())))
+    }
+}
+
+/// The set of a document, as verification compares it.
+#[derive(Debug, Clone)]
+pub(crate) enum DocumentSet {
+    Plain(ShingleSet),
+    Weighted(WeightedSet),
+}
+
+impl DocumentSet {
+    pub(crate) fn size_bytes(&self) -> usize {
+        match self {
+            Self::Plain(set) => set.size_bytes(),
+            Self::Weighted(set) => set.size_bytes(),
+        }
+    }
+
+    /// Their Jaccard similarity, and the share of each that the other has.
+    pub(crate) fn relation(&self, other: &Self) -> [f64; 3] {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => {
+                let overlap = Overlap::of(a, b);
+                [overlap.jaccard(), overlap.left_in_right(), overlap.right_in_left()]
+            }
+            (Self::Weighted(a), Self::Weighted(b)) => {
+                let overlap = WeightedOverlap::of(a.view(), b.view());
+                // Sums of the same weights may round differently.
+                let share = |total: f64| (overlap.shared / total).min(1.0);
+                [overlap.jaccard(), share(a.view().total()), share(b.view().total())]
+            }
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(set) => set.is_empty(),
+            Self::Weighted(set) => set.view().is_empty(),
+        }
+    }
+
+    /// Their measure.
+    pub(crate) fn measure(&self, other: &Self, measure: Measure) -> f64 {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => measure.of(a, b),
+            (Self::Weighted(a), Self::Weighted(b)) => measure.of_weighted(a.view(), b.view()),
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+
+    /// Their measure, unless it is below the threshold.
+    pub(crate) fn at_least(&self, other: &Self, measure: Measure, threshold: f64) -> Option<f64> {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => measure.at_least(a, b, threshold),
+            (Self::Weighted(a), Self::Weighted(b)) => {
+                measure.at_least_weighted(a.view(), b.view(), threshold)
+            }
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+}
+
+/// Makes sketches of prepared documents.
+#[derive(Debug, Clone)]
+enum Maker {
+    Plain(Arc<dyn Sketcher>),
+    Weighted(Arc<dyn WeightedSketcher>),
+}
+
+/// Cuts, weighs and sketches documents as a spec says.
+#[derive(Debug, Clone)]
+pub(crate) struct Preparation {
+    shingler: Shingler,
+    weigher: Option<Weigher>,
+    maker: Maker,
+}
+
+/// Room to prepare documents in, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// The shingles as they stand in the document, nothing left out.
+    pub shingles: Shingles,
+    remaining: Vec<u64>,
+    weighted: WeightedSet,
+    work: Work,
+    sort: (Vec<u64>, Vec<u64>),
+}
+
+impl Preparation {
+    pub(crate) fn new(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+        let maker = match spec.method {
+            Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
+                Maker::Weighted(method.build(spec.seed)?)
+            }
+            method => Maker::Plain(method.build(spec.seed)?),
+        };
+        Ok(Self { shingler: spec.shingler(), weigher: weighing.weigher(&spec.weights)?, maker })
+    }
+
+    pub(crate) fn shingler(&self) -> &Shingler {
+        &self.shingler
+    }
+
+    /// Words of a sketch.
+    pub(crate) fn words(&self) -> usize {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.words(),
+            Maker::Weighted(sketcher) => sketcher.words(),
+        }
+    }
+
+    /// Cuts a text.
+    pub(crate) fn shingle(&self, text: &str, room: &mut Prepared) {
+        self.shingler.shingle_into(text, &mut room.shingles);
+    }
+
+    /// Weighs what was cut; says whether anything is left.
+    pub(crate) fn weigh(&self, room: &mut Prepared) -> bool {
+        let hashes = room.shingles.hashes();
+        let Some(weigher) = &self.weigher else { return !hashes.is_empty() };
+        match &self.maker {
+            Maker::Weighted(_) => {
+                weigher.weigh_into(hashes, &mut room.work, &mut room.weighted);
+                !room.weighted.view().is_empty()
+            }
+            Maker::Plain(_) => {
+                // What stays is still in document order, for sketches that look at places.
+                let distinct = weigher.remaining(hashes, &mut room.work);
+                room.remaining.clear();
+                room.remaining
+                    .extend(hashes.iter().filter(|shingle| distinct.binary_search(shingle).is_ok()));
+                !room.remaining.is_empty()
+            }
+        }
+    }
+
+    /// The shingles that were not left out, in document order; all of them where there are weights.
+    pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
+        match (&self.weigher, &self.maker) {
+            (Some(_), Maker::Plain(_)) => &room.remaining,
+            _ => room.shingles.hashes(),
+        }
+    }
+
+    /// What two sketches say.
+    pub(crate) fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.estimate(a, b),
+            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+        }
+    }
+
+    /// Writes the sketch of what was weighed.
+    pub(crate) fn sketch_into(&self, room: &Prepared, out: &mut [u32]) {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
+            Maker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
+        }
+    }
+
+    /// The set of a text, for comparison.
+    pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
+        self.shingle(text, room);
+        self.weigh(room);
+        match &self.maker {
+            Maker::Weighted(_) => DocumentSet::Weighted(room.weighted.clone()),
+            Maker::Plain(_) => {
+                let hashes = match &self.weigher {
+                    Some(_) => &room.remaining,
+                    None => room.shingles.hashes(),
+                };
+                DocumentSet::Plain(ShingleSet::build(hashes, &mut room.sort))
+            }
+        }
+    }
+}

@@ -115,13 +115,13 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     --- stderr
     minwise: cannot read `newer`: it has format version 2, and this program reads version 1
 
-    hint: `minwise sketch` makes a sketch file
+    hint: make it again with `minwise sketch`
     ");
     desk.write("short", &whole[..whole.len() - 7]);
     insta::assert_snapshot!(desk.run("estimate short"), @"
     exit 2
     --- stderr
-    minwise: cannot read `short`: it is cut short, or was never finished
+    minwise: cannot read `short`: it ends after 2605 bytes: it is cut short, or was never finished
 
     hint: make it again with `minwise sketch`
     ");
@@ -131,9 +131,16 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.sketches flipped"), @"
     exit 2
     --- stderr
-    minwise: cannot read `flipped`: bytes 0 to 2303, in the sections `id_ends`, `ids`, `present` and `rows`, are not what was written
+    minwise: cannot read `flipped`: bytes 0 to 2303, in the sections `present`, `id_ends`, `ids` and `rows`, are not what was written
 
     hint: make it again with `minwise sketch`
+    ");
+    insta::assert_snapshot!(desk.run("estimate ."), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `.`: it is no file that can be read in place
+
+    hint: `minwise sketch` makes a sketch file
     ");
     insta::assert_snapshot!(desk.run("estimate nowhere"), @"
     exit 2
@@ -165,6 +172,13 @@ fn outputs_are_not_overwritten_or_compressed() {
     minwise: cannot write `in.zst`: a sketch file is read in place and cannot be compressed
 
     hint: take a name that does not end in `.gz` or `.zst`
+    ");
+    insta::assert_snapshot!(desk.run("sketch in.jsonl -o -"), @"
+    exit 2
+    --- stderr
+    minwise: cannot write `-`: a sketch file is read in place and cannot go to standard output
+
+    hint: take the name of a file
     ");
     desk.run("sketch in.jsonl -o in.sketches --force").exit(0);
     desk.run("sketch in.jsonl -o in.jsonl --force").exit(2);

@@ -70,12 +70,13 @@ impl FrequencyTable {
                 );
             }
         }
-        let entries = |section: &str, each: usize| -> Result<usize, Error> {
-            Ok(mapped.section(section)?.len() / each)
-        };
-        let (shingles, frequencies) = (entries("shingles", 8)?, entries("frequencies", 4)?);
-        if shingles as u64 != about.shingles || frequencies != shingles {
-            return Err(mapped.wrong(format!("it has {shingles} shingles and {frequencies} frequencies")));
+        for (section, each) in [("shingles", 8), ("frequencies", 4)] {
+            let found = mapped.section(section)?.len();
+            if Some(found as u64) != about.shingles.checked_mul(each) {
+                let reason =
+                    format!("its section `{section}` has {found} bytes for {} shingles", about.shingles);
+                return Err(mapped.wrong(reason));
+            }
         }
         let fingerprint = u64::from_str_radix(&about.fingerprint, 16)
             .map_err(|_| mapped.wrong("its fingerprint cannot be read".to_owned()))?;

@@ -8,7 +8,7 @@ use memmap2::Mmap;
 use minwise_corpus::open_file;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{BLOCK_BYTES, Header, Kind, TRAILER_BYTES};
+use super::{ALIGNMENT, BLOCK_BYTES, Header, Kind, TRAILER_BYTES};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is mapped, and whose every byte is what was written.
@@ -23,9 +23,14 @@ pub(crate) struct Mapped {
 impl Mapped {
     pub(crate) fn open(path: &Path, kind: Kind) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let map =
-            map(&open_file(path, &name)?).map_err(|error| Error::file("map", &name, error.to_string()))?;
-        let header = check(&map, kind).map_err(|reason| damaged(&name, kind, reason, fits(&map, kind)))?;
+        let file = open_file(path, &name)?;
+        if !file.metadata().is_ok_and(|about| about.is_file()) {
+            let reason = "it is no file that can be read in place".to_owned();
+            return Err(damaged(&name, kind, reason, false));
+        }
+        let map = map(&file).map_err(|error| Error::file("map", &name, error.to_string()))?;
+        let ours = map.starts_with(&kind.magic);
+        let header = check(&map, kind).map_err(|reason| damaged(&name, kind, reason, ours))?;
         Ok(Self { map, header, path: name, kind })
     }
 
@@ -59,11 +64,6 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// Whether the file claims to be of this kind and version, so that damage is the only explanation.
-fn fits(bytes: &[u8], kind: Kind) -> bool {
-    bytes.starts_with(&kind.magic) && bytes.get(8..12) == Some(&kind.version.to_le_bytes())
-}
-
 fn damaged(path: &str, kind: Kind, reason: String, ours: bool) -> Error {
     let hint = if ours {
         format!("make it again with {}", kind.made_by)
@@ -78,7 +78,7 @@ fn check(bytes: &[u8], kind: Kind) -> Result<Header, String> {
     if bytes.is_empty() {
         return Err("it is empty".to_owned());
     }
-    let cut = || "it is cut short, or was never finished".to_owned();
+    let cut = || format!("it ends after {} bytes: it is cut short, or was never finished", bytes.len());
     if !bytes.starts_with(&kind.magic) {
         return Err(format!("it is no {}", kind.name));
     }
@@ -109,6 +109,14 @@ fn check(bytes: &[u8], kind: Kind) -> Result<Header, String> {
     }
     let (checksums, header) = after.split_at(checksum_bytes);
     let header: Header = serde_json::from_slice(header).map_err(|_| wrong_end())?;
+    let fits = |range: &Range<u64>| {
+        range.start.is_multiple_of(ALIGNMENT as u64)
+            && range.start <= range.end
+            && range.end <= body_bytes as u64
+    };
+    if !header.sections.values().all(fits) {
+        return Err(wrong_end());
+    }
     for (block, (content, checksum)) in body.chunks(BLOCK_BYTES).zip(checksums.chunks(8)).enumerate() {
         if xxh3_64(content) != number(checksum) {
             let first = block * BLOCK_BYTES;
@@ -121,12 +129,9 @@ fn check(bytes: &[u8], kind: Kind) -> Result<Header, String> {
 /// Where the damage is, in words.
 fn place(damaged: &Range<usize>, header: &Header) -> String {
     let touched = |range: &Range<u64>| range.start < damaged.end as u64 && range.end > damaged.start as u64;
-    let names: Vec<String> = header
-        .sections
-        .iter()
-        .filter(|(_, range)| touched(range))
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
+    let mut sections: Vec<_> = header.sections.iter().filter(|(_, range)| touched(range)).collect();
+    sections.sort_by_key(|(_, range)| range.start);
+    let names: Vec<String> = sections.into_iter().map(|(name, _)| format!("`{name}`")).collect();
     let sections = match names.as_slice() {
         [] => String::new(),
         [one] => format!(", in the section {one},"),

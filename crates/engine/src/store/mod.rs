@@ -135,7 +135,10 @@ mod tests {
             changed(&|bytes| bytes[8] = 9),
             "it has format version 9, and this program reads version 3"
         );
-        assert_eq!(changed(&|bytes| bytes.truncate(150_000)), "it is cut short, or was never finished");
+        assert_eq!(
+            changed(&|bytes| bytes.truncate(150_000)),
+            "it ends after 150000 bytes: it is cut short, or was never finished"
+        );
         assert_eq!(
             changed(&|bytes| bytes[70_000] ^= 4),
             "bytes 65536 to 131071, in the sections `one` and `two`, are not what was written"
@@ -147,6 +150,19 @@ mod tests {
             }),
             "the description at its end is not what was written"
         );
+    }
+
+    /// A description whose checksum is right can still be wrong: sections must lie in the body, aligned.
+    #[test]
+    fn sections_that_are_out_of_place_are_refused() {
+        let (_folder, path) = written(&[]);
+        for range in [64..200_000, 65..128] {
+            let mut writer = Writer::create(&path, KIND, Overwrite::Allow).unwrap();
+            writer.begin("one").unwrap();
+            writer.write(&[1; 64]).unwrap();
+            writer.finish_with_section("two", range).unwrap();
+            assert_eq!(reason(&path), "the description at its end is not what was written");
+        }
     }
 
     proptest! {

@@ -26,6 +26,15 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn create(path: &Path, kind: Kind, overwrite: Overwrite) -> Result<Self, Error> {
+        if path == Path::new("-") {
+            return Err(ErrorKind::File {
+                path: "-".to_owned(),
+                action: "write",
+                reason: format!("a {} is read in place and cannot go to standard output", kind.name),
+                hint: Some("take the name of a file".to_owned()),
+            }
+            .into());
+        }
         if path.extension().is_some_and(|end| end == "gz" || end == "zst") {
             return Err(ErrorKind::File {
                 path: path.display().to_string(),
@@ -92,6 +101,17 @@ impl Writer {
         end.extend_from_slice(&self.kind.magic);
         self.out.write_bytes(&end)?;
         Ok(self.out.finish()?)
+    }
+
+    /// Finishes a file whose description claims a section that was never written.
+    #[cfg(test)]
+    pub(super) fn finish_with_section(
+        mut self,
+        name: &str,
+        range: std::ops::Range<u64>,
+    ) -> Result<(), Error> {
+        self.header.sections.insert(name.to_owned(), range);
+        self.finish(&())
     }
 
     fn close(&mut self) {

@@ -90,8 +90,8 @@ impl Verification {
         self.candidates += judge.candidates;
         self.screened.merge(&judge.screened);
         self.compared += judge.compared;
-        self.reordered += judge.reordered.len() as u64;
-        self.reordered_pairs = judge.reordered;
+        self.reordered += judge.reordered;
+        self.reordered_pairs = judge.reordered_pairs;
     }
 
     fn merge(&mut self, other: &Self) {
@@ -124,7 +124,8 @@ pub(crate) struct ExactJudge<'a> {
     candidates: u64,
     screened: Screened,
     compared: u64,
-    reordered: Vec<Reordered>,
+    reordered: u64,
+    reordered_pairs: Vec<Reordered>,
 }
 
 impl ExactJudge<'_> {
@@ -132,6 +133,14 @@ impl ExactJudge<'_> {
     pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         let (a, b) = self.sets.both(a, b)?;
         Ok(a.measure(b, self.bench.settings.measure))
+    }
+
+    /// Counts a reordered pair, and remembers it while there are not too many.
+    fn note_reordered(&mut self, pair: Reordered) {
+        self.reordered += 1;
+        if self.reordered_pairs.len() < LISTED {
+            self.reordered_pairs.push(pair);
+        }
     }
 
     /// Whether the sketches put a pair aside.
@@ -145,7 +154,7 @@ impl ExactJudge<'_> {
             return false;
         };
         if let Some(similarity) = misaligned.similar {
-            self.reordered.push(Reordered {
+            self.note_reordered(Reordered {
                 first: a.min(b),
                 second: a.max(b),
                 similarity: similarity.value,
@@ -182,7 +191,7 @@ impl Judge for ExactJudge<'_> {
         }
         let (first, second) = (first.min(second), first.max(second));
         let (similarity_error, alignment_error) = (0.0, 0.0);
-        self.reordered.push(Reordered {
+        self.note_reordered(Reordered {
             first,
             second,
             similarity,
@@ -235,7 +244,8 @@ pub(crate) fn each_hood<T: Send>(
             candidates: 0,
             screened: Screened::default(),
             compared: 0,
-            reordered: vec![],
+            reordered: 0,
+            reordered_pairs: vec![],
         };
         let mut verification = Verification::new(settings);
         let result = work(hood, &neighbourhood, &mut judge, &mut verification)?;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::thread::available_parallelism;
 
-use minwise::Spec;
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
 use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
+use minwise::{ErrorKind, Spec};
 use minwise_corpus::ReadOptions;
 use minwise_engine::Settings;
 
@@ -92,7 +92,14 @@ fn sketch(name: &str, registers: &str, problems: &mut Problems) -> Method {
         return problems.check("--sketch", name.parse()).unwrap_or_default();
     }
     let registers = method(registers, problems).registers();
-    problems.check("--sketch", format!("{name}:{registers}").parse()).unwrap_or_default()
+    let parsed = format!("{name}:{registers}").parse().map_err(|error: minwise::Error| match error.kind() {
+        // What was typed, and not what was made of it.
+        ErrorKind::Parse { what, expected, .. } => {
+            ErrorKind::Parse { what, given: name.to_owned(), expected: expected.clone() }.into()
+        }
+        _ => error,
+    });
+    problems.check("--sketch", parsed).unwrap_or_default()
 }
 
 pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {

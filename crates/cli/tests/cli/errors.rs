@@ -74,7 +74,7 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
     minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
-    minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5`
+    minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`
     minwise: `--normalize`: `lower` is not a normalisation: expected `nfkc+casefold`, `casefold` or `none`
     minwise: `--whitespace`: `tabs` is not a way to treat white space: expected `fold`, `keep` or `remove`
     minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`

@@ -179,7 +179,13 @@ impl FromStr for Shingling {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::parse("shingling", text, "`words:N`, `chars:N` or `terms`, such as `words:5`");
+        let wrong = || {
+            Error::parse(
+                "shingling",
+                text,
+                "`words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`",
+            )
+        };
         let (shingle, short) = match text.split_once(",short=") {
             Some((shingle, short)) => (shingle, short.parse()?),
             None => (text, Short::One),

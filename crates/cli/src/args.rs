@@ -33,6 +33,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Write the sketches of a corpus to a file.
     Sketch(SketchFileArgs),
+    /// Count in how many documents each shingle stands, for weights.
+    Weights(WeightsArgs),
     /// Estimate the similarities of sketched documents, without reading them again.
     Estimate(EstimateArgs),
     /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
@@ -48,6 +50,7 @@ impl Command {
             Self::Pairs(args) => args.messages,
             Self::Compare(args) => args.messages,
             Self::Sketch(args) => args.messages,
+            Self::Weights(args) => args.messages,
             Self::Estimate(args) => args.messages,
             Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
         }
@@ -84,9 +87,10 @@ pub struct DedupArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Which document of a cluster stays: `first`, `longest` or `shortest`; ties go by input order.
-    #[arg(long, value_name = "POLICY", default_value = "first")]
-    pub keep: String,
+    /// Which document of a cluster stays: `first` (the default; `longest` with `--measure containment`), `longest` or
+    /// `shortest`; ties go by input order.
+    #[arg(long, value_name = "POLICY")]
+    pub keep: Option<String>,
 
     /// What a cluster is: `star` (similar to the kept document) or `components` (connected by similar pairs).
     #[arg(long, value_name = "CLUSTERING", default_value = "star")]
@@ -155,6 +159,12 @@ pub struct CompareArgs {
     pub reading: ReadingArgs,
     #[command(flatten)]
     pub spec: SpecArgs,
+    #[command(flatten)]
+    pub weights: WeightArgs,
+
+    /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
+    #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
+    pub measure: String,
 
     /// The similarity below which the exit code is 1.
     #[arg(long, value_name = "T", default_value = "0.8")]
@@ -181,6 +191,29 @@ pub struct SketchFileArgs {
     pub spec: SpecArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct WeightsArgs {
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Where the table goes.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Replace an output that exists.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Threads to work with; all cores without it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
+
+    #[command(flatten)]
+    pub text: TextArgs,
     #[command(flatten)]
     pub messages: OutputOptions,
 }
@@ -303,7 +336,7 @@ pub struct ReadingArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct SpecArgs {
+pub struct TextArgs {
     /// How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it, repeats count.
     #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Spec")]
     pub shingle: String,
@@ -323,19 +356,46 @@ pub struct SpecArgs {
     /// What becomes of a document shorter than a shingle: `one` shingle of all it has, or `reject`.
     #[arg(long, value_name = "RULE", default_value = "one", help_heading = "Spec")]
     pub short: String,
+}
 
-    /// The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`, with as many registers
-    /// as `--registers` says; or a whole form such as `super-minhash:256`.
-    #[arg(long, value_name = "SKETCH", default_value = "minhash", help_heading = "Spec")]
-    pub sketch: String,
+#[derive(Debug, clap::Args)]
+pub struct SpecArgs {
+    #[command(flatten)]
+    pub text: TextArgs,
 
-    /// Registers of a sketch.
-    #[arg(long, value_name = "K", default_value = "128", help_heading = "Spec")]
-    pub registers: String,
+    /// The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`), `min-max`,
+    /// `one-permutation`, `super-minhash` or `fast-similarity`, with weights `icws` (the default) or `cws`, each with as many
+    /// registers as `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+    /// `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists every form.
+    #[arg(long, value_name = "SKETCH", help_heading = "Spec")]
+    pub sketch: Option<String>,
+
+    /// Registers of a sketch; 128 without it.
+    #[arg(long, value_name = "K", help_heading = "Spec")]
+    pub registers: Option<String>,
 
     /// The seed of the hash functions.
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Spec")]
     pub seed: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct WeightArgs {
+    /// How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities are weighted then.
+    #[arg(long, value_name = "WEIGHTING", default_value = "none", help_heading = "Weights")]
+    pub weight: String,
+
+    /// The table of document frequencies, made by `minwise weights`; without it, the input is counted first.
+    #[arg(long, value_name = "FILE", help_heading = "Weights")]
+    pub weights: Option<String>,
+
+    /// Leave out shingles that stand in more documents than this: a share such as `0.1`, or a number such as `500`.
+    #[arg(long, value_name = "F", help_heading = "Weights")]
+    pub max_df: Option<String>,
+
+    /// Leave out the shingles of these texts, a form or a template: files or folders.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Weights")]
+    pub ignore_text: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -359,6 +419,10 @@ pub struct SketchArgs {
     #[arg(long, value_name = "T", default_value = "0.8")]
     pub threshold: String,
 
+    /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
+    #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
+    pub measure: String,
+
     /// The share of common shingles that must stand in about the same places; similar documents with less are reordered,
     /// and no near-duplicates.
     #[arg(long, value_name = "Q")]
@@ -366,6 +430,14 @@ pub struct SketchArgs {
 
     #[command(flatten)]
     pub spec: SpecArgs,
+    #[command(flatten)]
+    pub weights: WeightArgs,
+
+    /// How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses nothing; `sort-merge,sketch`,
+    /// which counts shared registers; or `all` pairs. With `--measure containment` it is `sort-merge`.
+    #[arg(long, value_name = "WAY", help_heading = "Candidates")]
+    pub candidates: Option<String>,
+
     #[command(flatten)]
     pub bands: BandArgs,
 

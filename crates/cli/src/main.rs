@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Pairs(args) => commands::pairs::run(args, &printer),
         Command::Compare(args) => commands::compare::run(args, &printer),
         Command::Sketch(args) => commands::sketch::run(args, &printer),
+        Command::Weights(args) => commands::weights::run(args, &printer),
         Command::Estimate(args) => commands::estimate::run(args, &printer),
         Command::Plan(args) => commands::plan::run(args),
         Command::Generate(args) => commands::generate::run(args),

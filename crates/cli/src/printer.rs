@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use minwise_corpus::{visible, visible_json, visible_lines};
+use minwise_engine::Search;
 use minwise_engine::report::Summary;
 use serde_json::json;
 
@@ -190,8 +191,8 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
          kept        {}\n\
          removed     {removed}\n\
          rejected    {}\n\
-         candidates  {}{}; {} compared exactly, {} of them at or above {}{reordered}\n\
-         recall      {:.4} expected, from {} bands of {} rows\n\
+         candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}\n\
+         recall      {:.4} expected, {}\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
         grouped(summary.kept),
@@ -201,15 +202,30 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         grouped(summary.compared),
         grouped(summary.verified),
         summary.threshold,
+        if summary.measure == "jaccard" { String::new() } else { format!(" by {}", summary.measure) },
         summary.expected_recall,
-        summary.bands,
-        summary.rows,
+        found_by_name(&summary.search, summary.bands, summary.rows),
         summary.spec,
         summary.keep,
         summary.cluster,
         grouped((summary.read as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
+}
+
+/// How candidates were found.
+pub fn found_by(search: Search, bands: usize, rows: usize) -> String {
+    found_by_name(&search.to_string(), bands, rows)
+}
+
+fn found_by_name(search: &str, bands: usize, rows: usize) -> String {
+    match search {
+        "banding" => {
+            format!("from {} of {}", counted(bands as u64, "band"), counted(rows as u64, "row"))
+        }
+        "all" => "from all pairs".to_owned(),
+        other => format!("from {other}"),
+    }
 }
 
 /// What the filter made of the candidates.

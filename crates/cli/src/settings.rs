@@ -8,14 +8,16 @@ use std::thread::available_parallelism;
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
-use minwise::shingle::{Shingling, Short};
+use minwise::shingle::{Repeats, Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
-use minwise::{ErrorKind, Spec};
+use minwise::verify::Measure;
+use minwise::weight::{MostDocuments, Weighting};
+use minwise::{ErrorKind, Spec, Weights};
 use minwise_corpus::ReadOptions;
-use minwise_engine::Settings;
+use minwise_engine::{Search, Settings, Weighing};
 
-use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs};
+use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::Failure;
 
 /// Collects what is wrong, in the order of the options.
@@ -87,11 +89,15 @@ pub fn method(registers: &str, problems: &mut Problems) -> Method {
 }
 
 /// The sketch that is named, with the registers that are asked for unless it says how many itself.
-fn sketch(name: &str, registers: &str, problems: &mut Problems) -> Method {
+fn sketch(args: &SpecArgs, default: &str, problems: &mut Problems) -> Method {
+    let name = args.sketch.as_deref().unwrap_or(default);
     if name.contains([':', '/']) {
+        if args.registers.is_some() {
+            problems.add(format!("`--registers`: `--sketch {name}` says how many there are"), None);
+        }
         return problems.check("--sketch", name.parse()).unwrap_or_default();
     }
-    let registers = method(registers, problems).registers();
+    let registers = method(args.registers.as_deref().unwrap_or("128"), problems).registers();
     let parsed = format!("{name}:{registers}").parse().map_err(|error: minwise::Error| match error.kind() {
         // What was typed, and not what was made of it.
         ErrorKind::Parse { what, expected, .. } => {
@@ -102,20 +108,55 @@ fn sketch(name: &str, registers: &str, problems: &mut Problems) -> Method {
     problems.check("--sketch", parsed).unwrap_or_default()
 }
 
-pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
+/// What is done to text; the rest of the spec is at its default.
+pub fn text_spec(args: &TextArgs, problems: &mut Problems) -> Spec {
     let shingling: Shingling = problems.parse("--shingle", &args.shingle);
     let form: Form = problems.parse("--normalize", &args.normalize);
     let space: Space = problems.parse("--whitespace", &args.whitespace);
     let short: Short = problems.parse("--short", &args.short);
-    let method = sketch(&args.sketch, &args.registers, problems);
-    let seed = problems.number("--seed", &args.seed, WHOLE);
     let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
     Spec {
         normalization: Normalization { form, markup, space },
         shingling: shingling.with_short(short),
-        method,
-        seed,
+        ..Spec::default()
     }
+}
+
+/// A spec for sets.
+pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
+    let text = text_spec(&args.text, problems);
+    let method = sketch(args, "minhash", problems);
+    let seed = problems.number("--seed", &args.seed, WHOLE);
+    Spec { method, seed, ..text }
+}
+
+/// A spec for sets, or for weighted sets if weights are asked for. The fingerprints of tables are not in it yet.
+pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Problems) -> Spec {
+    let weighting: Weighting = problems.parse("--weight", &weights.weight);
+    let most_documents =
+        weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
+    let text = text_spec(&args.text, problems);
+    let weighted = weighting != Weighting::None;
+    let method = sketch(args, if weighted { "icws" } else { "minhash" }, problems);
+    if weighted != matches!(method, Method::Weighted(_)) {
+        let (message, hint) = if weighted {
+            (format!("`--sketch`: `{method}` is not for weighted shingles"), "`icws` and `cws` are")
+        } else {
+            (
+                format!("`--sketch`: `{method}` is for weighted shingles"),
+                "`--weight` says how they are weighed",
+            )
+        };
+        problems.add(message, Some(hint.to_owned()));
+    }
+    if weighted && text.shingling.repeats() == Repeats::Bag {
+        problems.add(
+            "`--weight`: weights count repeats themselves".to_owned(),
+            Some("leave `,bag` away from `--shingle`".to_owned()),
+        );
+    }
+    let seed = problems.number("--seed", &args.seed, WHOLE);
+    Spec { method, seed, weights: Weights { weighting, most_documents, ..Weights::default() }, ..text }
 }
 
 pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
@@ -195,35 +236,83 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
     problems.check("--recall", chosen)
 }
 
-/// The settings of a run.
+/// The settings of a run. Tables that weights ask for are not made yet.
 pub fn run(
     sketch: &SketchArgs,
     run: &RunArgs,
-    keep: Keep,
+    keep: Option<&str>,
     cluster: Cluster,
     mut problems: Problems,
 ) -> Result<Settings, Failure> {
     let threshold = threshold(&sketch.threshold, &mut problems);
+    let measure: Measure = problems.parse("--measure", &sketch.measure);
     let order = sketch.order.as_ref().map(|order| alignment(order, &mut problems));
-    let spec = spec(&sketch.spec, &mut problems);
-    if spec.method.bandable().is_none() {
-        problems.add(
-            format!("`--sketch`: `{}` has no registers to be banded by", spec.method),
-            Some("candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()),
-        );
-    }
-    let banding = banding(&sketch.bands, spec.method, threshold, &mut problems);
+    let spec = weighted_spec(&sketch.spec, &sketch.weights, &mut problems);
+    let search = search(sketch.candidates.as_deref(), measure, &mut problems);
+    let banding = match search {
+        Search::Banding if spec.method.bandable().is_none() => {
+            problems.add(
+                format!("`--sketch`: `{}` has no registers to be banded by", spec.method),
+                Some("candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()),
+            );
+            None
+        }
+        Search::Banding => banding(&sketch.bands, spec.method, threshold, &mut problems),
+        // No band is looked at.
+        Search::SortMerge | Search::SortMergeSketch | Search::All => {
+            problems.check("--registers", Banding::new(1, 1, spec.method.registers()))
+        }
+    };
+    let keep = match keep {
+        Some(keep) => problems.parse("--keep", keep),
+        // The longer document has all that the shorter one would keep.
+        None if measure == Measure::Containment => Keep::Longest,
+        None => Keep::First,
+    };
     let bits = sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse()));
+    if bits.is_some() && search == Search::SortMergeSketch {
+        problems.add("`--bits`: `--candidates sort-merge,sketch` needs whole registers".to_owned(), None);
+    }
     let filter = filter_error(&sketch.filter_error, &mut problems);
     let (threads, max_rejects) = limits(run, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
-    let settings =
-        Settings { spec, threshold, order, banding, bits, filter, keep, cluster, threads, max_rejects };
+    let settings = Settings {
+        spec,
+        weighing: Weighing::default(),
+        measure,
+        threshold,
+        order,
+        search,
+        banding,
+        bits,
+        filter,
+        keep,
+        cluster,
+        threads,
+        max_rejects,
+        temporary: None,
+    };
     let mut problems = Problems::default();
     problems.check("--bits", settings.row_bytes());
     problems.finish()?;
     Ok(settings)
+}
+
+/// How candidates are found; containment has one way that bands do not offer.
+fn search(text: Option<&str>, measure: Measure, problems: &mut Problems) -> Search {
+    let search = match (text, measure) {
+        (Some(text), _) => problems.parse("--candidates", text),
+        (None, Measure::Jaccard) => Search::Banding,
+        (None, Measure::Containment) => Search::SortMerge,
+    };
+    if measure == Measure::Containment && matches!(search, Search::Banding | Search::SortMergeSketch) {
+        problems.add(
+            format!("`--candidates`: `{search}` does not see containment"),
+            Some("`sort-merge` finds every pair, and so does `all`".to_owned()),
+        );
+    }
+    search
 }
 
 /// The error that the filter may make, if it is wanted.

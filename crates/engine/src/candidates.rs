@@ -214,7 +214,7 @@ fn by_registers(
 /// The most matching registers with which a pair is put aside.
 fn registers_to_exceed(settings: &Settings) -> Result<u64, Error> {
     let registers = settings.spec.method.registers();
-    let (Some(error), true) = (settings.filter_error(), settings.threshold < 1.0) else { return Ok(0) };
+    let Some(error) = settings.filter_error() else { return Ok(0) };
     let filter = Filter::of(settings.spec.method, settings.threshold, 1, &[registers], Budget::Exact(error))?;
     let look = filter.as_ref().and_then(|filter| filter.looks().first());
     Ok(look.and_then(|look| look.lower).unwrap_or(0) as u64)

@@ -57,7 +57,7 @@ impl Screen {
 
     /// For all pairs.
     pub(crate) fn of_all(settings: &Settings, rows: &Rows) -> Result<Self, Error> {
-        let Some(error) = settings.filter_error().filter(|_| settings.threshold < 1.0) else {
+        let Some(error) = settings.filter_error() else {
             return Ok(Self { filters: vec![], shuffle: None });
         };
         let method = settings.spec.method;

@@ -157,7 +157,9 @@ impl Settings {
 
     /// The share of pairs at the threshold that sketches may put aside by mistake, if they are asked.
     pub(crate) fn filter_error(&self) -> Option<f64> {
-        let asked = self.search != Search::SortMerge && self.measure == Measure::Jaccard;
+        // At a threshold of 1 only equal documents are left, and those are never put aside.
+        let asked =
+            self.search != Search::SortMerge && self.measure == Measure::Jaccard && self.threshold < 1.0;
         self.filter.filter(|_| asked)
     }
 

@@ -8,11 +8,12 @@ use minwise::Spec;
 use minwise::estimate::Estimate;
 use minwise::shingle::Unit;
 use minwise::sketch::Method;
+use minwise::verify::Measure;
 use minwise_corpus::{InputFormat, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
-use super::open;
+use super::{open, weigh};
 use crate::Exit;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::printer::{Failure, Printer};
@@ -28,7 +29,8 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let passages = problems.number("--passages", &args.passages, "a whole number");
     let options = settings::reading(&args.reading, &mut problems);
-    let spec = settings::spec(&args.spec, &mut problems);
+    let mut spec = settings::weighted_spec(&args.spec, &args.weights, &mut problems);
+    let measure: Measure = problems.parse("--measure", &args.measure);
     let threshold = settings::threshold(&args.threshold, &mut problems);
     problems.finish()?;
 
@@ -41,7 +43,8 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = Progress::new(printer);
     let left = document(&args.left, &options, &progress)?;
     let right = document(&args.right, &options, &progress)?;
-    let mut comparison = compare(&left, &right, &spec)?;
+    let weighing = weigh(&args.weights, &mut spec, None, &options, 1, &progress)?;
+    let mut comparison = compare(&left, &right, &spec, &weighing)?;
     comparison.passages.truncate(passages);
 
     let all = if args.all { compare_all(&left, &right, &spec, ALL_REGISTERS)? } else { vec![] };
@@ -50,7 +53,11 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
         CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &all, &spec, &left, &right)),
     };
     std::io::stdout().lock().write_all(out.as_bytes())?;
-    Ok(if comparison.jaccard >= threshold { Exit::Done } else { Exit::Finding })
+    let decisive = match measure {
+        Measure::Jaccard => comparison.jaccard,
+        Measure::Containment => comparison.left_in_right.max(comparison.right_in_left),
+    };
+    Ok(if decisive >= threshold { Exit::Done } else { Exit::Finding })
 }
 
 /// Bytes of a JSONL file that are looked at together.

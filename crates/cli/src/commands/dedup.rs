@@ -11,7 +11,7 @@ use minwise_engine::output::{Part, write_annotated, write_files, write_kept_as_d
 use minwise_engine::report::{Report, Summary};
 use minwise_engine::{Reading, Settings, read};
 
-use super::{open, overwrite, rejects};
+use super::{open, overwrite, rejects, weigh};
 use crate::Exit;
 use crate::args::DedupArgs;
 use crate::printer::{Failure, Printer};
@@ -22,14 +22,17 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
-    let keep = problems.parse("--keep", &args.keep);
     let cluster = problems.parse("--cluster", &args.cluster);
-    let settings = settings::run(&args.sketch, &args.run, keep, cluster, problems)?;
+    let mut settings = settings::run(&args.sketch, &args.run, args.keep.as_deref(), cluster, problems)?;
+    settings.temporary.clone_from(&options.spool_dir);
 
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus)?;
+    let weights = &args.sketch.weights;
+    settings.weighing =
+        weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
 
     let reading = read(&corpus, &settings.reading(), &progress)?;
     let decisions = decide(&corpus, &reading, &settings, &progress, targets.written_early(args))?;

@@ -7,10 +7,18 @@ pub mod generate;
 pub mod pairs;
 pub mod plan;
 pub mod sketch;
+pub mod weights;
 
-use minwise_corpus::{Corpus, Layout, Overwrite, ReadOptions};
-use minwise_engine::{Reading, Rejected};
+use std::path::Path;
+use std::sync::Arc;
 
+use minwise::shingle::Shingles;
+use minwise::{Spec, Weights};
+use minwise_corpus::{Corpus, InputFormat, Layout, Overwrite, ReadOptions, Scratch};
+use minwise_engine::frequencies::{FrequencyTable, count_for_a_run};
+use minwise_engine::{Reading, Rejected, Weighing};
+
+use crate::args::WeightArgs;
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
@@ -20,6 +28,75 @@ const SHOWN_REJECTS: usize = 5;
 
 fn open(inputs: &[String], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
     Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
+}
+
+/// The tables that the weights of a spec ask for, whose fingerprints go into it. Without a saved one, the corpus is counted.
+fn weigh(
+    args: &WeightArgs,
+    spec: &mut Spec,
+    corpus: Option<&Corpus>,
+    options: &ReadOptions,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Weighing, Failure> {
+    let mut weighing = Weighing::default();
+    if spec.weights.need_table() {
+        let table = match (&args.weights, corpus) {
+            (Some(path), _) => FrequencyTable::open(Path::new(path))?,
+            (None, Some(corpus)) => {
+                count_for_a_run(corpus, spec, threads, options.spool_dir.as_deref(), progress)?
+            }
+            (None, None) => {
+                return Err(Failure::Error {
+                    message: "document frequencies are not known from two documents".to_owned(),
+                    hint: Some(
+                        "`minwise weights INPUT -o FILE` counts a corpus, and `--weights FILE` uses it"
+                            .to_owned(),
+                    ),
+                });
+            }
+        };
+        table.check(spec)?;
+        spec.weights.table = Some(table.fingerprint());
+        weighing.frequencies = Some(Arc::new(table));
+    } else if args.weights.is_some() {
+        return Err(Failure::Error {
+            message: "`--weights`: nothing asks for document frequencies".to_owned(),
+            hint: Some("`--weight tf-idf` and `--max-df` do".to_owned()),
+        });
+    }
+    if !args.ignore_text.is_empty() {
+        let ignored = ignored(&args.ignore_text, spec, options, progress)?;
+        spec.weights.ignored = Some(Weights::fingerprint_of_ignored(&ignored));
+        weighing.ignored = ignored.into();
+    }
+    Ok(weighing)
+}
+
+/// The shingles of templates.
+fn ignored(
+    paths: &[String],
+    spec: &Spec,
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<Vec<u64>, Failure> {
+    let options = ReadOptions { format: InputFormat::Text, ..options.clone() };
+    let corpus = open(paths, &options, progress)?;
+    let shingler = spec.shingler();
+    let (mut shingles, mut all, mut rejected) = (Shingles::new(), vec![], None);
+    for chunk in corpus.chunks(u64::MAX) {
+        corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| match document {
+            Ok(document) => {
+                shingler.shingle_into(&document.text, &mut shingles);
+                all.extend_from_slice(shingles.hashes());
+            }
+            Err(reject) => rejected = Some(reject.to_string()),
+        })?;
+    }
+    match rejected {
+        Some(reason) => Err(Failure::Error { message: format!("`--ignore-text`: {reason}"), hint: None }),
+        None => Ok(all),
+    }
 }
 
 fn overwrite(force: bool) -> Overwrite {

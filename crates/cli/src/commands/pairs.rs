@@ -4,16 +4,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use minwise::cluster::Cluster;
-use minwise::keep::Keep;
+use minwise::verify::Measure;
 use minwise_corpus::{Output, escape_control, refuse_overlap, visible_json};
 use minwise_engine::pairs::pairs;
 use minwise_engine::read;
 use serde_json::json;
 
-use super::{open, overwrite, rejects};
+use super::{open, overwrite, rejects, weigh};
 use crate::Exit;
 use crate::args::{PairFormat, PairsArgs};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, put_aside};
+use crate::printer::{Failure, Printer, counted, found_by, grouped, megabytes, put_aside};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -21,7 +21,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
-    let settings = settings::run(&args.sketch, &args.run, Keep::First, Cluster::Star, problems)?;
+    let mut settings = settings::run(&args.sketch, &args.run, Some("first"), Cluster::Star, problems)?;
+    settings.temporary.clone_from(&options.spool_dir);
 
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
@@ -33,6 +34,9 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         }
     };
 
+    let weights = &args.sketch.weights;
+    settings.weighing =
+        weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
     let reading = read(&corpus, &settings.reading(), &progress)?;
     let found = pairs(&corpus, &reading, args.of.as_deref(), &settings, &progress)?;
     progress.clear();
@@ -63,6 +67,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.event(&json!({
         "event": "summary",
         "spec": settings.spec.to_string(),
+        "measure": settings.measure.to_string(),
+        "search": settings.search.to_string(),
         "threshold": settings.threshold,
         "read": read,
         "rejected": reading.rejected.len(),
@@ -87,9 +93,9 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     printer.note(&format!(
         "read        {}, {}; {} rejected\n\
-         pairs       {} at or above {}\n\
+         pairs       {} at or above {}{}\n\
          candidates  {}{}; {} compared exactly{reordered}\n\
-         recall      {recall:.4} expected, from {} bands of {} rows\n\
+         recall      {recall:.4} expected, {}\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",
         counted(read, "document"),
@@ -97,11 +103,15 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         grouped(reading.rejected.len() as u64),
         grouped(count),
         settings.threshold,
+        if settings.measure == Measure::Jaccard {
+            String::new()
+        } else {
+            format!(" by {}", settings.measure)
+        },
         grouped(verification.candidates),
         put_aside(screened.pairs, screened.compared, screened.registers),
         grouped(verification.compared),
-        settings.banding.bands(),
-        settings.banding.rows(),
+        found_by(settings.search, settings.banding.bands(), settings.banding.rows()),
         settings.spec,
         elapsed.as_secs_f64(),
         corpus.size_bytes() as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),

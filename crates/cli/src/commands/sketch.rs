@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use minwise::keep::Keep;
 use minwise_corpus::refuse_overlap;
-use minwise_engine::{ReadSettings, read, sketch_file};
+use minwise_engine::{ReadSettings, Weighing, read, sketch_file};
 use serde_json::json;
 
 use super::{open, overwrite, rejects};
@@ -30,7 +30,15 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     // What is there already is refused before the work begins, and not after it.
     let file = sketch_file::create(output, overwrite(args.force))?;
 
-    let settings = ReadSettings { spec, keep: Keep::First, bits: None, places: false, threads, max_rejects };
+    let settings = ReadSettings {
+        spec,
+        weighing: Weighing::default(),
+        keep: Keep::First,
+        bits: None,
+        places: false,
+        threads,
+        max_rejects,
+    };
     let reading = read(&corpus, &settings, &progress)?;
     sketch_file::write(file, &corpus, &reading, &spec)?;
     progress.clear();

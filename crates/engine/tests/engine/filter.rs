@@ -106,7 +106,7 @@ fn crowded_shelves_are_split_without_registers() {
     let documents = Documents::new(texts);
     let settings = with_registers("words:1", 0.8, 16, 6, 128);
     let whole = documents.dedup(&settings);
-    let bits = documents.dedup(&Settings { bits: Some("1".parse().unwrap()), ..settings });
+    let bits = documents.dedup(&Settings { bits: Some("1".parse().unwrap()), ..settings.clone() });
     assert_eq!(whole.removed.len(), 500);
     assert_eq!(bits.removed, whole.removed);
     // Without splits, documents would meet all those that share the boilerplate.

@@ -6,6 +6,8 @@ mod filter;
 mod oracle;
 mod random;
 mod recall;
+mod search;
 mod skew;
 mod stream;
 mod support;
+mod weights;

@@ -44,6 +44,25 @@ impl Oracle {
         shared as f64 / (left.len() + right.len() - shared) as f64
     }
 
+    /// The pairs of which the smaller document is in the larger one, by this share at least.
+    pub fn contained(&self, threshold: f64) -> Vec<(u32, u32, f64)> {
+        let mut pairs = vec![];
+        for a in 0..self.sets.len() {
+            for b in a + 1..self.sets.len() {
+                let (left, right) = (&self.sets[a], &self.sets[b]);
+                let share = if left.is_empty() || right.is_empty() {
+                    self.jaccard(a, b)
+                } else {
+                    left.intersection(right).count() as f64 / left.len().min(right.len()) as f64
+                };
+                if share >= threshold {
+                    pairs.push((a as u32, b as u32, share));
+                }
+            }
+        }
+        pairs
+    }
+
     pub fn pairs(&self, threshold: f64) -> Vec<(u32, u32, f64)> {
         let mut pairs = vec![];
         for a in 0..self.sets.len() {

@@ -5,10 +5,11 @@ use std::io::Write;
 use minwise::candidate::Banding;
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
+use minwise::verify::Measure;
 use minwise_corpus::{Corpus, ReadOptions, Unwatched};
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
-use minwise_engine::{Error, FILTER_ERROR, Reading, Settings, Unobserved, read};
+use minwise_engine::{Error, FILTER_ERROR, Reading, Search, Settings, Unobserved, Weighing, read};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
@@ -95,8 +96,11 @@ pub fn with_registers(
 ) -> Settings {
     Settings {
         spec: format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap(),
+        weighing: Weighing::default(),
+        measure: Measure::Jaccard,
         threshold,
         order: None,
+        search: Search::Banding,
         banding: Banding::new(bands, rows, registers).unwrap(),
         bits: None,
         filter: Some(FILTER_ERROR),
@@ -104,5 +108,11 @@ pub fn with_registers(
         cluster: Cluster::Star,
         threads: 2,
         max_rejects: None,
+        temporary: None,
     }
+}
+
+/// Pairs as numbers.
+pub fn triples(pairs: &SimilarPairs) -> Vec<(u32, u32, f64)> {
+    listed(pairs).iter().map(|pair| (pair.first, pair.second, pair.similarity)).collect()
 }

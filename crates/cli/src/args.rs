@@ -446,7 +446,8 @@ pub struct SketchArgs {
     #[arg(long, value_name = "BITS", help_heading = "Candidates")]
     pub bits: Option<String>,
 
-    /// The share of pairs at the threshold that the filter may put aside before they are compared exactly, or `off`.
+    /// The share of pairs at the threshold that sketches may put aside before they are compared exactly, by the filter and by
+    /// `--order`; or `off`.
     #[arg(long, value_name = "E", default_value = "1e-6", help_heading = "Candidates")]
     pub filter_error: String,
 }

@@ -182,10 +182,9 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
     if summary.without_shingles > 0 {
         let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
     }
-    let reordered = match summary.order {
-        Some(order) => format!("; {} reordered, with an alignment below {order}", grouped(summary.reordered)),
-        None => String::new(),
-    };
+    let reordered = summary
+        .order
+        .map_or(String::new(), |order| reordered(summary.reordered, summary.reordered_estimated, order));
     format!(
         "read        {read}\n\
          kept        {}\n\
@@ -211,6 +210,15 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         grouped((summary.read as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
+}
+
+/// Pairs that are reordered, exactly and by their sketches.
+pub fn reordered(exactly: u64, estimated: u64, order: f64) -> String {
+    let estimated = match estimated {
+        0 => String::new(),
+        estimated => format!(" and {} more by their sketches", grouped(estimated)),
+    };
+    format!("; {} reordered{estimated}, with an alignment below {order}", grouped(exactly))
 }
 
 /// How candidates were found.

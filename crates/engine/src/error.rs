@@ -29,6 +29,8 @@ pub enum ErrorKind {
     NoSuchId {
         /// The id.
         id: String,
+        /// Where ids come from.
+        hint: &'static str,
     },
     /// A file of our own cannot be read or written.
     File {
@@ -62,9 +64,7 @@ impl Error {
                 Some("`--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`".to_owned())
             }
             ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".to_owned()),
-            ErrorKind::NoSuchId { .. } => {
-                Some("ids are read from `--id-field`; without one, a document's id is `file:line`".to_owned())
-            }
+            ErrorKind::NoSuchId { hint, .. } => Some((*hint).to_owned()),
             ErrorKind::File { hint, .. } => hint.clone(),
             ErrorKind::Cancelled => None,
         }
@@ -119,7 +119,7 @@ impl fmt::Display for Error {
                 write!(f, "more than {allowed} records were rejected; the last one: {last}")
             }
             ErrorKind::TooManyDocuments => f.write_str("the corpus has more than 4 294 967 294 documents"),
-            ErrorKind::NoSuchId { id } => {
+            ErrorKind::NoSuchId { id, .. } => {
                 write!(f, "no document has the id `{}`", minwise_corpus::escape_control(id))
             }
             ErrorKind::File { path, action, reason, .. } => {

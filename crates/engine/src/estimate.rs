@@ -145,7 +145,10 @@ fn wanted(ids: &[String], first: &SketchFile, second: &SketchFile) -> Result<[BT
         (0..file.len()).filter(wanted).collect()
     });
     match ids.iter().find(|id| missing.contains(id.as_str())) {
-        Some(id) => Err(ErrorKind::NoSuchId { id: id.clone() }.into()),
+        Some(id) => {
+            let hint = "ids are those that the documents had when they were sketched";
+            Err(ErrorKind::NoSuchId { id: id.clone(), hint }.into())
+        }
         None => Ok(found),
     }
 }

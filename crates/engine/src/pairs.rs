@@ -54,10 +54,11 @@ pub fn pairs(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<SimilarPairs, Error> {
-    let wanted = of
-        .map(|ids| reading.documents.find(ids, corpus))
-        .transpose()
-        .map_err(|id| ErrorKind::NoSuchId { id: id.to_owned() })?;
+    let wanted =
+        of.map(|ids| reading.documents.find(ids, corpus)).transpose().map_err(|id| ErrorKind::NoSuchId {
+            id: id.to_owned(),
+            hint: "ids are read from `--id-field`; without one, a document's id is `file:line`",
+        })?;
     let documents = reading.documents.len();
     let order: Vec<u32> = (0..documents as u32).collect();
     let equals = Equals::find(reading, &order);

@@ -77,8 +77,10 @@ pub struct Summary {
     pub compared: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
-    /// Pairs that reach the threshold and are reordered.
+    /// Pairs that exactly reach the threshold and are reordered.
     pub reordered: u64,
+    /// Pairs that were not compared exactly because by their sketches they are reordered.
+    pub reordered_estimated: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
     /// Bytes that were read, decompressed.
@@ -122,6 +124,7 @@ impl Summary {
             compared: decisions.verification.compared,
             verified: decisions.verification.verified,
             reordered: decisions.verification.reordered,
+            reordered_estimated: decisions.verification.reordered_estimated,
             expected_recall: decisions.verification.expected_recall.value(),
             bytes: corpus.size_bytes(),
         }

@@ -6,7 +6,7 @@
 //! | row of bits | words |
 //! |---|---|
 //! | band keys | 2 a band |
-//! | split keys: two spare registers, hashed to 32 bits | 1 for each two registers that no band uses |
+//! | split keys: two registers, hashed to 32 bits | 1 for each two registers that no band uses, and at least 16 |
 //! | bits | as [`BitRows`] has them |
 
 use minwise::candidate::shelf::Limits;
@@ -17,6 +17,8 @@ use minwise::{Error, Spec};
 
 /// Registers that each split of a shelf asks for.
 const SPLIT_REGISTERS: usize = 2;
+/// Split keys that are kept of bits, if there are as many pairs of registers: enough for very crowded shelves.
+const LEAST_SPLITS: usize = 16;
 
 /// The form of a run's rows.
 #[derive(Debug, Clone)]
@@ -28,7 +30,43 @@ pub(crate) struct Rows {
 #[derive(Debug, Clone)]
 enum Form {
     Registers { registers: usize, splits: Splits },
-    Bits { registers: usize, bits: BitRows },
+    Bits { splits: BitSplits, bits: BitRows },
+}
+
+/// The pairs of registers whose keys are kept to split shelves by.
+#[derive(Debug, Clone)]
+struct BitSplits {
+    pairs: Vec<[usize; SPLIT_REGISTERS]>,
+    /// For each band, the pairs that have none of its registers.
+    of_band: Vec<Vec<usize>>,
+}
+
+impl BitSplits {
+    fn new(banding: Banding, registers: usize) -> Self {
+        let used = banding.bands() * banding.rows();
+        // Registers that no band uses come first. If they are too few, some of the bands' own follow; a band passes over
+        // those that it has itself.
+        let spare: Vec<usize> = (used..registers).collect();
+        let others: Vec<usize> = (0..used).collect();
+        let mut pairs: Vec<[usize; SPLIT_REGISTERS]> = spare.as_chunks().0.to_vec();
+        let missing = LEAST_SPLITS.saturating_sub(pairs.len());
+        pairs.extend(others.as_chunks().0.iter().take(missing));
+        let of_band = (0..banding.bands())
+            .map(|band| {
+                let own = band * banding.rows()..(band + 1) * banding.rows();
+                let free = |at: &usize| pairs[*at].iter().all(|register| !own.contains(register));
+                let first = band % pairs.len().max(1);
+                // Bands begin with different pairs, so that they do not succeed and fail together.
+                (0..pairs.len()).map(|at| (first + at) % pairs.len()).filter(free).collect()
+            })
+            .collect();
+        Self { pairs, of_band }
+    }
+
+    /// Splits that every band has.
+    fn most(&self) -> usize {
+        self.of_band.iter().map(Vec::len).min().unwrap_or(0)
+    }
 }
 
 impl Rows {
@@ -36,7 +74,9 @@ impl Rows {
         let registers = spec.method.registers();
         let form = match bits {
             None => Form::Registers { registers, splits: banding.splits(registers, SPLIT_REGISTERS) },
-            Some(bits) => Form::Bits { registers, bits: bits.rows(registers)? },
+            Some(bits) => {
+                Form::Bits { splits: BitSplits::new(banding, registers), bits: bits.rows(registers)? }
+            }
         };
         Ok(Self { banding, form })
     }
@@ -45,13 +85,13 @@ impl Rows {
     pub(crate) fn words(&self) -> usize {
         match &self.form {
             Form::Registers { registers, .. } => *registers,
-            Form::Bits { bits, .. } => 2 * self.banding.bands() + self.spare_pairs() + bits.words(),
+            Form::Bits { splits, bits } => 2 * self.banding.bands() + splits.pairs.len() + bits.words(),
         }
     }
 
     /// Writes a document's row, given its registers.
     pub(crate) fn store(&self, registers: &[u32], out: &mut [u32]) {
-        let Form::Bits { bits, .. } = &self.form else {
+        let Form::Bits { splits, bits } = &self.form else {
             out.copy_from_slice(registers);
             return;
         };
@@ -60,10 +100,10 @@ impl Rows {
             let key = self.banding.key(band, registers);
             out.copy_from_slice(&[key as u32, (key >> 32) as u32]);
         }
-        let (splits, row) = rest.split_at_mut(self.spare_pairs());
-        let used = self.banding.bands() * self.banding.rows();
-        for (out, pair) in splits.iter_mut().zip(registers[used..].chunks_exact(SPLIT_REGISTERS)) {
-            *out = (fmix64(u64::from(pair[0]) | u64::from(pair[1]) << 32) >> 32) as u32;
+        let (split_keys, row) = rest.split_at_mut(splits.pairs.len());
+        for (out, pair) in split_keys.iter_mut().zip(&splits.pairs) {
+            let [low, high] = pair.map(|register| u64::from(registers[register]));
+            *out = (fmix64(low | high << 32) >> 32) as u32;
         }
         bits.pack_into(registers, row);
     }
@@ -81,9 +121,8 @@ impl Rows {
     pub(crate) fn split_key(&self, band: usize, split: usize, row: &[u32]) -> u64 {
         match &self.form {
             Form::Registers { splits, .. } => splits.key(band, split, row),
-            Form::Bits { .. } => {
-                let at = (band + split) % self.spare_pairs();
-                u64::from(row[2 * self.banding.bands() + at])
+            Form::Bits { splits, .. } => {
+                u64::from(row[2 * self.banding.bands() + splits.of_band[band][split]])
             }
         }
     }
@@ -92,7 +131,17 @@ impl Rows {
     pub(crate) fn bits<'a>(&'a self, row: &'a [u32]) -> Option<(&'a BitRows, &'a [u32])> {
         match &self.form {
             Form::Registers { .. } => None,
-            Form::Bits { bits, .. } => Some((bits, &row[2 * self.banding.bands() + self.spare_pairs()..])),
+            Form::Bits { splits, bits } => {
+                Some((bits, &row[2 * self.banding.bands() + splits.pairs.len()..]))
+            }
+        }
+    }
+
+    /// How bits lie, if rows have bits only.
+    pub(crate) fn bit_rows(&self) -> Option<&BitRows> {
+        match &self.form {
+            Form::Registers { .. } => None,
+            Form::Bits { bits, .. } => Some(bits),
         }
     }
 
@@ -100,15 +149,9 @@ impl Rows {
     pub(crate) fn limits(&self, (most, full): (usize, usize)) -> Limits {
         let splits = match &self.form {
             Form::Registers { registers, .. } => self.banding.most_splits(*registers, SPLIT_REGISTERS),
-            Form::Bits { .. } => self.spare_pairs(),
+            Form::Bits { splits, .. } => splits.most(),
         };
         Limits { most, splits, registers: SPLIT_REGISTERS, full }
-    }
-
-    /// Pairs of registers that no band uses.
-    fn spare_pairs(&self) -> usize {
-        let (Form::Registers { registers, .. } | Form::Bits { registers, .. }) = &self.form;
-        (registers - self.banding.bands() * self.banding.rows()) / SPLIT_REGISTERS
     }
 }
 
@@ -159,9 +202,20 @@ mod tests {
     }
 
     #[test]
-    fn without_spare_registers_shelves_are_not_split() {
+    fn without_spare_registers_bands_lend_theirs_to_others() {
         let banding = Banding::new(16, 8, 128).unwrap();
         let rows = Rows::new(&Spec::default(), banding, Some("1".parse().unwrap())).unwrap();
-        assert_eq!(rows.limits((64, 256)).splits, 0);
+        let splits = rows.limits((64, 256)).splits;
+        // Sixteen pairs, of which four bands have four each.
+        assert_eq!((splits, rows.words()), (12, 32 + 16 + 4));
+        let registers: Vec<u32> = (0..128).map(|i| fmix64(i) as u32).collect();
+        let before = row(&rows, &registers);
+        for band in 0..16 {
+            let mut changed = registers.clone();
+            changed[8 * band..8 * band + 8].fill(7);
+            let after = row(&rows, &changed);
+            let same = |split| rows.split_key(band, split, &before) == rows.split_key(band, split, &after);
+            assert!((0..splits).all(same), "band {band} is split by none of its own");
+        }
     }
 }

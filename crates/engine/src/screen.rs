@@ -63,9 +63,9 @@ impl Screen {
         let method = settings.spec.method;
         let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
         // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
-        let filters = match rows.bits(&vec![0; rows.words()]) {
+        let filters = match rows.bit_rows() {
             Some(_) if one_permutation => vec![],
-            Some((bits, _)) => {
+            Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(settings.threshold).collect();
                 let budget = Budget::Exact(error / laws.len() as f64);
                 laws.into_iter()

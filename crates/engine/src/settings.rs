@@ -10,6 +10,7 @@ use minwise::cluster::Cluster;
 use minwise::keep::Keep;
 use minwise::sketch::Bits;
 use minwise::verify::Measure;
+use minwise::weight::Weighting;
 use minwise::{Error, Spec};
 
 use crate::prepare::Weighing;
@@ -140,7 +141,7 @@ impl Settings {
             weighing: self.weighing.clone(),
             keep,
             bits: self.bits.map(|bits| (bits, banding)),
-            places: self.order.is_some() && self.filter.is_some(),
+            places: self.asks_places(),
             threads,
             max_rejects,
         }
@@ -153,6 +154,12 @@ impl Settings {
             Search::Banding => self.banding.into(),
             Search::SortMerge | Search::SortMergeSketch | Search::All => Curve::CERTAIN,
         }
+    }
+
+    /// Whether sketches that know where shingles stand put pairs aside. They know nothing of weights or containment.
+    pub(crate) fn asks_places(&self) -> bool {
+        let plain = self.spec.weights.weighting == Weighting::None && self.measure == Measure::Jaccard;
+        self.order.is_some() && self.filter.is_some() && plain
     }
 
     /// The share of pairs at the threshold that sketches may put aside by mistake, if they are asked.

@@ -84,23 +84,10 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
 impl SketchFile {
     /// Opens a file and checks all of it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        if cfg!(target_endian = "big") {
-            let reason = "sketch files are little-endian, and this machine is not".to_owned();
-            return Err(Error::file("read", &path.display().to_string(), reason));
-        }
         let mapped = Mapped::open(path, KIND)?;
         let about = About::deserialize(mapped.about())
             .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
-        for (what, there, here) in [
-            ("spec version", about.spec_version.to_string(), VERSION.to_string()),
-            ("Unicode version", about.unicode.clone(), UNICODE.to_owned()),
-        ] {
-            if there != here {
-                return Err(
-                    mapped.wrong(format!("it was made with {what} {there}, and this program has {here}"))
-                );
-            }
-        }
+        mapped.check_versions(about.spec_version, &about.unicode)?;
         let spec: Spec =
             about.spec.parse().map_err(|error| mapped.wrong(format!("its spec cannot be read: {error}")))?;
         let words = spec.sketcher()?.words();
@@ -199,5 +186,19 @@ impl SketchFile {
 
 /// Says whether the sketches of two files can be compared.
 pub fn check_same(first: &SketchFile, second: &SketchFile) -> Result<(), Error> {
-    first.spec.check(&second.spec).map_err(|error| ErrorKind::Setting(error).into())
+    first.spec.check(&second.spec).map_err(|error| {
+        ErrorKind::File {
+            path: second.mapped.path().to_owned(),
+            action: "compare",
+            reason: format!(
+                "it and `{}` cannot be compared, {error}",
+                minwise_corpus::escape_control(first.mapped.path())
+            ),
+            hint: Some(format!(
+                "`{}` is the spec of the first, `{}` that of the second",
+                first.spec, second.spec
+            )),
+        }
+        .into()
+    })
 }

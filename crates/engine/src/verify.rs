@@ -53,9 +53,12 @@ pub struct Verification {
     pub compared: u64,
     /// Pairs of them that reach the threshold.
     pub verified: u64,
-    /// Pairs that reach the threshold and are no near-duplicates because they are reordered.
+    /// Pairs that exactly reach the threshold, and are no near-duplicates because they are exactly reordered.
     pub reordered: u64,
-    /// The first million of them.
+    /// Pairs that were not compared exactly, because their sketches say that they are reordered; their similarity may
+    /// reach the threshold.
+    pub reordered_estimated: u64,
+    /// The first million of both.
     pub reordered_pairs: Vec<Reordered>,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: ExpectedRecall,
@@ -64,7 +67,7 @@ pub struct Verification {
 impl Verification {
     pub(crate) fn new(settings: &Settings) -> Self {
         let mut expected_recall = ExpectedRecall::new(settings.curve());
-        let order = settings.filter.filter(|_| settings.order.is_some());
+        let order = settings.filter.filter(|_| settings.asks_places());
         for error in [settings.filter_error(), order].into_iter().flatten() {
             expected_recall = expected_recall.with_loss(error);
         }
@@ -74,6 +77,7 @@ impl Verification {
             compared: 0,
             verified: 0,
             reordered: 0,
+            reordered_estimated: 0,
             reordered_pairs: vec![],
             expected_recall,
         }
@@ -91,6 +95,7 @@ impl Verification {
         self.screened.merge(&judge.screened);
         self.compared += judge.compared;
         self.reordered += judge.reordered;
+        self.reordered_estimated += judge.reordered_estimated;
         self.reordered_pairs = judge.reordered_pairs;
     }
 
@@ -100,6 +105,7 @@ impl Verification {
         self.compared += other.compared;
         self.verified += other.verified;
         self.reordered += other.reordered;
+        self.reordered_estimated += other.reordered_estimated;
         let room = LISTED - self.reordered_pairs.len();
         self.reordered_pairs.extend(other.reordered_pairs.iter().take(room));
         self.expected_recall.merge(&other.expected_recall);
@@ -125,6 +131,7 @@ pub(crate) struct ExactJudge<'a> {
     screened: Screened,
     compared: u64,
     reordered: u64,
+    reordered_estimated: u64,
     reordered_pairs: Vec<Reordered>,
 }
 
@@ -135,9 +142,8 @@ impl ExactJudge<'_> {
         Ok(a.measure(b, self.bench.settings.measure))
     }
 
-    /// Counts a reordered pair, and remembers it while there are not too many.
+    /// Remembers a reordered pair while there are not too many.
     fn note_reordered(&mut self, pair: Reordered) {
-        self.reordered += 1;
         if self.reordered_pairs.len() < LISTED {
             self.reordered_pairs.push(pair);
         }
@@ -153,16 +159,19 @@ impl ExactJudge<'_> {
         let Some(misaligned) = bench.order.as_ref().and_then(|order| order.rejects(a, b)) else {
             return false;
         };
-        if let Some(similarity) = misaligned.similar {
-            self.note_reordered(Reordered {
-                first: a.min(b),
-                second: a.max(b),
-                similarity: similarity.value,
-                similarity_error: similarity.standard_error,
-                alignment: misaligned.alignment.value,
-                alignment_error: misaligned.alignment.standard_error,
-            });
-        }
+        let Some(similarity) = misaligned.similar else {
+            self.screened.pairs += 1;
+            return true;
+        };
+        self.reordered_estimated += 1;
+        self.note_reordered(Reordered {
+            first: a.min(b),
+            second: a.max(b),
+            similarity: similarity.value,
+            similarity_error: similarity.standard_error,
+            alignment: misaligned.alignment.value,
+            alignment_error: misaligned.alignment.standard_error,
+        });
         true
     }
 }
@@ -189,15 +198,14 @@ impl Judge for ExactJudge<'_> {
         if alignment >= order {
             return Ok(Some(similarity));
         }
-        let (first, second) = (first.min(second), first.max(second));
-        let (similarity_error, alignment_error) = (0.0, 0.0);
+        self.reordered += 1;
         self.note_reordered(Reordered {
-            first,
-            second,
+            first: first.min(second),
+            second: first.max(second),
             similarity,
-            similarity_error,
+            similarity_error: 0.0,
             alignment,
-            alignment_error,
+            alignment_error: 0.0,
         });
         Ok(None)
     }
@@ -245,6 +253,7 @@ pub(crate) fn each_hood<T: Send>(
             screened: Screened::default(),
             compared: 0,
             reordered: 0,
+            reordered_estimated: 0,
             reordered_pairs: vec![],
         };
         let mut verification = Verification::new(settings);

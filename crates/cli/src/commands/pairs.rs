@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{open, overwrite, rejects, weigh};
 use crate::Exit;
 use crate::args::{PairFormat, PairsArgs};
-use crate::printer::{Failure, Printer, counted, found_by, grouped, megabytes, put_aside};
+use crate::printer::{Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -80,17 +80,13 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "compared": verification.compared,
         "verified": verification.verified,
         "reordered": verification.reordered,
+        "reordered_estimated": verification.reordered_estimated,
         "expected_recall": recall,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
-    let reordered = match settings.order {
-        Some(order) => format!(
-            "; {} at or above {} reordered, with an alignment below {order}",
-            grouped(verification.reordered),
-            settings.threshold
-        ),
-        None => String::new(),
-    };
+    let reordered = settings.order.map_or(String::new(), |order| {
+        reordered(verification.reordered, verification.reordered_estimated, order)
+    });
     printer.note(&format!(
         "read        {}, {}; {} rejected\n\
          pairs       {} at or above {}{}\n\

@@ -71,7 +71,6 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
     minwise: `--max-record`: `5apples` is not a size such as `64MiB`
     minwise: `--input-format`: `csv` is not an input format: expected `auto`, `jsonl` or `text`
-    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
     minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
     minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`
@@ -80,6 +79,7 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
     minwise: `--registers`: `many` is not a whole number
     minwise: `--seed`: `first` is not a whole number
+    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
     minwise: `--threads`: `none` is not a whole number
     minwise: `--max-rejects`: `some` is not a whole number
     ");

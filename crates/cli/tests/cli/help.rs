@@ -16,6 +16,7 @@ fn the_command() {
       pairs     List the near-duplicate pairs of a corpus
       compare   Compare two documents: similarity, containment, shared passages
       sketch    Write the sketches of a corpus to a file
+      weights   Count in how many documents each shingle stands, for weights
       estimate  Estimate the similarities of sketched documents, without reading them again
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
       generate  Write shell completions or the manual page to standard output
@@ -64,10 +65,8 @@ fn dedup() {
               Replace outputs that exist
 
           --keep <POLICY>
-              Which document of a cluster stays: `first`, `longest` or `shortest`; ties go by input
-              order
-
-              [default: first]
+              Which document of a cluster stays: `first` (the default; `longest` with `--measure
+              containment`), `longest` or `shortest`; ties go by input order
 
           --cluster <CLUSTERING>
               What a cluster is: `star` (similar to the kept document) or `components` (connected by
@@ -79,6 +78,12 @@ fn dedup() {
               The exact similarity from which on two documents are near-duplicates
 
               [default: 0.8]
+
+          --measure <MEASURE>
+              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
+              the larger one has)
+
+              [default: jaccard]
 
           --order <Q>
               The share of common shingles that must stand in about the same places; similar documents
@@ -165,23 +170,45 @@ fn dedup() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
-
-              [default: minhash]
+              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
+              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
+              every form
 
           --registers <K>
-              Registers of a sketch
-
-              [default: 128]
+              Registers of a sketch; 128 without it
 
           --seed <N>
               The seed of the hash functions
 
               [default: 1]
 
+    Weights:
+          --weight <WEIGHTING>
+              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
+              are weighted then
+
+              [default: none]
+
+          --weights <FILE>
+              The table of document frequencies, made by `minwise weights`; without it, the input is
+              counted first
+
+          --max-df <F>
+              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              number such as `500`
+
+          --ignore-text <FILE>...
+              Leave out the shingles of these texts, a form or a template: files or folders
+
     Candidates:
+          --candidates <WAY>
+              How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses
+              nothing; `sort-merge,sketch`, which counts shared registers; or `all` pairs. With
+              `--measure containment` it is `sort-merge`
+
           --recall <P>
               The probability with which a pair exactly at the threshold is found; bands and rows follow
               from it
@@ -199,8 +226,8 @@ fn dedup() {
               to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
 
           --filter-error <E>
-              The share of pairs at the threshold that the filter may put aside before they are compared
-              exactly, or `off`
+              The share of pairs at the threshold that sketches may put aside before they are compared
+              exactly, by the filter and by `--order`; or `off`
 
               [default: 1e-6]
     ");
@@ -245,6 +272,12 @@ fn pairs() {
 
               [default: 0.8]
 
+          --measure <MEASURE>
+              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
+              the larger one has)
+
+              [default: jaccard]
+
           --order <Q>
               The share of common shingles that must stand in about the same places; similar documents
               with less are reordered, and no near-duplicates
@@ -330,23 +363,45 @@ fn pairs() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
-
-              [default: minhash]
+              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
+              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
+              every form
 
           --registers <K>
-              Registers of a sketch
-
-              [default: 128]
+              Registers of a sketch; 128 without it
 
           --seed <N>
               The seed of the hash functions
 
               [default: 1]
 
+    Weights:
+          --weight <WEIGHTING>
+              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
+              are weighted then
+
+              [default: none]
+
+          --weights <FILE>
+              The table of document frequencies, made by `minwise weights`; without it, the input is
+              counted first
+
+          --max-df <F>
+              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              number such as `500`
+
+          --ignore-text <FILE>...
+              Leave out the shingles of these texts, a form or a template: files or folders
+
     Candidates:
+          --candidates <WAY>
+              How candidates are found: `banding`; `sort-merge`, which counts shared shingles and misses
+              nothing; `sort-merge,sketch`, which counts shared registers; or `all` pairs. With
+              `--measure containment` it is `sort-merge`
+
           --recall <P>
               The probability with which a pair exactly at the threshold is found; bands and rows follow
               from it
@@ -364,8 +419,8 @@ fn pairs() {
               to 16, also 1.5 and the like, or 0.5, 0.25 or 0.125; all of them without it
 
           --filter-error <E>
-              The share of pairs at the threshold that the filter may put aside before they are compared
-              exactly, or `off`
+              The share of pairs at the threshold that sketches may put aside before they are compared
+              exactly, by the filter and by `--order`; or `off`
 
               [default: 1e-6]
     ");
@@ -405,6 +460,12 @@ fn compare() {
               How many shared passages to show, the longest first
 
               [default: 10]
+
+          --measure <MEASURE>
+              The measure that decides: `jaccard`, or `containment` (how much of the smaller document
+              the larger one has)
+
+              [default: jaccard]
 
           --threshold <T>
               The similarity below which the exit code is 1
@@ -481,21 +542,38 @@ fn compare() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
-
-              [default: minhash]
+              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
+              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
+              every form
 
           --registers <K>
-              Registers of a sketch
-
-              [default: 128]
+              Registers of a sketch; 128 without it
 
           --seed <N>
               The seed of the hash functions
 
               [default: 1]
+
+    Weights:
+          --weight <WEIGHTING>
+              How shingles are weighed: `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`. Similarities
+              are weighted then
+
+              [default: none]
+
+          --weights <FILE>
+              The table of document frequencies, made by `minwise weights`; without it, the input is
+              counted first
+
+          --max-df <F>
+              Leave out shingles that stand in more documents than this: a share such as `0.1`, or a
+              number such as `500`
+
+          --ignore-text <FILE>...
+              Leave out the shingles of these texts, a form or a template: files or folders
     ");
 }
 
@@ -716,16 +794,15 @@ fn sketch() {
               [default: one]
 
           --sketch <SKETCH>
-              The sketch: `minhash` (also `minhash,modular`, `minhash,multiplicative` and
+              The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with as many registers as `--registers` says; or a whole form such as `super-minhash:256`
-
-              [default: minhash]
+              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
+              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
+              every form
 
           --registers <K>
-              Registers of a sketch
-
-              [default: 128]
+              Registers of a sketch; 128 without it
 
           --seed <N>
               The seed of the hash functions
@@ -794,5 +871,105 @@ fn estimate() {
 
       -V, --version
               Print version
+    ");
+}
+
+#[test]
+fn weights() {
+    insta::assert_snapshot!(Desk::new().run("weights --help"), @"
+    exit 0
+    --- stdout
+    Count in how many documents each shingle stands, for weights
+
+    Usage: minwise weights [OPTIONS] --output <FILE> <INPUT>...
+
+    Arguments:
+      <INPUT>...
+              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
+              files, or `-`
+
+    Options:
+      -o, --output <FILE>
+              Where the table goes
+
+          --force
+              Replace an output that exists
+
+          --threads <N>
+              Threads to work with; all cores without it
+
+      -q, --quiet
+              No progress and no summary; errors and warnings only
+
+          --log <FORMAT>
+              How messages on standard error are written
+
+              Possible values:
+              - text
+              - json: One JSON object a line
+
+              [default: text]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Reading:
+          --text-field <FIELD>
+              The field that holds the text; dots lead into nested objects
+
+              [default: text]
+
+          --id-field <FIELD>
+              The field that holds the id. Without one, the id is `file:line`
+
+              [default: id]
+
+          --encoding <ENCODING>
+              How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
+
+              [default: utf-8]
+
+          --max-record <SIZE>
+              The largest record that is read; a larger one is rejected
+
+              [default: 1GiB]
+
+          --temp-dir <DIR>
+              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              without it
+
+          --input-format <FORMAT>
+              What inputs are: `auto` (told by content), `jsonl` or `text`
+
+              [default: auto]
+
+    Spec:
+          --shingle <SHINGLING>
+              How text is cut into shingles: `words:N`, `chars:N` or `terms`; with `,bag` behind it,
+              repeats count
+
+              [default: words:5]
+
+          --normalize <FORM>
+              How text is normalised: `nfkc+casefold`, `casefold` or `none`
+
+              [default: nfkc+casefold]
+
+          --strip-markup
+              Take markup out of the text first
+
+          --whitespace <RULE>
+              What becomes of white space: `fold`, `keep` or `remove`
+
+              [default: fold]
+
+          --short <RULE>
+              What becomes of a document shorter than a shingle: `one` shingle of all it has, or
+              `reject`
+
+              [default: one]
     ");
 }

@@ -21,3 +21,4 @@ mod report;
 mod sketch;
 mod support;
 mod terminal;
+mod weights;

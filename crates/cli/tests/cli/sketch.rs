@@ -61,7 +61,7 @@ fn pairs_of_two_files() {
     --- stderr
     minwise: no document has the id `nobody`
 
-    hint: ids are read from `--id-field`; without one, a document's id is `file:line`
+    hint: ids are those that the documents had when they were sketched
     ");
 }
 
@@ -151,7 +151,9 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.sketches chars.sketches"), @"
     exit 2
     --- stderr
-    minwise: these were made with different settings: shingle is `words:5` here and `chars:9` there
+    minwise: cannot compare `chars.sketches`: it and `in.sketches` cannot be compared, these were made with different settings: shingle is `words:5` here and `chars:9` there
+
+    hint: `nfkc+casefold / words:5 / minhash:128 / seed:1` is the spec of the first, `nfkc+casefold / chars:9 / minhash:128 / seed:1` that of the second
     ");
 }
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use minwise::text::UNICODE;
 use minwise::weight::Frequencies;
-use minwise::{ErrorKind as SettingKind, Spec, VERSION};
+use minwise::{ErrorKind as SettingKind, Spec};
 use minwise_corpus::TempDir;
 use serde::{Deserialize, Serialize};
 
@@ -53,23 +52,10 @@ impl Frequencies for FrequencyTable {
 impl FrequencyTable {
     /// Opens a table and checks all of it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        if cfg!(target_endian = "big") {
-            let reason = "frequency tables are little-endian, and this machine is not".to_owned();
-            return Err(Error::file("read", &path.display().to_string(), reason));
-        }
         let mapped = Mapped::open(path, KIND)?;
         let about = About::deserialize(mapped.about())
             .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
-        for (what, there, here) in [
-            ("spec version", about.spec_version.to_string(), VERSION.to_string()),
-            ("Unicode version", about.unicode.clone(), UNICODE.to_owned()),
-        ] {
-            if there != here {
-                return Err(
-                    mapped.wrong(format!("it was made with {what} {there}, and this program has {here}"))
-                );
-            }
-        }
+        mapped.check_versions(about.spec_version, &about.unicode)?;
         for (section, each) in [("shingles", 8), ("frequencies", 4)] {
             let found = mapped.section(section)?.len();
             if Some(found as u64) != about.shingles.checked_mul(each) {

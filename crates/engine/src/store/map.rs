@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use memmap2::Mmap;
+use minwise::VERSION;
+use minwise::text::UNICODE;
 use minwise_corpus::open_file;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -28,10 +30,28 @@ impl Mapped {
             let reason = "it is no file that can be read in place".to_owned();
             return Err(damaged(&name, kind, reason, false));
         }
+        if cfg!(target_endian = "big") {
+            let reason = "its numbers are little-endian, and this machine's are not".to_owned();
+            return Err(Error::file("read", &name, reason));
+        }
         let map = map(&file).map_err(|error| Error::file("map", &name, error.to_string()))?;
         let ours = map.starts_with(&kind.magic);
         let header = check(&map, kind).map_err(|reason| damaged(&name, kind, reason, ours))?;
         Ok(Self { map, header, path: name, kind })
+    }
+
+    /// Refuses what was made with shingles or sketches that mean something else today.
+    pub(crate) fn check_versions(&self, spec_version: u32, unicode: &str) -> Result<(), Error> {
+        for (what, there, here) in [
+            ("spec version", spec_version.to_string(), VERSION.to_string()),
+            ("Unicode version", unicode.to_owned(), UNICODE.to_owned()),
+        ] {
+            if there != here {
+                let reason = format!("it was made with {what} {there}, and this program has {here}");
+                return Err(self.wrong(reason));
+            }
+        }
+        Ok(())
     }
 
     /// The bytes of a section.
@@ -39,6 +59,11 @@ impl Mapped {
         let range = self.header.sections.get(name);
         let bytes = range.and_then(|range| self.map.get(to_usize(range)?));
         bytes.ok_or_else(|| self.wrong(format!("its section `{name}` is missing")))
+    }
+
+    /// Its name.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     /// What the file says of itself.

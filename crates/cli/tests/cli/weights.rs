@@ -1,0 +1,229 @@
+//! Weights, boilerplate, containment, and other ways to find candidates.
+
+use serde_json::Value;
+
+use crate::support::{Desk, prose, record, records, with_word, words};
+
+/// Filled-in forms: a long text that all share, and some words of each one's own.
+fn forms() -> Desk {
+    let form = prose(1, 120);
+    let filled = |seed: u64| format!("{form} {}", prose(seed, 20));
+    let desk = Desk::new();
+    desk.write("form.txt", form.as_bytes());
+    let mut lines = String::new();
+    for seed in 10..40 {
+        lines += &record(&format!("{seed}"), &filled(seed));
+    }
+    // Two of them were filled in alike.
+    lines += &record("10 again", &with_word(&filled(10), 125, "other"));
+    desk.write("forms.jsonl", lines);
+    desk
+}
+
+#[test]
+fn filled_in_forms_are_not_merged_without_their_boilerplate() {
+    let desk = forms();
+    let kept = |options: &str| -> String {
+        let run = desk.run(&format!("dedup forms.jsonl --dry-run --threshold 0.5 {options}")).exit(0);
+        run.summary("kept").to_owned()
+    };
+    assert_eq!(kept(""), "1", "plain similarity takes them all for one");
+    assert_eq!(kept("--max-df 0.5"), "30");
+    assert_eq!(kept("--max-df 10"), "30");
+    assert_eq!(kept("--ignore-text form.txt"), "30");
+    assert_eq!(kept("--weight tf-idf"), "30");
+}
+
+#[test]
+fn the_spec_names_what_was_weighed_and_left_out() {
+    let desk = forms();
+    let run = desk
+        .run("pairs forms.jsonl --weight tf-idf --max-df 0.5 --ignore-text form.txt --threshold 0.4")
+        .exit(0);
+    assert_eq!(run.lines().len(), 1, "{run}");
+    let spec = run.summary("spec");
+    assert!(
+        spec.starts_with("nfkc+casefold / words:5 / icws:128 / seed:1 / weight:tf-idf / table:"),
+        "{run}"
+    );
+    assert!(spec.contains(" / max-df:0.5 / ignore:"), "{run}");
+}
+
+#[test]
+fn a_saved_table_gives_what_counting_gives() {
+    let desk = forms();
+    insta::assert_snapshot!(desk.run("weights forms.jsonl -o forms.weights"), @"
+    exit 0
+    --- stderr
+    counted     31 documents, 27.3 kB
+    shingles    721 different ones
+    table       f48810c0a91859ba
+    time        [time]
+    ");
+    let counted = desk.run("pairs forms.jsonl -q --weight tf-idf --threshold 0.3").exit(0);
+    let saved =
+        desk.run("pairs forms.jsonl -q --weight tf-idf --threshold 0.3 --weights forms.weights").exit(0);
+    assert!(!counted.text().is_empty());
+    assert_eq!(counted.text(), saved.text());
+    insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights forms.weights --shingle words:3"), @"
+    exit 2
+    --- stderr
+    minwise: these were made with different settings: shingle is `words:3` here and `words:5` there
+    ");
+    insta::assert_snapshot!(desk.run("pairs forms.jsonl --weights forms.weights"), @"
+    exit 2
+    --- stderr
+    minwise: `--weights`: nothing asks for document frequencies
+
+    hint: `--weight tf-idf` and `--max-df` do
+    ");
+    insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights forms.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: cannot read `forms.jsonl`: it is no frequency table
+
+    hint: `minwise weights` makes a frequency table
+    ");
+}
+
+#[test]
+fn two_documents_are_compared_with_weights() {
+    let desk = forms();
+    desk.run("weights forms.jsonl -o forms.weights").exit(0);
+    insta::assert_snapshot!(desk.run("compare forms.jsonl#10 forms.jsonl#11 --weight tf-idf"), @"
+    exit 2
+    --- stderr
+    minwise: document frequencies are not known from two documents
+
+    hint: `minwise weights INPUT -o FILE` counts a corpus, and `--weights FILE` uses it
+    ");
+    let plain = desk.run("compare forms.jsonl#10 forms.jsonl#11 --passages 0").exit(1);
+    assert!(plain.text().starts_with("jaccard      0.743"), "{plain}");
+    let weighted = desk
+        .run("compare forms.jsonl#10 forms.jsonl#11 --passages 0 --weight tf-idf --weights forms.weights")
+        .exit(1);
+    assert!(weighted.text().starts_with("jaccard      0.0"), "{weighted}");
+    let count = desk.run("compare forms.jsonl#10 forms.jsonl#11 --passages 0 --weight count").exit(1);
+    assert!(count.text().contains(" by icws:128"), "{count}");
+}
+
+/// A part of a longer text: Jaccard similarity does not see it.
+#[test]
+fn containment_is_a_relation_of_its_own() {
+    let part = prose(1, 60);
+    let whole = format!("{} {part} {}", prose(2, 200), prose(3, 200));
+    let desk =
+        Desk::with("in.jsonl", records(&[("part", &part), ("whole", &whole), ("other", &prose(4, 60))]));
+    assert_eq!(desk.run("pairs in.jsonl -q").exit(0).text(), "");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --measure containment"), @"
+    exit 0
+    --- stdout
+    part	whole	1.000000
+    --- stderr
+    read        3 documents, 3.7 kB; 0 rejected
+    pairs       1 at or above 0.8 by containment
+    candidates  1; 1 compared exactly
+    recall      1.0000 expected, from sort-merge
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    time        [time]
+    ");
+    // The longer one has all of the shorter one, so it stays.
+    let run = desk.run("dedup in.jsonl -o - --measure containment -q").exit(0);
+    assert_eq!(crate::support::ids(run.text()), ["whole", "other"]);
+    let run = desk.run("dedup in.jsonl -o - --measure containment --keep first -q").exit(0);
+    assert_eq!(crate::support::ids(run.text()), ["part", "other"]);
+    desk.run("compare in.jsonl#part in.jsonl#whole").exit(1);
+    desk.run("compare in.jsonl#part in.jsonl#whole --measure containment").exit(0);
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --measure containment --candidates banding"), @"
+    exit 2
+    --- stderr
+    minwise: `--candidates`: `banding` does not see containment
+
+    hint: `sort-merge` finds every pair, and so does `all`
+    ");
+}
+
+#[test]
+fn every_way_finds_the_same_pairs() {
+    let mut lines = String::new();
+    for family in 0..12 {
+        let text = prose(family, 80);
+        lines += &record(&format!("{family}"), &text);
+        for at in [10, 40, 70] {
+            lines += &record(&format!("{family}-{at}"), &with_word(&text, at, "changed"));
+        }
+    }
+    let desk = Desk::with("in.jsonl", lines);
+    let banding = desk.run("pairs in.jsonl -q").exit(0);
+    for way in ["sort-merge", "sort-merge,sketch", "all", "all --bits 2", "all --filter-error off"] {
+        let run = desk.run(&format!("pairs in.jsonl -q --candidates {way}")).exit(0);
+        assert_eq!(run.text(), banding.text(), "{way}");
+    }
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --candidates sort-merge"), @"
+    exit 0
+    --- stderr
+    read        48 documents, 24.3 kB
+    kept        12
+    removed     36 in 12 clusters, 0 of them with equal shingles
+    rejected    0
+    candidates  36; 36 compared exactly, 36 of them at or above 0.8
+    recall      1.0000 expected, from sort-merge
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    time        [time]
+    ");
+    let summary = desk.run("dedup in.jsonl --dry-run --candidates all --log json").exit(0);
+    let line: Value = serde_json::from_str(summary.err.lines().last().unwrap()).unwrap();
+    assert_eq!((&line["search"], &line["measure"]), (&Value::from("all"), &Value::from("jaccard")));
+}
+
+#[test]
+fn wrong_weights_are_refused() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &words(1, 20).join(" "))]));
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --weight heavy --max-df 0 --measure cosine --candidates some --filter-error 2"), @"
+    exit 2
+    --- stderr
+    minwise: `--measure`: `cosine` is not a measure: expected `jaccard` or `containment`
+    minwise: `--weight`: `heavy` is not a weighting: expected `none`, `count`, `tf`, `tf-idf` or `tf-idf,smooth`
+    minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    minwise: `--candidates`: `some` is not a way to find candidates: expected `banding`, `sort-merge`, `sort-merge,sketch` or `all`
+    minwise: `--filter-error`: the share cannot be 2: it must be from 1e-200 to 0.5, or `off`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch minhash"), @"
+    exit 2
+    --- stderr
+    minwise: `--sketch`: `minhash:128` is not for weighted shingles
+
+    hint: `icws` and `cws` are
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --sketch icws"), @"
+    exit 2
+    --- stderr
+    minwise: `--sketch`: `icws:128` is for weighted shingles
+
+    hint: `--weight` says how they are weighed
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --shingle words:2,bag"), @"
+    exit 2
+    --- stderr
+    minwise: `--weight`: weights count repeats themselves
+
+    hint: leave `,bag` away from `--shingle`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --sketch minhash:64 --registers 128"), @"
+    exit 2
+    --- stderr
+    minwise: `--registers`: `--sketch minhash:64` says how many there are
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --candidates sort-merge,sketch --bits 1"), @"
+    exit 2
+    --- stderr
+    minwise: `--bits`: `--candidates sort-merge,sketch` needs whole registers
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text nowhere.txt"), @"
+    exit 2
+    --- stderr
+    minwise: no such file or folder: `nowhere.txt`
+
+    hint: check the spelling; a relative path starts at the current folder
+    ");
+}

@@ -28,14 +28,14 @@ const SERIES: [f64; 10] = {
 
 /// An integer below 2⁵² as a floating point number, without a conversion that some vector units lack.
 #[inline(always)]
-pub(crate) fn float(integer: u64) -> f64 {
+pub(crate) const fn float(integer: u64) -> f64 {
     f64::from_bits(LATTICE.to_bits() | integer) - LATTICE
 }
 
 /// The natural logarithm of a positive finite number, to two units in the last place; of anything else, some number.
 #[inline(always)]
 #[must_use]
-pub fn ln(x: f64) -> f64 {
+pub const fn ln(x: f64) -> f64 {
     const HALF_ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const FRACTION: u64 = (1 << 52) - 1;
     // Numbers below the normal ones have their exponent in their leading zeros; times 2⁵⁴ they are normal.
@@ -52,8 +52,10 @@ pub fn ln(x: f64) -> f64 {
     let s8 = s4 * s4;
     let s16 = s8 * s8;
     // In pairs rather than one after the other: the terms do not wait for one another.
-    let pair = |i: usize| SERIES[i] + SERIES[i + 1] * s2;
-    let tail = ((pair(0) + pair(2) * s4) + (pair(4) + pair(6) * s4) * s8) + pair(8) * s16;
+    let first = (SERIES[0] + SERIES[1] * s2) + (SERIES[2] + SERIES[3] * s2) * s4;
+    let second = (SERIES[4] + SERIES[5] * s2) + (SERIES[6] + SERIES[7] * s2) * s4;
+    let third = SERIES[8] + SERIES[9] * s2;
+    let tail = (first + second * s8) + third * s16;
     k * LN_2_UPPER + (2.0 * s + (s * s2 * tail + k * LN_2_LOWER))
 }
 

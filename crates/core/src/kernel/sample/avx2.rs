@@ -1,9 +1,10 @@
 //! The filter for 8 registers at a time.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_LE_OQ, _mm256_and_si256, _mm256_cmp_ps, _mm256_cvtepi32_ps, _mm256_loadu_ps,
-    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_mul_ps, _mm256_mullo_epi32,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_srli_epi32, _mm256_xor_si256,
+    __m256, __m256i, _CMP_LE_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps, _mm256_cvtepi32_ps,
+    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_mul_ps,
+    _mm256_mullo_epi32, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_srli_epi32,
+    _mm256_xor_si256,
 };
 
 use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
@@ -53,5 +54,7 @@ fn bound(outline: __m256i) -> __m256 {
     let u = _mm256_madd_epi16(u, _mm256_srli_epi32::<16>(u));
     let s = _mm256_and_si256(_mm256_srli_epi32::<11>(outline), _mm256_set1_epi32(0x001f_001f));
     let s = _mm256_madd_epi16(s, _mm256_set1_epi16(1));
-    _mm256_mul_ps(_mm256_cvtepi32_ps(u), _mm256_cvtepi32_ps(s))
+    let s = _mm256_cvtepi32_ps(s);
+    let more = _mm256_add_ps(_mm256_mul_ps(s, _mm256_set1_ps(1.0 / 128.0)), _mm256_set1_ps(1.0));
+    _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(u), s), more)
 }

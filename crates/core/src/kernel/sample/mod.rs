@@ -4,8 +4,8 @@
 //! forty times what a register of `MinHash` does; but of a document of n shingles only a few can be the sample of a
 //! register, and nearly all others are recognised by 32 bits of hash:
 //!
-//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ (1 − V₁) + (1 − V₂) = s. The
-//!   first bits of the four uniform numbers bound s·U₁U₂ from below.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ −2 ln(1 − s/2) ≥ s + s²/4 with
+//!   s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound the product from below.
 //! - a of the sample has the distribution Exp(Σw), so one expects it below L/Σw for a small L. A register that finds
 //!   nothing there, which happens with probability e^−L, goes through the shingles again with a greater L. Ranks have an
 //!   end: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
@@ -119,6 +119,8 @@ struct Contender {
 /// Registers that look for their samples in one round.
 struct Round {
     log_total: f64,
+    /// Of all blocks.
+    lanes: u32,
     salts: Vec<u64>,
     lower_salts: Vec<[u32; LANES]>,
     limits: Vec<[f32; LANES]>,
@@ -141,6 +143,9 @@ fn run(
     let greatest = weights.iter().copied().fold(0.0, f64::max);
     let total: f64 = weights.iter().map(|weight| weight / greatest).sum();
     let log_total = ln(greatest) + ln(total);
+    // An element whose share is rounded to nothing would hide from the filter.
+    let share = |weight: &f64| ((weight / greatest / total) as f32).max(f32::MIN_POSITIVE);
+    let shares: Vec<f32> = weights.iter().map(share).collect();
     let mut registers: Vec<usize> = (0..salts.len()).collect();
     let mut contenders = vec![];
     let mut limit = FIRST_LIMIT;
@@ -152,17 +157,20 @@ fn run(
         for first in (0..keys.len()).step_by(PORTION) {
             let portion = first..keys.len().min(first + PORTION);
             let filter = Filter { salts: &round.lower_salts, limits: &round.limits };
-            for (element, masks) in portion.clone().zip(masks.chunks_exact_mut(blocks)) {
-                // An element whose share is rounded to nothing would hide from the filter.
-                let share = ((weights[element] / greatest / total) as f32).max(f32::MIN_POSITIVE);
-                look(Entry { key: keys[element] as u32, share }, &filter, masks);
+            // Looks of the portion before stay behind those of a shorter last one.
+            masks[portion.len() * blocks..].fill(0);
+            let looks = masks.chunks_exact_mut(blocks);
+            for ((&key, &share), masks) in keys[portion.clone()].iter().zip(&shares[portion]).zip(looks) {
+                look(Entry { key: key as u32, share }, &filter, masks);
             }
-            for (word, four) in masks[..portion.len() * blocks].chunks(4).enumerate() {
-                let mut lanes = four.iter().rev().fold(0, |lanes, &mask| lanes << LANES | u64::from(mask));
+            // Nearly all masks are empty, and four of them are seen to be so at once.
+            for (word, four) in masks.as_chunks::<4>().0.iter().enumerate() {
+                let [a, b, c, d] = four.map(u64::from);
+                let mut lanes = a | b << LANES | c << (2 * LANES) | d << (3 * LANES);
                 while lanes != 0 {
-                    let lane = word * 4 * LANES + lanes.trailing_zeros() as usize;
-                    let (element, lane) = (first + lane / (blocks * LANES), lane % (blocks * LANES));
-                    contenders.push(Contender { lane: lane as u32, element: element as u32 });
+                    let lane = (word * 4 * LANES) as u32 + lanes.trailing_zeros();
+                    let (element, lane) = (first as u32 + lane / round.lanes, lane % round.lanes);
+                    contenders.push(Contender { lane, element });
                     lanes &= lanes - 1;
                 }
             }
@@ -198,7 +206,7 @@ impl Round {
         }
         let log_ranks = vec![log_rank; salts.len()];
         let found = vec![None; salts.len()];
-        Self { log_total, salts, lower_salts, limits, log_ranks, found }
+        Self { log_total, lanes: (blocks * LANES) as u32, salts, lower_salts, limits, log_ranks, found }
     }
 
     /// Finishes the draws of the contenders, and lets those of less rank win.

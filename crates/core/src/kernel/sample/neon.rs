@@ -1,8 +1,9 @@
 //! The filter for 4 registers at a time.
 
 use std::arch::aarch64::{
-    float32x4_t, uint32x4_t, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32, vdupq_n_f32,
-    vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmulq_f32, vmulq_n_f32, vmulq_n_u32, vshrq_n_u32,
+    float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
+    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmulq_f32, vmulq_n_f32, vmulq_n_u32,
+    vshrq_n_u32,
 };
 
 use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
@@ -51,5 +52,6 @@ fn bound(outline: uint32x4_t) -> float32x4_t {
     let u = vmulq_u32(vandq_u32(u, vdupq_n_u32(0x7ff)), vshrq_n_u32::<16>(u));
     let s = vandq_u32(vshrq_n_u32::<11>(outline), vdupq_n_u32(0x1f));
     let s = vaddq_u32(s, vshrq_n_u32::<27>(outline));
-    vmulq_f32(vcvtq_f32_u32(u), vcvtq_f32_u32(s))
+    let s = vcvtq_f32_u32(s);
+    vmulq_f32(vmulq_f32(vcvtq_f32_u32(u), s), vaddq_f32(vmulq_n_f32(s, 1.0 / 128.0), vdupq_n_f32(1.0)))
 }

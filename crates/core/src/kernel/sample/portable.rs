@@ -17,11 +17,11 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     }
 }
 
-/// At most 2²⁷·a·w, from the first bits of the draw: U₁U₂·s with the least U₁, U₂ and s that begin like this.
+/// At most 2²⁷·a·w, from the first bits of the draw: U₁U₂·(s + s²/4) with the least U₁, U₂ and s that begin like this.
 #[inline(always)]
 fn bound(outline: u32) -> f32 {
     let float = |integer: u32| integer.cast_signed() as f32;
     let u = (outline >> 16 & 0x7ff) * (outline & 0x7ff);
     let s = (outline >> 27) + (outline >> 11 & 0x1f);
-    float(u) * float(s)
+    (float(u) * float(s)) * (float(s) * (1.0 / 128.0) + 1.0)
 }

@@ -1,13 +1,12 @@
 //! The filter for 8 registers at a time.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_LE_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps, _mm256_cvtepi32_ps,
-    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_mul_ps,
-    _mm256_mullo_epi32, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_srli_epi32,
-    _mm256_xor_si256,
+    __m256, __m256i, _CMP_LE_OQ, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps,
+    _mm256_cvtepi32_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps,
+    _mm256_mul_ps, _mm256_mullo_epi32, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps,
+    _mm256_srli_epi32, _mm256_xor_si256,
 };
 
-use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
 use super::{Elements, Entry, Filter, Sample, run};
 
 const HALF: usize = 8;
@@ -20,29 +19,26 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
-    let key = _mm256_set1_epi32(entry.key.cast_signed());
-    let share = _mm256_set1_ps(entry.share);
-    for ((salts, limits), mask) in filter.salts.iter().zip(filter.limits).zip(masks) {
-        let halves = salts.as_chunks::<HALF>().0.iter().zip(limits.as_chunks::<HALF>().0);
-        let mut bits = halves.map(|(salts, limits)| {
-            // SAFETY: both arrays hold exactly the 32 bytes that are loaded.
-            let (salts, limits) =
-                unsafe { (_mm256_loadu_si256(salts.as_ptr().cast()), _mm256_loadu_ps(limits.as_ptr())) };
-            let bounds = bound(outline(key, salts));
-            let within = _mm256_cmp_ps::<_CMP_LE_OQ>(bounds, _mm256_mul_ps(limits, share));
-            _mm256_movemask_ps(within) as u16
-        });
-        *mask = bits.next().unwrap_or_default() | bits.next().unwrap_or_default() << HALF;
+    for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {
+        let half = |from: usize| {
+            let (multipliers, offsets, limits) =
+                (&multipliers[from..from + HALF], &offsets[from..from + HALF], &limits[from..from + HALF]);
+            // SAFETY: each slice holds exactly the 32 bytes that are loaded.
+            let (multipliers, offsets, limits) = unsafe {
+                (
+                    _mm256_loadu_si256(multipliers.as_ptr().cast()),
+                    _mm256_loadu_si256(offsets.as_ptr().cast()),
+                    _mm256_loadu_ps(limits.as_ptr()),
+                )
+            };
+            let key = _mm256_set1_epi32(entry.key.cast_signed());
+            let h = _mm256_add_epi32(_mm256_mullo_epi32(key, multipliers), offsets);
+            let outline = _mm256_xor_si256(h, _mm256_srli_epi32::<15>(h));
+            let most = _mm256_mul_ps(limits, _mm256_set1_ps(entry.share));
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(bound(outline), most)) as u16
+        };
+        *mask = half(0) | half(HALF) << HALF;
     }
-}
-
-/// As the draw defines it.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn outline(key: __m256i, salts: __m256i) -> __m256i {
-    let multiply = |h, by: u32| _mm256_mullo_epi32(h, _mm256_set1_epi32(by.cast_signed()));
-    let h = multiply(_mm256_xor_si256(key, salts), FIRST_MULTIPLIER);
-    multiply(_mm256_xor_si256(h, _mm256_srli_epi32::<15>(h)), SECOND_MULTIPLIER)
 }
 
 /// As in the portable filter.

@@ -2,10 +2,10 @@
 //!
 //! All randomness is a function of the shingle's key and the register's salt, in fields of three hashes:
 //!
-//! | hash of key ⊕ salt | fields, upper bits first |
+//! | hash of key and salt | fields, upper bits first |
 //! |---|---|
 //! | [`outline`], 32 bits | the first 5 of 1 − V₁ and 11 of U₁, the first 5 of 1 − V₂ and 11 of U₂ |
-//! | `fmix64`, 64 bits | 32 more bits of U₁ and of U₂ |
+//! | `fmix64` of key ⊕ salt | 32 more bits of U₁ and of U₂ |
 //! | `fmix64` of that | 16 more bits of 1 − V₁ and of 1 − V₂, and the 32 of β |
 //!
 //! Every uniform number is the middle of its cell, so none is 0 or 1. The outline is there to be read alone: it bounds
@@ -16,9 +16,6 @@ use crate::kernel::logarithm::{float, ln};
 
 /// 1.5·2⁵²: adding and subtracting it rounds to the nearest integer.
 const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
-/// The multipliers of `fmix32`.
-pub(super) const FIRST_MULTIPLIER: u32 = 0x85eb_ca6b;
-pub(super) const SECOND_MULTIPLIER: u32 = 0xc2b2_ae35;
 /// Separates the third hash from the second.
 const THIRD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -42,11 +39,23 @@ pub struct Place {
     pub log_rank: f64,
 }
 
-/// Half of `fmix32`, which is enough for keys that are mixed already.
+/// A linear function of the key, as [`Linear`](crate::kernel::Linear) has, whose upper bits are then spread over the
+/// lower ones. Keys are mixed already.
 #[inline(always)]
-pub(super) fn outline(key: u32, salt: u32) -> u32 {
-    let h = (key ^ salt).wrapping_mul(FIRST_MULTIPLIER);
-    (h ^ (h >> 15)).wrapping_mul(SECOND_MULTIPLIER)
+pub(super) fn outline(key: u32, salt: u64) -> u32 {
+    let (multiplier, offset) = coefficients(salt);
+    spread(key.wrapping_mul(multiplier).wrapping_add(offset))
+}
+
+#[inline(always)]
+pub(super) fn spread(h: u32) -> u32 {
+    h ^ (h >> 15)
+}
+
+/// What a salt makes of the linear function.
+#[inline(always)]
+pub(super) fn coefficients(salt: u64) -> (u32, u32) {
+    ((salt >> 32) as u32 | 1, salt as u32)
 }
 
 impl Draw {
@@ -58,7 +67,7 @@ impl Draw {
         const UNIT_43: f64 = 1.0 / (1u64 << 43) as f64;
         const CELLS_21: f64 = (1u64 << 21) as f64;
         const UNIT_32: f64 = 1.0 / (1u64 << 32) as f64;
-        let first = u64::from(outline(key as u32, salt as u32));
+        let first = u64::from(outline(key as u32, salt));
         let second = fmix64(key ^ salt);
         let third = fmix64(second ^ THIRD);
         let u1 = float((first >> 16 & 0x7ff) << 32 | second >> 32) + 0.5;

@@ -39,10 +39,15 @@ use super::{Kernel, Kind};
 const LANES: usize = 16;
 /// Elements that are looked at before contenders are listed.
 const PORTION: usize = 16;
+/// Lanes of four masks.
+const WORD: usize = 4 * LANES;
+/// Contenders that wait at most: fewer than a batch, what one word adds, and one that does not count.
+const WAITING: usize = BATCH + WORD + 1;
 /// Contenders that are finished together: enough to fill vectors, few enough to hear of better ranks soon.
 const BATCH: usize = 64;
-/// The first L. Smaller means more registers that go again, greater more contenders: from 2 to 6 the cost is flat.
-const FIRST_LIMIT: f64 = 3.0;
+/// The first L. Smaller means more registers that go again, greater more contenders. With 6, one document in four of 128
+/// registers has one that does.
+const FIRST_LIMIT: f64 = 6.0;
 /// By how much L grows from one round to the next.
 const NEXT_LIMIT: f64 = 16.0;
 /// The bounds of the filter are a·w times 2 to this power: 11 + 11 for U₁U₂ and 5 for s.
@@ -94,8 +99,9 @@ impl Kernel {
 
 /// What a filter looks at: all registers of a round, a block of lanes at a time.
 struct Filter<'a> {
-    /// The lower halves of the salts.
-    salts: &'a [[u32; LANES]],
+    /// The linear functions of the outlines.
+    multipliers: &'a [[u32; LANES]],
+    offsets: &'a [[u32; LANES]],
     /// What the bound may not exceed, for an element of share 1; negative where there is no register.
     limits: &'a [[f32; LANES]],
 }
@@ -110,19 +116,49 @@ struct Entry {
 }
 
 /// A register that may have found its sample, and the element.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Contender {
     lane: u32,
     element: u32,
 }
 
+/// Contenders that wait to be finished.
+struct Waiting {
+    contenders: [Contender; WAITING],
+    len: usize,
+}
+
+impl Waiting {
+    /// Adds the contenders of a word of masks, which begins at a lane.
+    ///
+    /// About every other word has some, which no processor can predict. The first two are written in any case, and counted
+    /// if they are there.
+    #[inline(always)]
+    fn add(&mut self, mut lanes: u64, from: u32, element: u32) {
+        let mut add = |lanes: &mut u64| {
+            self.contenders[self.len] = Contender { lane: from + lanes.trailing_zeros(), element };
+            self.len += usize::from(*lanes != 0);
+            *lanes &= lanes.wrapping_sub(1);
+        };
+        add(&mut lanes);
+        add(&mut lanes);
+        while lanes != 0 {
+            add(&mut lanes);
+        }
+    }
+
+    /// All of them; none is left.
+    fn take(&mut self) -> &[Contender] {
+        &self.contenders[..std::mem::take(&mut self.len)]
+    }
+}
+
 /// Registers that look for their samples in one round.
 struct Round {
     log_total: f64,
-    /// Of all blocks.
-    lanes: u32,
     salts: Vec<u64>,
-    lower_salts: Vec<[u32; LANES]>,
+    multipliers: Vec<[u32; LANES]>,
+    offsets: Vec<[u32; LANES]>,
     limits: Vec<[f32; LANES]>,
     log_ranks: Vec<f64>,
     found: Vec<Option<Sample>>,
@@ -139,48 +175,50 @@ fn run(
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
-    // Relative to the greatest weight, so that the sum is finite.
-    let greatest = weights.iter().copied().fold(0.0, f64::max);
-    let total: f64 = weights.iter().map(|weight| weight / greatest).sum();
+    // Relative to the greatest weight, so that the sum is finite. Only the filter sees it, so that its order is free.
+    let greatest = in_lanes(weights, |most, weight| if weight > most { weight } else { most });
+    let relative: Vec<f64> = weights.iter().map(|weight| weight / greatest).collect();
+    let total = in_lanes(&relative, |sum, weight| sum + weight);
     let log_total = ln(greatest) + ln(total);
     // An element whose share is rounded to nothing would hide from the filter.
-    let share = |weight: &f64| ((weight / greatest / total) as f32).max(f32::MIN_POSITIVE);
-    let shares: Vec<f32> = weights.iter().map(share).collect();
+    let share = |weight: &f64| ((weight / total) as f32).max(f32::MIN_POSITIVE);
+    let shares: Vec<f32> = relative.iter().map(share).collect();
     let mut registers: Vec<usize> = (0..salts.len()).collect();
-    let mut contenders = vec![];
+    let mut waiting = Waiting { contenders: [Contender::default(); WAITING], len: 0 };
     let mut limit = FIRST_LIMIT;
     while !registers.is_empty() {
         let salts = registers.iter().map(|&register| salts[register]);
         let mut round = Round::new(salts, limit, log_total);
         let blocks = round.limits.len();
-        let mut masks = vec![0; PORTION * blocks];
+        // Four masks are a word, and nearly all words are seen to be empty at once.
+        let stride = blocks.next_multiple_of(4);
+        let mut masks = vec![0; PORTION * stride];
         for first in (0..keys.len()).step_by(PORTION) {
             let portion = first..keys.len().min(first + PORTION);
-            let filter = Filter { salts: &round.lower_salts, limits: &round.limits };
-            // Looks of the portion before stay behind those of a shorter last one.
-            masks[portion.len() * blocks..].fill(0);
-            let looks = masks.chunks_exact_mut(blocks);
-            for ((&key, &share), masks) in keys[portion.clone()].iter().zip(&shares[portion]).zip(looks) {
-                look(Entry { key: key as u32, share }, &filter, masks);
+            let filter =
+                Filter { multipliers: &round.multipliers, offsets: &round.offsets, limits: &round.limits };
+            for (element, masks) in portion.clone().zip(masks.chunks_exact_mut(stride)) {
+                look(
+                    Entry { key: keys[element] as u32, share: shares[element] },
+                    &filter,
+                    &mut masks[..blocks],
+                );
             }
-            // Nearly all masks are empty, and four of them are seen to be so at once.
-            for (word, four) in masks.as_chunks::<4>().0.iter().enumerate() {
-                let [a, b, c, d] = four.map(u64::from);
-                let mut lanes = a | b << LANES | c << (2 * LANES) | d << (3 * LANES);
-                while lanes != 0 {
-                    let lane = (word * 4 * LANES) as u32 + lanes.trailing_zeros();
-                    let (element, lane) = (first as u32 + lane / round.lanes, lane % round.lanes);
-                    contenders.push(Contender { lane, element });
-                    lanes &= lanes - 1;
+            for (element, masks) in portion.zip(masks.chunks_exact(stride)) {
+                for (word, four) in masks.as_chunks::<4>().0.iter().enumerate() {
+                    let [a, b, c, d] = four.map(u64::from);
+                    waiting.add(
+                        a | b << LANES | c << (2 * LANES) | d << (3 * LANES),
+                        (word * WORD) as u32,
+                        element as u32,
+                    );
+                    if waiting.len >= BATCH {
+                        round.finish(keys, &log_weights, waiting.take());
+                    }
                 }
             }
-            if contenders.len() >= BATCH {
-                round.finish(keys, &log_weights, &contenders);
-                contenders.clear();
-            }
         }
-        round.finish(keys, &log_weights, &contenders);
-        contenders.clear();
+        round.finish(keys, &log_weights, waiting.take());
         let mut found = round.found.into_iter();
         registers.retain(|&register| match found.next().flatten() {
             Some(sample) => {
@@ -193,20 +231,29 @@ fn run(
     }
 }
 
+impl Filter<'_> {
+    /// Multipliers, offsets and limits, block by block.
+    #[inline(always)]
+    fn blocks(&self) -> impl Iterator<Item = (&[u32; LANES], &[u32; LANES], &[f32; LANES])> {
+        self.multipliers.iter().zip(self.offsets).zip(self.limits).map(|((a, b), limits)| (a, b, limits))
+    }
+}
+
 impl Round {
     fn new(salts: impl Iterator<Item = u64>, limit: f64, log_total: f64) -> Self {
         let salts: Vec<u64> = salts.collect();
         let log_rank = ln(limit) - log_total;
         let blocks = salts.len().div_ceil(LANES);
-        let mut lower_salts = vec![[0; LANES]; blocks];
+        let (mut multipliers, mut offsets) = (vec![[0; LANES]; blocks], vec![[0; LANES]; blocks]);
         let mut limits = vec![[-1.0; LANES]; blocks];
         for (lane, &salt) in salts.iter().enumerate() {
-            lower_salts[lane / LANES][lane % LANES] = salt as u32;
-            limits[lane / LANES][lane % LANES] = filter_limit(log_rank, log_total);
+            let (block, at) = (lane / LANES, lane % LANES);
+            (multipliers[block][at], offsets[block][at]) = draw::coefficients(salt);
+            limits[block][at] = filter_limit(log_rank, log_total);
         }
         let log_ranks = vec![log_rank; salts.len()];
         let found = vec![None; salts.len()];
-        Self { log_total, lanes: (blocks * LANES) as u32, salts, lower_salts, limits, log_ranks, found }
+        Self { log_total, salts, multipliers, offsets, limits, log_ranks, found }
     }
 
     /// Finishes the draws of the contenders, and lets those of less rank win.
@@ -214,30 +261,46 @@ impl Round {
     /// Elements come in the order of their shingles, and of two with one rank the first wins.
     #[inline(always)]
     fn finish(&mut self, all_keys: &[u64], all_log_weights: &[f64], contenders: &[Contender]) {
-        const STRIDE: usize = 16;
-        let (mut keys, mut salts, mut log_weights) = ([0; STRIDE], [0; STRIDE], [0.0; STRIDE]);
-        let (mut steps, mut log_ranks) = ([0.0; STRIDE], [0.0; STRIDE]);
-        for stride in contenders.chunks(STRIDE) {
-            for (i, contender) in stride.iter().enumerate() {
-                let element = contender.element as usize;
-                keys[i] = all_keys[element];
-                log_weights[i] = all_log_weights[element];
-                salts[i] = self.salts[contender.lane as usize];
-            }
+        const STRIDE: usize = 8;
+        const STRIDES: usize = WAITING.div_ceil(STRIDE);
+        let (mut keys, mut salts) = ([[0; STRIDE]; STRIDES], [[0; STRIDE]; STRIDES]);
+        let mut log_weights = [[0.0; STRIDE]; STRIDES];
+        let (mut steps, mut log_ranks) = ([[0.0; STRIDE]; STRIDES], [[0.0; STRIDE]; STRIDES]);
+        for (at, contender) in contenders.iter().enumerate() {
+            let element = contender.element as usize;
+            keys[at / STRIDE][at % STRIDE] = all_keys[element];
+            salts[at / STRIDE][at % STRIDE] = self.salts[contender.lane as usize];
+            log_weights[at / STRIDE][at % STRIDE] = all_log_weights[element];
+        }
+        for at in 0..contenders.len().div_ceil(STRIDE) {
             for i in 0..STRIDE {
-                let place = Draw::of(keys[i], salts[i]).place(log_weights[i]);
-                (steps[i], log_ranks[i]) = (place.step, place.log_rank);
+                let place = Draw::of(keys[at][i], salts[at][i]).place(log_weights[at][i]);
+                (steps[at][i], log_ranks[at][i]) = (place.step, place.log_rank);
             }
-            for ((contender, &step), &log_rank) in stride.iter().zip(&steps).zip(&log_ranks) {
-                let lane = contender.lane as usize;
-                if log_rank < self.log_ranks[lane] {
-                    self.log_ranks[lane] = log_rank;
-                    self.found[lane] = Some(Sample { element: contender.element, step: step as i64 });
-                    self.limits[lane / LANES][lane % LANES] = filter_limit(log_rank, self.log_total);
-                }
+        }
+        for (at, contender) in contenders.iter().enumerate() {
+            let (lane, log_rank) = (contender.lane as usize, log_ranks[at / STRIDE][at % STRIDE]);
+            if log_rank < self.log_ranks[lane] {
+                let step = steps[at / STRIDE][at % STRIDE] as i64;
+                self.log_ranks[lane] = log_rank;
+                self.found[lane] = Some(Sample { element: contender.element, step });
+                self.limits[lane / LANES][lane % LANES] = filter_limit(log_rank, self.log_total);
             }
         }
     }
+}
+
+/// Joins numbers from zero on, eight lanes at a time.
+#[inline(always)]
+fn in_lanes(values: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for eight in eights {
+        for (lane, &value) in lanes.iter_mut().zip(eight) {
+            *lane = join(*lane, value);
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |joined, &value| join(joined, value))
 }
 
 /// At least 2²⁷·a·Σw, given ln a and ln Σw.

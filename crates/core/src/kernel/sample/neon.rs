@@ -2,11 +2,10 @@
 
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
-    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmulq_f32, vmulq_n_f32, vmulq_n_u32,
-    vshrq_n_u32,
+    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmlaq_u32, vmulq_f32, vmulq_n_f32,
+    vmulq_n_u32, vshrq_n_u32,
 };
 
-use super::draw::{FIRST_MULTIPLIER, SECOND_MULTIPLIER};
 use super::{Elements, Entry, Filter, Sample, run};
 
 const QUARTER: usize = 4;
@@ -25,23 +24,24 @@ fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
     let key = vdupq_n_u32(entry.key);
     // SAFETY: the array holds exactly the 16 bytes that are loaded.
     let bits = unsafe { vld1q_u32(BITS.as_ptr()) };
-    for ((salts, limits), mask) in filter.salts.iter().zip(filter.limits).zip(masks) {
-        let quarters = salts.as_chunks::<QUARTER>().0.iter().zip(limits.as_chunks::<QUARTER>().0);
-        *mask = quarters.enumerate().fold(0, |mask, (quarter, (salts, limits))| {
-            // SAFETY: both arrays hold exactly the 16 bytes that are loaded.
-            let (salts, limits) = unsafe { (vld1q_u32(salts.as_ptr()), vld1q_f32(limits.as_ptr())) };
-            let within = vcleq_f32(bound(outline(key, salts)), vmulq_n_f32(limits, entry.share));
-            mask | (vaddvq_u32(vandq_u32(within, bits)) as u16) << (quarter * QUARTER)
-        });
+    for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {
+        let quarter = |from: usize| {
+            let (multipliers, offsets, limits) = (
+                &multipliers[from..from + QUARTER],
+                &offsets[from..from + QUARTER],
+                &limits[from..from + QUARTER],
+            );
+            // SAFETY: each slice holds exactly the 16 bytes that are loaded.
+            let (multipliers, offsets, limits) = unsafe {
+                (vld1q_u32(multipliers.as_ptr()), vld1q_u32(offsets.as_ptr()), vld1q_f32(limits.as_ptr()))
+            };
+            let h = vmlaq_u32(offsets, key, multipliers);
+            let outline = veorq_u32(h, vshrq_n_u32::<15>(h));
+            let within = vcleq_f32(bound(outline), vmulq_n_f32(limits, entry.share));
+            (vaddvq_u32(vandq_u32(within, bits)) as u16) << from
+        };
+        *mask = quarter(0) | quarter(QUARTER) | quarter(2 * QUARTER) | quarter(3 * QUARTER);
     }
-}
-
-/// As the draw defines it.
-#[inline]
-#[target_feature(enable = "neon")]
-fn outline(key: uint32x4_t, salts: uint32x4_t) -> uint32x4_t {
-    let h = vmulq_n_u32(veorq_u32(key, salts), FIRST_MULTIPLIER);
-    vmulq_n_u32(veorq_u32(h, vshrq_n_u32::<15>(h)), SECOND_MULTIPLIER)
 }
 
 /// As in the portable filter.

@@ -7,11 +7,11 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 }
 
 fn look(entry: Entry, filter: &Filter<'_>, masks: &mut [u16]) {
-    for ((salts, limits), mask) in filter.salts.iter().zip(filter.limits).zip(masks) {
+    for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {
         let mut bits = [0; LANES];
         for i in 0..LANES {
-            let within = bound(draw::outline(entry.key, salts[i])) <= limits[i] * entry.share;
-            bits[i] = u16::from(within) << i;
+            let outline = draw::spread(entry.key.wrapping_mul(multipliers[i]).wrapping_add(offsets[i]));
+            bits[i] = u16::from(bound(outline) <= limits[i] * entry.share) << i;
         }
         *mask = bits.iter().fold(0, |mask, bit| mask | bit);
     }

@@ -8,9 +8,11 @@ shares no code with the library, so that where both agree, the definition is rig
 read the files. A value that changes is a breaking change, for it stands in files and indexes.
 """
 import math
+import struct
 import sys
 import textwrap
 import unicodedata
+from fractions import Fraction
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -683,6 +685,132 @@ DIGEST_CURVES = """
 """
 DIGEST_DEVIATIONS = [(400, 0.5, "0.025000"), (200, 0.6, "0.034641"), (10, 0.6, "0.154919"), (1000, 0.8, "0.012649")]
 
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+# ln 2 in two parts, of which the first has 32 bits.
+LN_2_UPPER, LN_2_LOWER = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
+
+
+def bits(number):
+    return struct.unpack("<Q", struct.pack("<d", number))[0]
+
+
+def ln(x):
+    """The natural logarithm, each operation as the library does it: Python's floats round the same way."""
+    m, k = math.frexp(x)
+    if m < math.sqrt(0.5):
+        m, k = m * 2.0, k - 1
+    s = (m - 1.0) / (m + 1.0)
+    c = [2.0 / (2 * i + 3) for i in range(10)]
+    s2 = s * s
+    s4 = s2 * s2
+    s8 = s4 * s4
+    s16 = s8 * s8
+    first = (c[0] + c[1] * s2) + (c[2] + c[3] * s2) * s4
+    second = (c[4] + c[5] * s2) + (c[6] + c[7] * s2) * s4
+    tail = (first + second * s8) + (c[8] + c[9] * s2) * s16
+    return k * LN_2_UPPER + (2.0 * s + (s * s2 * tail + k * LN_2_LOWER))
+
+
+def weigh(document, documents, weighting):
+    """The shingles of a document with their weights, as far as they are positive."""
+    weights = {}
+    for shingle in sorted(set(document)):
+        count = float(document.count(shingle))
+        found = sum(shingle in other for other in documents)
+        ratio = len(documents) / (found + 1.0)
+        share = count / len(document)
+        weight = {
+            "none": 1.0,
+            "count": count,
+            "tf": share,
+            "tf-idf": share * ln(ratio),
+            "tf-idf,smooth": share * ln(1.0 + ratio),
+        }[weighting]
+        if weight > 0.0:
+            weights[shingle] = weight
+    return weights
+
+
+def draw(key, salt):
+    """Distance of the steps, logarithm of the score, shift."""
+    outline = ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
+    outline ^= outline >> 15
+    second = fmix64(key ^ salt)
+    third = fmix64(second ^ GOLDEN)
+    u1 = (((outline >> 16 & 0x7FF) << 32 | second >> 32) + 0.5) / 2.0**43
+    u2 = (((outline & 0x7FF) << 32 | second & M32) + 0.5) / 2.0**43
+    v1 = 1.0 - (((outline >> 27) << 16 | third >> 48) + 0.5) / 2.0**21
+    v2 = 1.0 - (((outline >> 11 & 0x1F) << 16 | third >> 32 & 0xFFFF) + 0.5) / 2.0**21
+    return -ln(u1 * u2), ln(-ln(v1 * v2)), ((third & M32) + 0.5) / 2.0**32
+
+
+def register(key, sample):
+    return min(fmix64((fmix64(key) + sample) & M64) >> 32, M32 - 1)
+
+
+def samplers(weights, seed, registers):
+    """Keys with weights, and salts."""
+    numbers = splitmix64(seed)
+    own = next(numbers)
+    return [(fmix64(x ^ own), w) for x, w in sorted(weights.items())], list(islice(numbers, registers))
+
+
+def icws(weights, seed, registers):
+    """Samples as (key, step), all draws finished."""
+    elements, salts = samplers(weights, seed, registers)
+    samples = []
+    for salt in salts:
+        places = []
+        for key, weight in elements:
+            distance, score, shift = draw(key, salt)
+            step = math.floor(ln(weight) / distance + shift)
+            places.append((score - distance * (step + (1.0 - shift)), key, step))
+        samples.append(min(places, key=lambda place: place[0])[1:])
+    return samples
+
+
+def unit(number):
+    return ((number >> 12) + 0.5) / 2.0**52
+
+
+def points(entropy, octave):
+    numbers = splitmix64(fmix64((fmix64(entropy) + octave) & M64))
+    part = unit(next(numbers))
+    while part > 0.5:
+        yield part
+        part *= unit(next(numbers))
+
+
+def cws(weights, seed, registers):
+    """Samples as (key, octave, part of it)."""
+    elements, salts = samplers(weights, seed, registers)
+    samples = []
+    for salt in salts:
+        ranks = []
+        for key, weight in elements:
+            part, octave = math.frexp(weight)
+            if part == 0.5:
+                part, octave = 1.0, octave - 1
+            entropy = key ^ salt
+            here = list(points(entropy, octave))
+            below = [(octave, p) for p in here if p <= part]
+            above = [(octave, p) for p in here if p > part]
+            lower = upper = octave
+            while not below:
+                lower -= 1
+                below = [(lower, p) for p in points(entropy, lower)]
+            while not above:
+                upper += 1
+                above = [(upper, p) for p in points(entropy, upper)]
+            numbers = splitmix64(fmix64(entropy ^ GOLDEN))
+            score = -ln(unit(next(numbers)) * unit(next(numbers)))
+            z_octave, z = above[-1]
+            ranks.append((Fraction(score / z) / Fraction(2) ** z_octave, key, *below[0]))
+        samples.append(min(ranks, key=lambda rank: rank[0])[1:])
+    return samples
+
+
 # --- the files -------------------------------------------------------------------------------------------------------
 
 
@@ -895,6 +1023,69 @@ def spec_file():
     yield "mismatch", [dict(origin=OURS, left=default, right=right, field=field) for right, field in MISMATCHES]
 
 
+WEIGHED = [[1, 1, 2, 3], [1, 2, 4], [2, 3, 3, 5], [6, 1]]
+WEIGHTS = {
+    "digest 06": {1: 1.0, 2: 2.5, 3: 0.3},
+    "digest 06, other": {1: 1.5, 2: 2.0, 4: 0.4},
+    "one": {7: 5.0},
+    "powers of two": {x: 2.0 ** (x % 5 - 2) for x in range(20)},
+    "unit": {x: 1.0 for x in islice(splitmix64(3), 40)},
+    "tiny and huge": {1: 1e-30, 2: 1e30, 3: 0.7e30, 4: 5e-324},
+    "spread": {x: (i % 13 + 1) / (i % 7 + 1) for i, x in enumerate(islice(splitmix64(4), 60))},
+}
+
+
+def weighted_file():
+    numbers = [1.0, 2.0, 0.5, 10.0, 4 / 3, 1.4142135623730951, 0.7071067811865475, 1e-30, 1e30, 5e-324, 1.8]
+    yield "ln", [dict(origin=OURS, x=f"{bits(x):016x}", ln=f"{bits(ln(x)):016x}") for x in numbers]
+    yield "weights", [
+        dict(
+            origin="digest 06 §1" if weighting == "tf-idf" else OURS,
+            weighting=weighting,
+            documents=[hex64(document) for document in WEIGHED],
+            document=at,
+            shingles=hex64(weights),
+            weights=hex64(map(bits, weights.values())),
+        )
+        for weighting in ["none", "count", "tf", "tf-idf", "tf-idf,smooth"]
+        for at, weights in enumerate(weigh(document, WEIGHED, weighting) for document in WEIGHED)
+    ]
+    entries = []
+    for key, salt in zip(islice(splitmix64(5), 6), islice(splitmix64(6), 6)):
+        distance, score, shift = (f"{bits(part):016x}" for part in draw(key, salt))
+        entries.append(
+            dict(origin=OURS, key=f"{key:016x}", salt=f"{salt:016x}", distance=distance, log_score=score, shift=shift)
+        )
+    yield "draw", entries
+    entries = []
+    for name, weights in WEIGHTS.items():
+        for seed, registers in [(1, 24), (M64, 5)]:
+            samples = icws(weights, seed, registers)
+            for method, sketch in [
+                ("icws", [register(key, step & M64) for key, step in samples]),
+                (
+                    "cws",
+                    [
+                        register(key, fmix64(octave & M64) ^ bits(part))
+                        for key, octave, part in cws(weights, seed, registers)
+                    ],
+                ),
+                ("zero-bit", [register(key, 0) for key, _ in samples]),
+            ]:
+                entries.append(
+                    dict(
+                        name=name,
+                        origin=OURS,
+                        method=f"{method}:{registers}",
+                        seed=str(seed),
+                        shingles=hex64(sorted(weights)),
+                        weights=hex64(bits(weights[x]) for x in sorted(weights)),
+                        sketch=hex32(sketch),
+                    )
+                )
+    yield "sketch", entries
+
+
 def tune_file():
     entries = []
     for line in DIGEST_POINTS.split("\n")[1:-1]:
@@ -970,6 +1161,8 @@ HEADERS = {
     "Printed numbers are text and right to half a unit of their last digit; a threshold that is not there does not exist.",
     "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold. Six digits after the "
     "point.",
+    "weighted": "Logarithms, weights, draws and sketches of weighted sets. Hexadecimal, floating point numbers by their "
+    "bits, seeds decimal.",
 }
 
 

@@ -10,10 +10,11 @@ use std::fmt::Debug;
 use minwise::candidate::{Banding, Curve, tune};
 use minwise::estimate::minhash::variance;
 use minwise::hash::{SplitMix64, fmix32, fmix64, fold_multiply, rolling, token};
-use minwise::kernel::{Kernel, Linear};
+use minwise::kernel::{Draw, Kernel, Linear, ln};
 use minwise::shingle::{Shingler, Shingles, Shingling};
-use minwise::sketch::{Method, MinHash, Sketcher};
+use minwise::sketch::{Method, MinHash, Sketcher, WeightedMethod};
 use minwise::text::{Normalization, Normalizer, Text};
+use minwise::weight::{DocumentFrequencies, Weigher, Weighted};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
 /// Files that a test below reads; `filter` is read by `filter.rs`.
-const FILES: [&str; 8] = ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune"];
+const FILES: [&str; 9] = ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted"];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {
@@ -626,6 +627,89 @@ fn tune() {
             found,
             value,
         );
+    }
+    differences.conclude();
+}
+
+#[derive(Deserialize)]
+struct WeightedFile {
+    ln: Vec<Logarithm>,
+    weights: Vec<Weights>,
+    draw: Vec<WeightedDraw>,
+    sketch: Vec<WeightedSketch>,
+}
+
+#[derive(Deserialize)]
+struct Logarithm {
+    x: Hex,
+    ln: Hex,
+}
+
+#[derive(Deserialize)]
+struct Weights {
+    weighting: String,
+    documents: Vec<Vec<Hex>>,
+    document: usize,
+    shingles: Vec<Hex>,
+    weights: Vec<Hex>,
+}
+
+#[derive(Deserialize)]
+struct WeightedDraw {
+    key: Hex,
+    salt: Hex,
+    distance: Hex,
+    log_score: Hex,
+    shift: Hex,
+}
+
+#[derive(Deserialize)]
+struct WeightedSketch {
+    name: String,
+    method: String,
+    seed: Seed,
+    shingles: Vec<Hex>,
+    weights: Vec<Hex>,
+    sketch: Vec<Hex>,
+}
+
+#[test]
+fn weighted() {
+    let file: WeightedFile = read("weighted");
+    let mut differences = Differences::default();
+    let bits = |number: f64| Hex(number.to_bits());
+    for entry in &file.ln {
+        let x = f64::from_bits(entry.x.0);
+        differences.check(|| format!("ln {x}"), bits(ln(x)), entry.ln);
+    }
+    for entry in &file.weights {
+        let documents: Vec<Vec<u64>> = entry.documents.iter().map(|document| numbers(document)).collect();
+        let table = DocumentFrequencies::count(documents.iter().map(Vec::as_slice)).unwrap();
+        let weigher = Weigher::with_frequencies(entry.weighting.parse().unwrap(), table.into(), None);
+        let set = weigher.weigh(&documents[entry.document]);
+        let found: Vec<Hex> = set.view().weights().iter().copied().map(bits).collect();
+        let name = || format!("{} of document {}", entry.weighting, entry.document);
+        differences.check(
+            name,
+            (hex(set.view().shingles()), found),
+            (entry.shingles.clone(), entry.weights.clone()),
+        );
+    }
+    for entry in &file.draw {
+        let draw = Draw::of(entry.key.0, entry.salt.0);
+        let found = [draw.distance, draw.log_score, draw.shift].map(bits);
+        let expected = [entry.distance, entry.log_score, entry.shift];
+        differences.check(|| format!("draw of {:?}", entry.key), found, expected);
+    }
+    for entry in &file.sketch {
+        let shingles = numbers(&entry.shingles);
+        let weights: Vec<f64> = entry.weights.iter().map(|weight| f64::from_bits(weight.0)).collect();
+        let method: WeightedMethod = entry.method.parse().unwrap();
+        let mut out = vec![0; method.registers()];
+        let set = Weighted::new(&shingles, &weights).unwrap();
+        method.build(entry.seed.0).unwrap().sketch_into(set, &mut out);
+        let name = || format!("{} of {}, seed {}", entry.method, entry.name, entry.seed.0);
+        differences.check(name, hex_halves(&out), entry.sketch.clone());
     }
     differences.conclude();
 }

@@ -634,7 +634,7 @@ fn tune() {
 #[derive(Deserialize)]
 struct WeightedFile {
     ln: Vec<Logarithm>,
-    weights: Vec<Weights>,
+    weights: Vec<Weighing>,
     draw: Vec<WeightedDraw>,
     sketch: Vec<WeightedSketch>,
 }
@@ -646,7 +646,7 @@ struct Logarithm {
 }
 
 #[derive(Deserialize)]
-struct Weights {
+struct Weighing {
     weighting: String,
     documents: Vec<Vec<Hex>>,
     document: usize,

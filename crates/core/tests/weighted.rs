@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 
+use std::sync::Arc;
+
 use minwise::estimate::minhash::{estimate, matches, variance};
 use minwise::hash::{SplitMix64, fmix64};
 use minwise::kernel::Kernel;
@@ -21,7 +23,7 @@ const SIGMAS: f64 = 4.0;
 type Members = Vec<(u64, f64)>;
 
 fn set(members: &[(u64, f64)]) -> WeightedSet {
-    WeightedSet::new(members.iter().copied()).unwrap()
+    WeightedSet::new(members.iter().copied()).expect("weights are positive and shingles distinct")
 }
 
 fn sketch(sketcher: &dyn WeightedSketcher, set: Weighted<'_>) -> Vec<u32> {
@@ -30,9 +32,13 @@ fn sketch(sketcher: &dyn WeightedSketcher, set: Weighted<'_>) -> Vec<u32> {
     row
 }
 
+fn build(method: WeightedMethod, seed: u64) -> Arc<dyn WeightedSketcher> {
+    method.build(seed).expect("every method of the list can be made")
+}
+
 fn for_each(mut check: impl FnMut(WeightedMethod, &dyn WeightedSketcher)) {
     for method in WeightedMethod::all(REGISTERS) {
-        check(method, &*method.build(1).unwrap());
+        check(method, &*build(method, 1));
     }
 }
 
@@ -73,7 +79,7 @@ fn moments(method: WeightedMethod, a: &Members, b: &Members, trials: u64) -> (f6
     let (a, b) = (set(a), set(b));
     let (mut sum, mut squares) = (0.0, 0.0);
     for seed in 0..trials {
-        let sketcher = method.build(seed).unwrap();
+        let sketcher = build(method, seed);
         let value = estimate(&sketch(&*sketcher, a.view()), &sketch(&*sketcher, b.view())).value;
         sum += value;
         squares += value * value;
@@ -86,7 +92,7 @@ fn exact(a: &Members, b: &Members) -> f64 {
     WeightedOverlap::of(set(a).view(), set(b).view()).jaccard()
 }
 
-/// The mean is J_w and the variance J_w(1−J_w)/k. A variance estimated from n numbers has the relative variance
+/// The mean is Jw and the variance Jw(1−Jw)/k. A variance estimated from n numbers has the relative variance
 /// 2/n + κ/n, κ being the excess of the binomial distribution.
 fn check_statistics(method: fn(usize) -> WeightedMethod, trials: u64) {
     for (name, a, b) in pairs() {
@@ -96,7 +102,7 @@ fn check_statistics(method: fn(usize) -> WeightedMethod, trials: u64) {
         let expected = method.variance(similarity);
         let n = trials as f64;
         println!(
-            "{method}, {name}: J_w {similarity:.4}, mean {mean:.4}, variance ratio {:.3}",
+            "{method}, {name}: Jw {similarity:.4}, mean {mean:.4}, variance ratio {:.3}",
             measured / expected
         );
         let error = (expected / n).sqrt();
@@ -128,7 +134,7 @@ fn icws_is_unbiased_for_long_documents() {
         let trials = 400_000 / len + 40;
         let (mean, _) = moments(WeightedMethod::Icws(REGISTERS), &a, &b, trials);
         let error = (variance(similarity, REGISTERS) / trials as f64).sqrt();
-        println!("{len} shingles: J_w {similarity:.4}, mean {mean:.4} ± {error:.4}");
+        println!("{len} shingles: Jw {similarity:.4}, mean {mean:.4} ± {error:.4}");
         assert!((mean - similarity).abs() <= SIGMAS * error, "{mean}, not {similarity}");
     }
 }
@@ -202,7 +208,7 @@ fn the_order_of_members_does_not_matter() {
 fn seeds_give_other_sketches_and_more_registers_begin_like_fewer() {
     let document = set(&spread(100, 3.0, 9));
     for (short, long) in WeightedMethod::all(40).into_iter().zip(WeightedMethod::all(60)) {
-        let of = |method: WeightedMethod, seed| sketch(&*method.build(seed).unwrap(), document.view());
+        let of = |method: WeightedMethod, seed| sketch(&*build(method, seed), document.view());
         assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
         assert!(matches(&of(short, 1), &of(short, 2)) < 3, "{short}");
     }

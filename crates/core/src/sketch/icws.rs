@@ -3,14 +3,14 @@
 //! Paper      Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010 (digest 06, 3.2).
 //! Idea       For every shingle a register draws steps on the axis of weights, evenly spaced in their logarithm, and a
 //!            rank for each step. A weight has the rank of the step below it, and the shingle of least rank is the sample. Two
-//!            documents have the same sample, step included, with probability J_w.
+//!            documents have the same sample, step included, with probability Jw.
 //! Symbols    r, β → the steps' distance and shift; c → the score; t → the step; a → the rank; k → `registers`.
 //! Formula    r, c of Gamma(2, 1) and β uniform, all keyed by shingle and register (see [`Draw`](crate::kernel::Draw)):
 //!            t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕ s₀), sᵢ the numbers of
 //!            `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of the key and t.
 //! Cost       k hashes of 32 bits a shingle, and a few logarithms a register: the kernel finishes only draws that may win.
 //!            `benches/weighted.rs` measures it beside `MinHash`: about 6 times as much for 2000 shingles and k = 128.
-//! Error      unbiased for J_w, variance J_w(1−J_w)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
+//! Error      unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
 //!            accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities by 2⁻²⁰.
 //! Differs    The paper compares a itself; here are only logarithms, so that weights from 10⁻³⁰⁰ to 10³⁰⁰ do.
 //! Vectors    the digest's, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.

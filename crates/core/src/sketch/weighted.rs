@@ -119,7 +119,7 @@ impl WeightedMethod {
 
     /// The registers by which documents can be banded, if there are any: how many.
     ///
-    /// A band of them agrees with probability J_wʳ. Those of `zero-bit` agree more often, by how much depends on the
+    /// A band of them agrees with probability Jwʳ. Those of `zero-bit` agree more often, by how much depends on the
     /// documents.
     #[must_use]
     pub fn bandable(self) -> Option<usize> {

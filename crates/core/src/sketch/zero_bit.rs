@@ -5,8 +5,8 @@
 //!            sampled the same step of it, if they have many shingles of small weight.
 //! Formula    the samples of [`Icws`]; a register holds 32 bits of the key.
 //! Cost       that of [`Icws`]. What is saved is bits: samples can be stored as numbers of shingles.
-//! Error      **biased upwards, without bound.** Agreement has at least the probability J_w, and more the fewer shingles
-//!            there are: 0.72 for J_w = 0.64 and 0.18 for J_w = 0.10 of two and three shingles, and always 1 for a single
+//! Error      **biased upwards, without bound.** Agreement has at least the probability Jw, and more the fewer shingles
+//!            there are: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 of three and two shingles, and always 1 for a single
 //!            shingle, whatever its weights. For a few hundred shingles of similar weights the bias is below the standard
 //!            error of 128 registers. Checked by `tests/weighted.rs`.
 //!

@@ -2,8 +2,8 @@
 
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,
-    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmlaq_u32, vmulq_f32, vmulq_n_f32,
-    vmulq_n_u32, vshrq_n_u32,
+    vdupq_n_f32, vdupq_n_u32, veorq_u32, vld1q_f32, vld1q_u32, vmlaq_u32, vmulq_f32, vmulq_n_f32, vmulq_u32,
+    vshrq_n_u32,
 };
 
 use super::{Elements, Entry, Filter, Sample, run};

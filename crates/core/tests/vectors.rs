@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use minwise::candidate::{Banding, Curve, tune};
 use minwise::estimate::minhash::variance;
@@ -25,7 +26,8 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
 /// Files that a test below reads; `filter` is read by `filter.rs`.
-const FILES: [&str; 9] = ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted"];
+const FILES: [&str; 9] =
+    ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted"];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {
@@ -685,7 +687,7 @@ fn weighted() {
     for entry in &file.weights {
         let documents: Vec<Vec<u64>> = entry.documents.iter().map(|document| numbers(document)).collect();
         let table = DocumentFrequencies::count(documents.iter().map(Vec::as_slice)).unwrap();
-        let weigher = Weigher::with_frequencies(entry.weighting.parse().unwrap(), table.into(), None);
+        let weigher = Weigher::with_frequencies(entry.weighting.parse().unwrap(), Arc::new(table), None);
         let set = weigher.weigh(&documents[entry.document]);
         let found: Vec<Hex> = set.view().weights().iter().copied().map(bits).collect();
         let name = || format!("{} of document {}", entry.weighting, entry.document);

@@ -399,7 +399,10 @@ fn reordered_documents_stay_when_order_matters() {
     assert_eq!(kept("--order 0.5"), ["a", "shuffled"], "an insertion in front does not hurt");
     let run = desk.run("dedup in.jsonl --dry-run --order 0.5").exit(0);
     // The shuffled one against each of the others.
-    assert!(run.err.contains("; 0 reordered and 2 more by their sketches, with an alignment below 0.5"), "{run}");
+    assert!(
+        run.err.contains("; 0 reordered and 2 more by their sketches, with an alignment below 0.5"),
+        "{run}"
+    );
     let run = desk.run("dedup in.jsonl --dry-run --order 0.5 --filter-error off").exit(0);
     assert!(run.err.contains("; 2 reordered, with an alignment below 0.5"), "{run}");
     let pairs = desk.run("pairs in.jsonl -q --order 0.5").exit(0);

@@ -1,8 +1,8 @@
 //! The samples of a weighted set: for every register, the shingle of least rank and its step.
 //!
-//! [`Draw`] defines what is sampled. Finishing it for every shingle and register takes three logarithms, which would cost
-//! forty times what a register of `MinHash` does; but of a document of n shingles only a few can be the sample of a
-//! register, and nearly all others are recognised by 32 bits of hash:
+//! [`Draw`] defines what is sampled. To finish it for every shingle and register would take three logarithms each; but
+//! of a document of n shingles only a few can be the sample of a register, and nearly all others are recognised by 32 bits
+//! of hash:
 //!
 //! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. And c = −ln V₁ − ln V₂ ≥ −2 ln(1 − s/2) ≥ s + s²/4 with
 //!   s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound the product from below.
@@ -10,10 +10,10 @@
 //!   nothing there, which happens with probability e^−L, goes through the shingles again with a greater L. Ranks have an
 //!   end: a·w ≤ c < 2⁵, so that L = 2⁵·n always finds one.
 //!
-//! What remains are *contenders*. The kernels differ only in how they look for them, without branches, some elements at a
-//! time: a branch on every look would be mispredicted at every contender, at the end of a long calculation. Contenders are finished by the same
-//! code, compiled for each kernel's instruction set. A kernel that finds too many does no harm, and one that misses some
-//! is found out by the tests, which finish every draw.
+//! What remains are *contenders*, some twenty a register. The kernels differ only in how they look for them: without
+//! branches, a portion of the elements at a time, since a branch on every look would be mispredicted at every contender, at
+//! the end of a long calculation. Contenders are finished by the same code, compiled for each kernel's instruction set. A
+//! kernel that finds too many does no harm, and one that misses some is found out by the tests, which finish every draw.
 //!
 //! The filter works on 32-bit floating point numbers relative to Σw, each rounded so that it only lets more through.
 
@@ -41,10 +41,10 @@ const LANES: usize = 16;
 const PORTION: usize = 16;
 /// Lanes of four masks.
 const WORD: usize = 4 * LANES;
-/// Contenders that wait at most: fewer than a batch, what one word adds, and one that does not count.
-const WAITING: usize = BATCH + WORD + 1;
 /// Contenders that are finished together: enough to fill vectors, few enough to hear of better ranks soon.
 const BATCH: usize = 64;
+/// Contenders that wait at most: fewer than a batch, what one word adds, and one that does not count.
+const WAITING: usize = BATCH + WORD + 1;
 /// The first L. Smaller means more registers that go again, greater more contenders. With 6, one document in four of 128
 /// registers has one that does.
 const FIRST_LIMIT: f64 = 6.0;

@@ -10,7 +10,7 @@
 //!            `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of the key and t.
 //! Cost       k linear hashes of 32 bits a shingle, and about twenty draws a register finished by the kernel, however long
 //!            the document is. For k = 128 and 2000 shingles, ten to twelve times [`MinHash`](super::MinHash) on the same
-//!            vector kernel and five times on the portable one; less for longer documents, more for shorter ones
+//!            vector kernel and four to five times on the portable one; less for longer documents, more for shorter ones
 //!            (`benches/weighted.rs`). 4k bytes a sketch.
 //! Error      unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
 //!            accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities by 2⁻²⁰.

@@ -307,7 +307,7 @@ mod tests {
         let groups = |registers, mixture: &[(u32, f64)]| {
             let made = FractionalBit::new(source(registers, 1), mixture, Combination::Pooled).unwrap();
             let words = |group: &Group| group.bits as usize * group.registers.div_ceil(32);
-            assert_eq!(made.words(), made.groups().iter().map(words).sum());
+            assert_eq!(made.words(), made.groups().iter().map(words).sum::<usize>());
             made.groups().iter().map(|group| (group.bits, group.registers)).collect::<Vec<_>>()
         };
         assert_eq!(groups(101, &[(1, 0.25), (2, 0.75)]), [(1, 25), (2, 76)]);

@@ -110,7 +110,9 @@ impl<'a, E: Entry> Runs<'a, E> {
         for run in &mut self.all {
             let Place::Memory(entries) = &run.place else { continue };
             bytes.clear();
-            entries.iter().for_each(|entry| entry.write(&mut bytes));
+            for entry in entries {
+                entry.write(&mut bytes);
+            }
             run.place = Place::Disk(file.append(&bytes)?);
         }
         self.held = 0;
@@ -168,7 +170,9 @@ mod tests {
         let mut parts: Vec<Vec<E>> = (0..20)
             .map(|part| (0..1000).map(|i| make(fmix64((i * (part + 3)) % 700), i % 5)).collect())
             .collect();
-        parts.iter_mut().for_each(|part| part.sort_unstable());
+        for part in &mut parts {
+            part.sort_unstable();
+        }
         let mut expected: Vec<E> = parts.iter().flatten().copied().collect();
         expected.sort_unstable();
         for most in [0, 1500, usize::MAX] {

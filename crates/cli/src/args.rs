@@ -236,6 +236,11 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
+    /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Bits are
+    /// always compared in full.
+    #[arg(long, value_name = "E", default_value = "1e-6")]
+    pub filter_error: String,
+
     /// Where the pairs go; standard output without it.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,

@@ -316,7 +316,7 @@ fn search(text: Option<&str>, measure: Measure, problems: &mut Problems) -> Sear
 }
 
 /// The error that the filter may make, if it is wanted.
-fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
+pub fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
     if text == "off" {
         return None;
     }

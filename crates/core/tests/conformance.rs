@@ -17,7 +17,7 @@ use minwise::sketch::fractional_bit::{ThreeQuarterBit, XorBit};
 use minwise::sketch::min_max::MinMax;
 use minwise::sketch::odd::Odd;
 use minwise::sketch::sectional::{Policy, PreTagged, Sectional, Tolerant};
-use minwise::sketch::{Base, Method, MinHash, Registers, Sketcher, Source, minhash::EMPTY};
+use minwise::sketch::{Base, Method, MinHash, Registers, Sketcher, Source, Statistic, minhash::EMPTY};
 use proptest::prelude::*;
 
 /// Registers or stored bits: a multiple of 4, as `Method::all` asks.
@@ -275,4 +275,45 @@ fn text_forms_say_everything() {
             assert_eq!(sketch(&*one, &document), sketch(&*two, &document), "{method}");
         }
     }
+}
+
+/// Where one number decides, the estimated value of any two rows is that of two others with the same number, and rises with it.
+#[test]
+fn estimates_depend_on_the_statistic_that_is_named() {
+    let named = |method: Method| {
+        matches!(
+            method,
+            Method::Registers(_)
+                | Method::BBit(1, _)
+                | Method::BitHash(_)
+                | Method::Xor(..)
+                | Method::ThreeQuarter(..)
+        )
+    };
+    for_each(|method, sketcher| {
+        assert_eq!(sketcher.statistic() != Statistic::Other, named(method), "{method}");
+        let (a, b) = (sketch(sketcher, &shingles(0..300)), sketch(sketcher, &shingles(100..400)));
+        let zeros = vec![0u32; sketcher.words()];
+        let changed = |count: usize| match sketcher.statistic() {
+            Statistic::EqualWords => (0..zeros.len()).map(|i| u32::from(i < count)).collect(),
+            Statistic::EqualBits => {
+                let mut row = zeros.clone();
+                for bit in 0..count {
+                    row[bit / 32] |= 1 << (bit % 32);
+                }
+                row
+            }
+            Statistic::Other => zeros.clone(),
+        };
+        let different = match sketcher.statistic() {
+            Statistic::EqualWords => a.iter().zip(&b).filter(|(a, b)| a != b).count(),
+            Statistic::EqualBits => a.iter().zip(&b).map(|(a, b)| (a ^ b).count_ones() as usize).sum(),
+            Statistic::Other => return,
+        };
+        let value = |a: &[u32], b: &[u32]| sketcher.estimate(a, b).value;
+        assert_eq!(value(&a, &b), value(&zeros, &changed(different)), "{method}");
+        let values: Vec<f64> =
+            (0..40).map(|count| sketcher.estimate(&zeros, &changed(count)).value).collect();
+        assert!(values.is_sorted_by(|a, b| a >= b), "{method}: {values:?}");
+    });
 }

@@ -1,21 +1,22 @@
 //! Sketches compared with sketches: similarities estimated, without reading a document.
+//!
+//! All pairs are compared, in tiles that stay in the cache. Where an estimate depends on one number, only that is counted,
+//! and the least count that reaches the threshold is known beforehand. Registers are compared look by look, and a pair ends
+//! at the look that rejects it ([`minwise::filter`]).
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::sketch::Sketcher;
+use minwise::filter::{Budget, Decision, Filter, default_looks};
+use minwise::kernel::Kernel;
+use minwise::sketch::{Sketcher, Statistic};
 
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
 use crate::sketch_file::{SketchFile, check_same};
-
-/// Documents whose pairs are worked on together: their sketches stay in the nearest cache while the others go by.
-const TILE: usize = 16;
-/// Documents that go by together and stay in the second cache.
-const STRETCH: usize = 256;
+use crate::tiles::Tiles;
 
 /// What is to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub struct Request<'a> {
     pub of: Option<&'a [String]>,
     /// The estimate from which on a pair is told.
     pub threshold: f64,
+    /// The share of pairs at the threshold that may be rejected before all their registers are compared.
+    pub filter: Option<f64>,
     /// Threads to work with.
     pub threads: usize,
 }
@@ -43,46 +46,65 @@ pub struct EstimatedPair {
     pub estimate: Estimate,
 }
 
+/// What was compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Pairs.
+    pub pairs: u64,
+    /// Words of their sketches that were compared.
+    pub words: u64,
+    /// Words that they have.
+    pub of_words: u64,
+}
+
 /// Compares all pairs and gives those at or above the threshold to `visit`, by the first document and then the second.
-/// Returns how many pairs were compared. Documents without shingles are in no pair.
+/// Documents without shingles are in no pair.
 pub fn for_each_pair(
     request: &Request<'_>,
     observer: &dyn Observer,
     mut visit: impl FnMut(&EstimatedPair) -> Result<(), Error> + Send,
-) -> Result<u64, Error> {
+) -> Result<Compared, Error> {
     let pairs = Pairs::new(request)?;
     observer.begin(Stage::Estimate, pairs.first.len() as u64);
-    let mut compared = 0;
-    let work = |(): &mut (), tile: usize| {
+    let mut sum = Compared::default();
+    let work = |counts: &mut Vec<u32>, tile: usize| {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let tile = tile * TILE..((tile + 1) * TILE).min(pairs.first.len());
-        let found = pairs.compare(tile.clone());
-        observer.advance(tile.len() as u64);
+        let found = pairs.compare(tile, counts);
+        observer.advance(pairs.tiles.rows(tile).len() as u64);
         Ok(found)
     };
-    let tiles = pairs.first.len().div_ceil(TILE);
-    parallel::in_order(
-        tiles,
-        request.threads,
-        || (),
-        work,
-        |(count, found)| {
-            compared += count;
-            found.iter().try_for_each(&mut visit)
-        },
-    )?;
-    Ok(compared)
+    parallel::in_order(pairs.tiles.len(), request.threads, Vec::new, work, |(compared, found)| {
+        sum.pairs += compared.pairs;
+        sum.words += compared.words;
+        sum.of_words += compared.of_words;
+        found.iter().try_for_each(&mut visit)
+    })?;
+    Ok(sum)
+}
+
+/// How pairs are compared.
+enum Way {
+    /// At most so many bits may differ, if the threshold can be reached at all.
+    Bits(Option<u32>),
+    /// Look by look.
+    Looks(Filter),
+    /// In full.
+    Full,
 }
 
 struct Pairs<'a> {
     first: &'a SketchFile,
     second: &'a SketchFile,
-    within_one: bool,
+    tiles: Tiles,
     wanted: Option<[BTreeSet<usize>; 2]>,
     sketcher: Arc<dyn Sketcher>,
+    kernel: Kernel,
+    way: Way,
     threshold: f64,
+    /// Whether some documents have no shingles and must be passed over.
+    has_empty: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -91,45 +113,127 @@ impl<'a> Pairs<'a> {
         let second = request.second.unwrap_or(first);
         check_same(first, second)?;
         let wanted = request.of.map(|ids| wanted(ids, first, second)).transpose()?;
+        let sketcher = first.spec().sketcher()?;
+        let words = sketcher.words();
+        let tiles = match request.second {
+            None => Tiles::within(first.len(), words),
+            Some(second) => Tiles::between(first.len(), second.len(), words),
+        };
+        let is_empty = |file: &SketchFile| (0..file.len()).any(|document| !file.has_shingles(document));
         Ok(Self {
             first,
             second,
-            within_one: request.second.is_none(),
+            tiles,
             wanted,
-            sketcher: first.spec().sketcher()?,
+            way: way(request, &*sketcher)?,
+            kernel: Kernel::detect(),
+            sketcher,
             threshold: request.threshold,
+            has_empty: is_empty(first) || is_empty(second),
         })
     }
 
-    /// The pairs of these documents of the first file: how many were compared, and those that reach the threshold.
-    fn compare(&self, tile: Range<usize>) -> (u64, Vec<EstimatedPair>) {
-        let begin = if self.within_one { tile.start + 1 } else { 0 };
-        let mut compared = 0;
+    /// The pairs of one tile: what was compared, and those that reach the threshold.
+    fn compare(&self, tile: usize, counts: &mut Vec<u32>) -> (Compared, Vec<EstimatedPair>) {
+        let mut compared = Compared::default();
         let mut found = vec![];
-        for stretch in (begin..self.second.len()).step_by(STRETCH) {
-            for first in tile.clone().filter(|&first| self.first.has_shingles(first)) {
-                let row = self.first.row(first);
-                for second in stretch..(stretch + STRETCH).min(self.second.len()) {
-                    if !self.is_wanted(first, second) {
-                        continue;
-                    }
-                    compared += 1;
-                    let estimate = self.sketcher.estimate(row, self.second.row(second));
-                    if estimate.value >= self.threshold {
-                        found.push(EstimatedPair { first, second, estimate });
-                    }
-                }
+        let words = self.sketcher.words() as u64;
+        self.tiles.for_each_stretch(tile, |first, others| {
+            if self.has_empty && !self.first.has_shingles(first) {
+                return;
             }
-        }
+            let row = self.first.row(first);
+            if let (Way::Bits(limit), None, false) = (&self.way, &self.wanted, self.has_empty) {
+                let pairs = others.len() as u64;
+                compared.pairs += pairs;
+                compared.words += pairs * words;
+                compared.of_words += pairs * words;
+                let Some(limit) = *limit else { return };
+                counts.resize(others.len(), 0);
+                self.kernel.different_bits_of_rows(row, self.second.rows_of(others.clone()), counts);
+                let near = counts.iter().zip(others).filter(|(count, _)| **count <= limit);
+                found.extend(near.map(|(_, second)| self.estimated(first, second)));
+                return;
+            }
+            for second in others.filter(|&second| self.is_wanted(first, second)) {
+                compared.pairs += 1;
+                compared.of_words += words;
+                compared.words += match &self.way {
+                    Way::Looks(filter) => {
+                        let other = self.second.row(second);
+                        let count = |range: std::ops::Range<usize>| {
+                            self.kernel.equal_words(&row[range.clone()], &other[range])
+                        };
+                        match filter.decide_by(count) {
+                            Decision::Reject { compared } => compared as u64,
+                            // Printed with the estimate of all registers.
+                            Decision::Accept { .. } => {
+                                found.push(self.estimated(first, second));
+                                words
+                            }
+                        }
+                    }
+                    Way::Bits(_) | Way::Full => {
+                        found.push(self.estimated(first, second));
+                        words
+                    }
+                };
+            }
+        });
+        found.retain(|pair| pair.estimate.value >= self.threshold);
         found.sort_unstable_by_key(|pair| (pair.first, pair.second));
         (compared, found)
     }
 
+    fn estimated(&self, first: usize, second: usize) -> EstimatedPair {
+        let estimate = self.sketcher.estimate(self.first.row(first), self.second.row(second));
+        EstimatedPair { first, second, estimate }
+    }
+
     fn is_wanted(&self, first: usize, second: usize) -> bool {
-        self.second.has_shingles(second)
-            && (!self.within_one || first < second)
+        (!self.has_empty || self.second.has_shingles(second))
             && self.wanted.as_ref().is_none_or(|[a, b]| a.contains(&first) || b.contains(&second))
     }
+}
+
+fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
+    let (threshold, method) = (request.threshold, request.first.spec().method);
+    Ok(match sketcher.statistic() {
+        Statistic::EqualBits => Way::Bits(most_different_bits(sketcher, threshold)),
+        Statistic::EqualWords => {
+            let Some(error) = request.filter.filter(|_| threshold > 0.0 && threshold < 1.0) else {
+                return Ok(Way::Full);
+            };
+            let looks = default_looks(method.registers());
+            Filter::of(method, threshold, 1, &looks, Budget::Exact(error))?.map_or(Way::Full, Way::Looks)
+        }
+        Statistic::Other => Way::Full,
+    })
+}
+
+/// The most bits in which two rows may differ for the estimate to reach the threshold.
+fn most_different_bits(sketcher: &dyn Sketcher, threshold: f64) -> Option<u32> {
+    let zeros = vec![0u32; sketcher.words()];
+    let reaches = |bits: u32| {
+        let mut row = zeros.clone();
+        for bit in 0..bits {
+            row[bit as usize / 32] |= 1 << (bit % 32);
+        }
+        sketcher.estimate(&zeros, &row).value >= threshold
+    };
+    if !reaches(0) {
+        return None;
+    }
+    let (mut low, mut high) = (0, zeros.len() as u32 * 32 + 1);
+    while high - low > 1 {
+        let middle = u32::midpoint(low, high);
+        if reaches(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(low)
 }
 
 /// The documents of both files that have one of the ids.

@@ -4,6 +4,7 @@
 //! document), `ids` (UTF-8, one after the other) and `rows` (the sketches, u32 a word). It says of itself which spec made
 //! it, with its version and the Unicode version, and how many documents and words it has.
 
+use std::ops::Range;
 use std::path::Path;
 
 use minwise::text::UNICODE;
@@ -145,6 +146,12 @@ impl SketchFile {
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         bytemuck::cast_slice(self.bytes("rows"))
+    }
+
+    /// The sketches of some documents, one after the other.
+    #[must_use]
+    pub fn rows_of(&self, documents: Range<usize>) -> &[u32] {
+        &self.rows()[documents.start * self.words..documents.end * self.words]
     }
 
     /// A document's sketch.

@@ -20,6 +20,7 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let threshold = settings::estimate_threshold(&args.threshold, &mut problems);
     let threads = settings::threads(args.threads.as_deref(), &mut problems);
+    let filter = settings::filter_error(&args.filter_error, &mut problems);
     problems.finish()?;
 
     let first = SketchFile::open(Path::new(&args.first))?;
@@ -29,8 +30,14 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         Some(path) => Output::create(Path::new(path), overwrite(args.force))?,
     };
     let progress = Progress::new(printer);
-    let request =
-        Request { first: &first, second: second.as_ref(), of: args.of.as_deref(), threshold, threads };
+    let request = Request {
+        first: &first,
+        second: second.as_ref(),
+        of: args.of.as_deref(),
+        threshold,
+        filter,
+        threads,
+    };
     let right = second.as_ref().unwrap_or(&first);
     let mut found = 0u64;
     let compared = for_each_pair(&request, &progress, |pair| {
@@ -66,16 +73,20 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         "event": "summary",
         "spec": first.spec().to_string(),
         "threshold": threshold,
-        "compared": compared,
+        "compared": compared.pairs,
+        "words_compared": compared.words,
+        "words": compared.of_words,
         "pairs": found,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
         "pairs       {} estimated at or above {threshold}, of {}\n\
+         compared    {:.1} % of their words\n\
          spec        {}\n\
          time        {:.2} s",
         grouped(found),
-        counted(compared, "pair"),
+        counted(compared.pairs, "pair"),
+        100.0 * compared.words as f64 / (compared.of_words as f64).max(1.0),
         first.spec(),
         elapsed.as_secs_f64(),
     ));

@@ -427,6 +427,7 @@ fn pairs() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
 fn compare() {
     insta::assert_snapshot!(Desk::new().run("compare --help"), @"
     exit 0
@@ -835,6 +836,12 @@ fn estimate() {
 
           --of <ID>...
               Only pairs that have one of these documents
+
+          --filter-error <E>
+              The share of pairs at the threshold that may be rejected before all their registers are
+              compared, or `off`. Bits are always compared in full
+
+              [default: 1e-6]
 
       -o, --output <FILE>
               Where the pairs go; standard output without it

@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use super::packing::Packing;
-use super::{Registers, Sketcher, minhash::EMPTY, register_bits};
+use super::{Registers, Sketcher, Statistic, minhash::EMPTY, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::estimate::b_bit::{self, Chance};
@@ -106,6 +106,10 @@ impl Sketcher for BBit {
         if let Some(values) = registers_of(&*self.source, self.words(), shingles, out) {
             self.packing.pack(|i| register_bits(i, values[i]), out);
         }
+    }
+
+    fn statistic(&self) -> Statistic {
+        if self.bits == 1 { Statistic::EqualBits } else { Statistic::Other }
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use super::b_bit::BBit;
-use super::{Registers, Sketcher};
+use super::{Registers, Sketcher, Statistic};
 use crate::error::Error;
 use crate::estimate::{Estimate, b_bit};
 
@@ -57,6 +57,10 @@ impl Sketcher for BitHash {
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         self.bits.sketch_into(shingles, out);
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualBits
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -13,7 +13,7 @@
 //! Do not     use them for speed.
 
 use super::minhash::check_registers;
-use super::{Registers, Sketcher, merge_minima};
+use super::{Registers, Sketcher, Statistic, merge_minima};
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
 use crate::hash::SplitMix64;
@@ -82,6 +82,10 @@ impl Sketcher for FamilyMinHash {
 
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         merge_minima(a, b, out)
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -26,7 +26,7 @@ use crate::estimate::{self, Estimate};
 use crate::hash::{SplitMix64, fmix64};
 
 use super::minhash::{EMPTY, check_registers};
-use super::{Registers, Sketcher, merge_minima};
+use super::{Registers, Sketcher, Statistic, merge_minima};
 
 /// Makes fast similarity sketches.
 #[derive(Debug, Clone)]
@@ -95,6 +95,10 @@ impl Sketcher for FastSimilarity {
 
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         merge_minima(a, b, out)
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use super::b_bit::{MOST_BITS, check_bits, registers_of};
 use super::packing::Packing;
-use super::{Registers, Sketcher, register_bits};
+use super::{Registers, Sketcher, Statistic, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::estimate::b_bit::Chance;
@@ -198,6 +198,10 @@ impl Sketcher for XorBit {
         }
     }
 
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualBits
+    }
+
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         let matches = self.matches(a, b);
         fractional_bit::xor_estimate(matches, self.stored_bits(), self.halvings, Chance::sparse(1))
@@ -270,6 +274,10 @@ impl Sketcher for ThreeQuarterBit {
             if i < pairs { exclusive_or(&values, 2 * i, 2) } else { exclusive_or(&values, pairs + i, 1) }
         };
         self.packing.pack(stored, out);
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualBits
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

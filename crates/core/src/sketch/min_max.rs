@@ -23,7 +23,7 @@ use crate::hash::SplitMix64;
 use crate::kernel::{Kernel, Linear};
 
 use super::minhash::EMPTY;
-use super::{Registers, Sketcher, merge_minima};
+use super::{Registers, Sketcher, Statistic, merge_minima};
 
 /// Makes sketches of k/2 minima and k/2 maxima.
 #[derive(Debug, Clone)]
@@ -80,6 +80,10 @@ impl Sketcher for MinMax {
 
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         merge_minima(a, b, out)
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -21,7 +21,7 @@
 //! Use when   in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
 //! Do not     use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
 
-use super::{Registers, Sketcher, merge_minima};
+use super::{Registers, Sketcher, Statistic, merge_minima};
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
 use crate::hash::SplitMix64;
@@ -99,6 +99,10 @@ impl Sketcher for MinHash {
 
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         merge_minima(a, b, out)
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

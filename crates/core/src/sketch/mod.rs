@@ -53,6 +53,18 @@ pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
 pub use weighted::{WeightedMethod, WeightedSketcher};
 
+/// The number that the value of an estimate depends on, where it is one that the value rises with. Comparing many pairs,
+/// only that need be counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// Words of the two rows that agree.
+    EqualWords,
+    /// Bits of the two rows that agree; those beyond the last are 0 in every row.
+    EqualBits,
+    /// Something else.
+    Other,
+}
+
 /// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
 pub trait Sketcher: fmt::Debug + Send + Sync {
     /// Words that one sketch takes.
@@ -76,6 +88,11 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     #[must_use]
     fn merge_into(&self, _a: &[u32], _b: &[u32], _out: &mut [u32]) -> bool {
         false
+    }
+
+    /// The number that the value of the estimate depends on, and rises with.
+    fn statistic(&self) -> Statistic {
+        Statistic::Other
     }
 
     /// The value that is estimated, computed from the shingles themselves: their Jaccard similarity, unless the sketch

@@ -30,7 +30,7 @@ use crate::estimate::{self, Estimate};
 use crate::hash::{SplitMix64, fmix32, fmix64};
 
 use super::minhash::EMPTY;
-use super::{Registers, Sketcher, merge_minima};
+use super::{Registers, Sketcher, Statistic, merge_minima};
 
 /// What becomes of empty bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -205,6 +205,10 @@ impl Sketcher for Densified {
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         self.0.sketch_into(shingles, out);
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -10,11 +10,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::Sketcher;
 use super::cws::Cws;
 use super::icws::Icws;
 use super::minhash::EMPTY;
 use super::zero_bit::ZeroBit;
+use super::{Sketcher, Statistic};
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
 use crate::hash::fmix64;
@@ -65,6 +65,10 @@ impl Sketcher for Counted {
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
         self.sketcher.sketch_into(self.weigher.weigh(shingles).view(), out);
+    }
+
+    fn statistic(&self) -> Statistic {
+        Statistic::EqualWords
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -27,7 +27,7 @@ fn texts() -> Vec<String> {
                 }
             })
             .collect();
-        for _ in 0..1 + random.below(4) {
+        for _ in 0..=random.below(4) {
             let mut words = words.clone();
             for _ in 0..random.below(8) {
                 let at = random.below(words.len());

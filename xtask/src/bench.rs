@@ -172,17 +172,17 @@ pub fn peers(shared: &str) -> Result<()> {
     Ok(())
 }
 
-fn build() -> Result<PathBuf> {
+pub fn build() -> Result<PathBuf> {
     cargo(&["build", "--release", "--package", "minwise-cli"])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(target.join("release").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn work() -> PathBuf {
+pub fn work() -> PathBuf {
     root().join("target").join("bench-data")
 }
 
-fn path(path: &Path) -> String {
+pub fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

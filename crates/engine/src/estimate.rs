@@ -5,6 +5,7 @@
 //! at the look that rejects it ([`minwise::filter`]).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
@@ -89,9 +90,35 @@ enum Way {
     /// At most so many bits may differ, if the threshold can be reached at all.
     Bits(Option<u32>),
     /// Look by look.
-    Looks(Filter),
+    Looks(Filter, Heads),
     /// In full.
     Full,
+}
+
+/// The registers of the first look, close together: most pairs end there, and the beginnings of whole rows would lie so
+/// regularly in memory that they drive one another out of the cache.
+struct Heads {
+    words: usize,
+    first: Vec<u32>,
+    /// If there is a second file.
+    second: Option<Vec<u32>>,
+}
+
+impl Heads {
+    fn new(request: &Request<'_>, words: usize) -> Self {
+        let heads = |file: &SketchFile| -> Vec<u32> {
+            (0..file.len()).flat_map(|document| file.row(document)[..words].iter().copied()).collect()
+        };
+        Self { words, first: heads(request.first), second: request.second.map(heads) }
+    }
+
+    fn first(&self, document: usize) -> &[u32] {
+        &self.first[document * self.words..][..self.words]
+    }
+
+    fn second(&self, document: usize) -> &[u32] {
+        &self.second.as_ref().unwrap_or(&self.first)[document * self.words..][..self.words]
+    }
 }
 
 struct Pairs<'a> {
@@ -151,18 +178,23 @@ impl<'a> Pairs<'a> {
                 let Some(limit) = *limit else { return };
                 counts.resize(others.len(), 0);
                 self.kernel.different_bits_of_rows(row, self.second.rows_of(others.clone()), counts);
-                let near = counts.iter().zip(others).filter(|(count, _)| **count <= limit);
-                found.extend(near.map(|(_, second)| self.estimated(first, second)));
+                if any_at_most(counts, limit) {
+                    let near = counts.iter().zip(others).filter(|(count, _)| **count <= limit);
+                    found.extend(near.map(|(_, second)| self.estimated(first, second)));
+                }
                 return;
             }
             for second in others.filter(|&second| self.is_wanted(first, second)) {
                 compared.pairs += 1;
                 compared.of_words += words;
                 compared.words += match &self.way {
-                    Way::Looks(filter) => {
-                        let other = self.second.row(second);
-                        let count = |range: std::ops::Range<usize>| {
-                            self.kernel.equal_words(&row[range.clone()], &other[range])
+                    Way::Looks(filter, heads) => {
+                        let count = |range: Range<usize>| {
+                            if range == (0..heads.words) {
+                                self.kernel.equal_words(heads.first(first), heads.second(second))
+                            } else {
+                                self.kernel.equal_words(&row[range.clone()], &self.second.row(second)[range])
+                            }
                         };
                         match filter.decide_by(count) {
                             Decision::Reject { compared } => compared as u64,
@@ -205,10 +237,19 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
                 return Ok(Way::Full);
             };
             let looks = default_looks(method.registers());
-            Filter::of(method, threshold, 1, &looks, Budget::Exact(error))?.map_or(Way::Full, Way::Looks)
+            let filter = Filter::of(method, threshold, 1, &looks, Budget::Exact(error))?;
+            filter.map_or(Way::Full, |filter| {
+                let words = filter.looks().first().map_or(0, |look| look.registers);
+                Way::Looks(filter, Heads::new(request, words))
+            })
         }
         Statistic::Other => Way::Full,
     })
+}
+
+/// Whether any count is at most the limit. Written so that every machine does it with vectors.
+fn any_at_most(counts: &[u32], limit: u32) -> bool {
+    counts.iter().fold(0, |seen, count| seen | (count.wrapping_sub(limit + 1) >> 31)) != 0
 }
 
 /// The most bits in which two rows may differ for the estimate to reach the threshold.
@@ -254,5 +295,27 @@ fn wanted(ids: &[String], first: &SketchFile, second: &SketchFile) -> Result<[BT
             Err(ErrorKind::NoSuchId { id: id.clone(), hint }.into())
         }
         None => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_at_the_limit_are_seen() {
+        assert!(!any_at_most(&[], 5));
+        assert!(!any_at_most(&[6, 1024, 7], 5));
+        assert!(any_at_most(&[6, 5, 7], 5));
+        assert!(any_at_most(&[0], 0));
+    }
+
+    #[test]
+    fn the_limit_is_the_last_count_that_reaches_the_threshold() {
+        let sketcher = "b-bit:1/minhash:1024".parse::<minwise::sketch::Method>().unwrap().build(1).unwrap();
+        // Ĵ = 2·Ê − 1 ≥ 0.8 as long as at most a tenth of the bits differ.
+        assert_eq!(most_different_bits(&*sketcher, 0.8), Some(102));
+        assert_eq!(most_different_bits(&*sketcher, 1.0), Some(0));
+        assert_eq!(most_different_bits(&*sketcher, 0.0), Some(1024));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// Rows whose partners are looked for together: they stay in the nearest cache while the others go by.
+/// Rows whose partners are looked for together: a stretch of others that is in the nearest cache is used as often.
 const TILE: usize = 16;
-/// Rows that go by together and stay in the second cache, in bytes.
-const STRETCH_BYTES: usize = 128 << 10;
+/// Rows that go by together and stay in the nearest cache, in bytes.
+const STRETCH_BYTES: usize = 32 << 10;
 
 /// A cut of all pairs into pieces of work.
 #[derive(Debug, Clone, Copy)]

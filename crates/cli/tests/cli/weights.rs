@@ -1,8 +1,10 @@
 //! Weights, boilerplate, containment, and other ways to find candidates.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::support::{Desk, prose, record, records, with_word, words};
+use crate::support::{Desk, prose, record, records, unzstd, with_word, words};
 
 /// Filled-in forms: a long text that all share, and some words of each one's own.
 fn forms() -> Desk {
@@ -226,4 +228,47 @@ fn wrong_weights_are_refused() {
 
     hint: check the spelling; a relative path starts at the current folder
     ");
+}
+
+/// Short answers that were copied from longer originals, or were not: what was cut out of them is contained in them, and
+/// Jaccard similarity does not see it.
+#[test]
+fn plagiarised_answers_are_contained_in_their_originals() {
+    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/plagiarised-answers.tar.zst");
+    let Ok(packed) = fs_err::read(shared) else {
+        println!("skipped: `plagiarised-answers.tar.zst` is not in `../shared/data`");
+        return;
+    };
+    let desk = Desk::new();
+    tar::Archive::new(&*unzstd(&packed)).unpack(desk.root()).unwrap();
+    let names = desk.names();
+    let labels = names.iter().find(|name| name.ends_with("file_information.csv")).expect("labels are there");
+    let folder = labels.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let labels = desk.text(labels);
+    let originals = |measure: &str| -> BTreeSet<String> {
+        let found = desk
+            .run(&format!(
+                "pairs {folder} -q --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
+            ))
+            .exit(0);
+        // An answer and the original of its task, which is the end of its name.
+        let answer = |line: &&str| {
+            let (first, second) = line.split_once('\t')?;
+            let (second, _) = second.split_once('\t')?;
+            let task = |name: &str| name.split_once('_').map(|(_, task)| task.to_owned());
+            (second.starts_with("orig") && task(first) == task(second)).then(|| first.to_owned())
+        };
+        found.lines().iter().filter_map(answer).collect()
+    };
+    let (jaccard, containment) = (originals("jaccard"), originals("containment"));
+    assert!(jaccard.is_subset(&containment) && containment.len() > 2 * jaccard.len());
+    let labelled = |label: &str| -> Vec<&str> {
+        let lines = labels.lines().filter(|line| line.rsplit(',').next() == Some(label));
+        lines.filter_map(|line| line.split(',').next()).collect()
+    };
+    assert!(
+        labelled("cut").iter().filter(|name| containment.contains(**name)).count() * 2
+            > labelled("cut").len()
+    );
+    assert!(!labelled("non").is_empty() && labelled("non").iter().all(|name| !containment.contains(*name)));
 }

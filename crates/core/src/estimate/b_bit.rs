@@ -15,6 +15,8 @@
 //! Var = (1−R)(R + 1/(2ᵇ−1))/k. As printed, A is 0/0 at r = 0 and cancels below r = 10⁻¹², so it is taken from `ln_1p`
 //! and `exp_m1` (E-27).
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use super::{Estimate, Z_95, wilson_interval};
 
 /// How often two registers agree by accident: C₁ and C₂.
@@ -161,8 +163,7 @@ pub(super) fn linear(
 
 /// An estimate from m of k trials by a curved estimator, whose slope grows without bound as the share falls.
 ///
-/// The floor is that of [`linear`]. Where the slope is so steep that the delta method says more than the whole
-/// interval allows, the interval says how large the error is.
+/// The floor is that of [`linear`].
 pub(super) fn curved(
     matches: usize,
     trials: usize,
@@ -175,17 +176,26 @@ pub(super) fn curved(
     let m = (matches as f64).max(floor * k);
     let (low, high) = wilson_interval(m, k);
     let interval = (similarity(low).clamp(0.0, 1.0), similarity(high).clamp(0.0, 1.0));
+    let above_floor = floor + (floor * (1.0 - floor) / k).sqrt();
     Estimate {
         value: similarity(matches as f64 / k).clamp(0.0, 1.0),
-        standard_error: bounded(variance(similarity(inside(m, k))), interval),
+        standard_error: bounded(variance(similarity(inside(m, k))), interval, similarity(above_floor)),
         interval,
     }
 }
 
-/// The standard error of this variance, or what the interval implies where that is less.
-pub(super) fn bounded(variance: f64, (low, high): (f64, f64)) -> f64 {
+/// The standard error of a curved estimator, as nearly as variance (by the delta method) and interval tell it.
+///
+/// Where the slope is so steep that the variance says more than the interval allows, the interval says how large the
+/// error is. One that begins at 0 is cut off there: its width is one side only, and documents that share nothing may
+/// have given it. Of their estimates half are clamped to 0 and half lie above it, at `above_zero` if their count is
+/// one standard deviation above its mean. A linear estimator is `above_zero`/√2 away from 0 in the root mean square; a
+/// curved one flattens, so it is less (Jensen), and no less than that is reported.
+pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -> f64 {
+    let sides = if low > 0.0 { 2.0 } else { 1.0 };
     // `min` passes over NaN, which the formulas give where the slope is infinite.
-    ((high - low) / (2.0 * Z_95)).min(variance.sqrt())
+    let error = ((high - low) / (sides * Z_95)).min(variance.sqrt());
+    if low > 0.0 { error } else { error.max(above_zero.clamp(0.0, 1.0) * FRAC_1_SQRT_2) }
 }
 
 /// The similarities under which a statistic that grows with the similarity is at most `Z_95` standard deviations from

@@ -89,11 +89,16 @@ pub fn estimate(different: usize, registers: usize, bits: usize) -> Estimate {
     let law = |j| difference(j, registers, bits);
     let interval = score_interval(-seen, |j| -law(j).0, |j| law(j).1.sqrt());
     let interval = (interval.0.min(value), interval.1.max(value));
-    Estimate { value, standard_error: bounded(variance(at, registers, bits), interval), interval }
+    let (mean, spread) = law(0.0);
+    let above_zero = similarity(mean - spread.sqrt(), registers, bits).unwrap_or(0.0);
+    let standard_error = bounded(variance(at, registers, bits), interval, above_zero);
+    Estimate { value, standard_error, interval }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::FRAC_1_SQRT_2;
+
     use super::*;
 
     #[test]
@@ -191,7 +196,7 @@ mod tests {
                 let (low, high) = found.interval;
                 assert!(0.0 <= low && low <= found.value && found.value <= high && high <= 1.0, "{found:?}");
                 assert!(
-                    found.standard_error > 0.0 && found.standard_error < 0.35,
+                    found.standard_error > 0.0 && found.standard_error <= FRAC_1_SQRT_2,
                     "{registers} {z} {found:?}"
                 );
             }

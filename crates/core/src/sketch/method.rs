@@ -459,12 +459,18 @@ impl FromStr for Mixture {
         let mut mixture = Self { parts: [(0, 0); 4], len: 0 };
         for part in text.split('+') {
             let (bits, share) = part.split_once('x').ok_or_else(wrong)?;
-            let share: f64 = share.parse().map_err(|_| wrong())?;
+            let number: f64 = share.parse().map_err(|_| wrong())?;
             let slot = mixture.parts.get_mut(mixture.len).ok_or_else(wrong)?;
-            if !(0.0..=1.0).contains(&share) {
+            if !(0.0..=1.0).contains(&number) {
                 return Err(wrong());
             }
-            *slot = (bits.parse().map_err(|_| wrong())?, (share * 1000.0).round() as u16);
+            let thousandths = (number * 1000.0).round();
+            // Of equal decimals, one read and one divided, both are the nearest number there is.
+            if thousandths / 1000.0 != number {
+                let expected = format!("in whole thousandths, such as {}", thousandths / 1000.0);
+                return Err(Error::out_of_range("the share of a width", share, &expected));
+            }
+            *slot = (bits.parse().map_err(|_| wrong())?, thousandths as u16);
             mixture.len += 1;
         }
         Ok(mixture)
@@ -600,6 +606,29 @@ mod tests {
             "b-bit:1/icws:8",
         ] {
             assert!(form.parse::<Method>().is_err(), "{form}");
+        }
+    }
+
+    #[test]
+    fn shares_are_thousandths_and_never_rounded() {
+        for thousandths in 0..=1000 {
+            let share = f64::from(thousandths) / 1000.0;
+            let form = format!("1x{share}+2x{:.3}", 1.0 - share);
+            let parsed: Mixture = form.parse().unwrap();
+            assert_eq!(parsed.shares()[0], (1, share), "{form}");
+        }
+        assert_eq!("1x0.3330+2x667e-3".parse::<Mixture>().unwrap().to_string(), "1x0.333+2x0.667");
+        for (form, message) in [
+            (
+                "fractional:1x0.3333+2x0.6667/minhash:8",
+                "the share of a width cannot be 0.3333: it must be in whole thousandths, such as 0.333",
+            ),
+            (
+                "fractional,pooled:1x0.5+2x0.49999/minhash:8",
+                "the share of a width cannot be 0.49999: it must be in whole thousandths, such as 0.5",
+            ),
+        ] {
+            assert_eq!(form.parse::<Method>().unwrap_err().to_string(), message);
         }
     }
 

@@ -31,7 +31,7 @@ use crate::kernel::{Kernel, Linear};
 pub const EMPTY: u32 = u32::MAX;
 
 /// The most registers a sketch can have.
-const MOST_REGISTERS: usize = 1 << 16;
+pub(super) const MOST_REGISTERS: usize = 1 << 16;
 
 pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
     if (1..=MOST_REGISTERS).contains(&registers) {

@@ -36,6 +36,7 @@ pub mod odd;
 pub mod one_permutation;
 mod packing;
 pub mod sectional;
+mod smallest;
 pub mod super_minhash;
 pub mod weighted;
 pub mod zero_bit;

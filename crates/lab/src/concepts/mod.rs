@@ -23,7 +23,7 @@ pub fn files() -> Result<Vec<File>, Error> {
         .into_iter()
         .map(|(name, chart)| File { path: format!("plots/{name}.svg"), content: chart.svg() })
         .collect();
-    files.push(File { path: "sketches.md".to_owned(), content: table::page()? });
+    files.push(File { path: "sketches.md".to_owned(), content: table::page() });
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }

@@ -278,6 +278,14 @@ pub struct PlanArgs {
     #[arg(long, value_name = "E", default_value = "0.02")]
     pub error: String,
 
+    /// Show the filter, too: the looks at which a run puts pairs aside, and how many registers it compares until then.
+    #[arg(long)]
+    pub filter: bool,
+
+    /// The share of pairs at the threshold that the filter may put aside.
+    #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter")]
+    pub filter_error: String,
+
     /// How the plan is written.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,

@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Cluster;
+use minwise::filter::{Budget, Filter, default_looks};
 use minwise::keep::Keep;
 use minwise::shingle::{Repeats, Shingling, Short};
 use minwise::sketch::Method;
@@ -320,14 +321,24 @@ pub fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
     if text == "off" {
         return None;
     }
-    let error: f64 = problems.number("--filter-error", text, "a number or `off`");
+    let looks = default_looks(method.registers());
+    // Registers of `minhash` agree with the probability of the similarity itself.
+    let filter = Filter::new(threshold, method.registers(), &looks, Budget::Exact(error));
+    problems.check("--filter", filter).map(|filter| (filter, error))
+}
+
+/// A share of pairs that the filter may put aside; `kind` is what it is to be, `otherwise` what else it may be.
+fn filter_share(text: &str, kind: &str, otherwise: &str, problems: &mut Problems) -> f64 {
+    let error: f64 = problems.number("--filter-error", text, kind);
     if text.parse::<f64>().is_ok() && !(1e-200..=0.5).contains(&error) {
         problems.add(
-            format!("`--filter-error`: the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`"),
+            format!(
+                "`--filter-error`: the share cannot be {error}: it must be from 1e-200 to 0.5{otherwise}"
+            ),
             None,
         );
     }
-    Some(error)
+    error
 }
 
 pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {

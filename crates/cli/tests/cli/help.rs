@@ -604,6 +604,15 @@ fn plan() {
 
               [default: 0.02]
 
+          --filter
+              Show the filter, too: the looks at which a run puts pairs aside, and how many registers it
+              compares until then
+
+          --filter-error <E>
+              The share of pairs at the threshold that the filter may put aside
+
+              [default: 1e-6]
+
           --format <FORMAT>
               How the plan is written
 

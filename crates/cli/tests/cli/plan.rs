@@ -1,6 +1,8 @@
 //! `minwise plan`.
 
-use serde_json::Value;
+use minwise::filter::{Budget, Filter, Use, default_looks};
+use minwise::sketch::Method;
+use serde_json::{Value, json};
 
 use crate::support::Desk;
 
@@ -59,53 +61,53 @@ fn a_plan_for_people() {
 
     sketches for a standard error of 0.02 at similarity 0.8, in long documents
 
-    sketch                                    bytes  hashes a shingle  bands
-    xor:2/minhash                                63              1985     no
-    xor:1/minhash                                73              1154     no
-    three-quarter,paper/minhash                  88              1055     no
-    three-quarter/minhash                        95              1012     no
-    odd/minhash                                  96               768     no
-    xor:3/minhash                               108              6906     no
-    b-bit:1/minhash                             113               900     no
-    bit-hash/minhash                            113               900     no
-    connected:2x1/minhash                       119               950     no
-    fractional:1x0.5+2x0.5/minhash              131               696     no
-    fractional,pooled:1x0.5+2x0.5/minhash       131               696     no
-    connected:4x1/minhash                       133              1062     no
-    b-bit:2/minhash                             142               567     no
-    b-bit:3/minhash                             177               472     no
-    b-bit:4/minhash                             217               434     no
-    b-bit:5/minhash                             261               417     no
-    b-bit:6/minhash                             306               408     no
-    b-bit:7/minhash                             354               404     no
-    b-bit:8/minhash                             402               402     no
-    b-bit:9/minhash                             452               401     no
-    b-bit:10/minhash                            501               401     no
-    b-bit:11/minhash                            551               401     no
-    b-bit:12/minhash                            601               401     no
-    b-bit:13/minhash                            651               401     no
-    b-bit:14/minhash                            701               401     no
-    b-bit:15/minhash                            751               401     no
-    b-bit:16/minhash                            801               401     no
-    fast-similarity                            1600                 1    yes
-    min-max                                    1600               400    yes
-    minhash                                    1600               400    yes
-    minhash,modular                            1600               400    yes
-    minhash,multiplicative                     1600               400    yes
-    minhash,murmur3                            1600               400    yes
-    one-permutation                            1600                 1    yes
-    one-permutation,raw                        1600                 1     no
-    one-permutation,rotation                   1600                 1    yes
-    sectional:s=2,pre/minhash                  1600               400     no
-    super-minhash                              1600                 1    yes
-    sectional:s=2,last/minhash                 1650               400     no
-    sectional:s=2/minhash                      1650               400     no
-    sectional:s=2,mask/minhash                 1700               400     no
-    sectional:s=2,tolerant/minhash             1921               400     no
-    bottom-k                                   3200                 1     no
+    sketch                                     bytes  hashes a shingle  bands
+    xor:2/minhash:2016                            64              2016     no
+    xor:1/minhash:1176                            76              1176     no
+    three-quarter,paper/minhash:1062              92              1062     no
+    three-quarter/minhash:1024                    96              1024     no
+    odd:780/minhash:780                          100               780     no
+    xor:3/minhash:6912                           108              6912     no
+    b-bit:1/minhash:900                          116               900     no
+    bit-hash/minhash:900                         116               900     no
+    connected:2x1/minhash:960                    120               960     no
+    fractional,pooled:1x0.5+2x0.5/minhash:696    132               696     no
+    fractional:1x0.5+2x0.5/minhash:696           132               696     no
+    b-bit:2/minhash:576                          144               576     no
+    connected:4x1/minhash:1068                   144              1068     no
+    b-bit:3/minhash:480                          180               480     no
+    b-bit:4/minhash:444                          224               444     no
+    b-bit:5/minhash:420                          280               420     no
+    b-bit:6/minhash:408                          312               408     no
+    b-bit:7/minhash:408                          364               408     no
+    b-bit:8/minhash:408                          408               408     no
+    b-bit:9/minhash:408                          468               408     no
+    b-bit:10/minhash:408                         520               408     no
+    b-bit:11/minhash:408                         572               408     no
+    b-bit:12/minhash:408                         624               408     no
+    b-bit:13/minhash:408                         676               408     no
+    b-bit:14/minhash:408                         728               408     no
+    b-bit:15/minhash:408                         780               408     no
+    b-bit:16/minhash:408                         816               408     no
+    fast-similarity:408                         1632                 1    yes
+    one-permutation,raw:408                     1632                 1     no
+    one-permutation,rotation:408                1632                 1    yes
+    one-permutation:408                         1632                 1    yes
+    super-minhash:408                           1632                 1    yes
+    min-max:408                                 1632               408    yes
+    minhash,modular:408                         1632               408    yes
+    minhash,multiplicative:408                  1632               408    yes
+    minhash,murmur3:408                         1632               408    yes
+    minhash:408                                 1632               408    yes
+    sectional:s=2,pre/minhash:408               1632               408     no
+    sectional:s=2,last/minhash:408              1684               408     no
+    sectional:s=2/minhash:408                   1684               408     no
+    sectional:s=2,mask/minhash:408              1736               408     no
+    sectional:s=2,tolerant/minhash:408          1960               408     no
+    bottom-k:408                                3264                 1     no
 
-    to find candidates, take `minhash`, or `fast-similarity` where hashing takes the time: both can be banded
-    to keep sketches for comparison only, take `xor:2/minhash`: no other needs fewer bytes at this similarity
+    to find candidates, take `fast-similarity:408`: 1632 bytes and 1 hash a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes
+    to keep sketches for comparison only, take `xor:2/minhash:2016`: 64 bytes; none takes fewer
     ");
 }
 
@@ -193,24 +195,194 @@ fn a_wrong_option_is_reported_once() {
     assert_eq!(run.err, "minwise: `--registers`: `none` is not a whole number\n");
 }
 
+fn plan(options: &str) -> Value {
+    let run = Desk::new().run(&format!("plan --format json {options}")).exit(0);
+    serde_json::from_str(run.text()).unwrap()
+}
+
+/// A list of sketches in a plan.
+fn sketches(plan: &Value, list: &str) -> Vec<Value> {
+    plan[list].as_array().unwrap().clone()
+}
+
+/// The sketch that is named by a member of a list.
+fn method(sketch: &Value) -> Method {
+    sketch["sketch"].as_str().unwrap().parse().unwrap()
+}
+
 /// Digest 04, 9: at 0.8 a quarter of a bit a register needs the fewest bits, at 0.5 one bit does.
 #[test]
 fn sketches_are_ranked_by_bytes() {
-    let ranked = |options: &str| -> Vec<Value> {
-        let run = Desk::new().run(&format!("plan --format json {options}")).exit(0);
-        let plan: Value = serde_json::from_str(run.text()).unwrap();
-        plan["sketches"].as_array().unwrap().clone()
-    };
-    for (options, least) in [("--threshold 0.8", "xor:2/minhash"), ("--threshold 0.5", "b-bit:1/minhash")] {
-        let sketches = ranked(options);
+    for (options, least) in
+        [("--threshold 0.8", "xor:2/minhash:2016"), ("--threshold 0.5", "b-bit:1/minhash:1884")]
+    {
+        let plan = plan(options);
+        let sketches = sketches(&plan, "sketches");
         assert!(sketches.len() > 30);
         assert_eq!(sketches[0]["sketch"], least, "{options}");
-        let bytes: Vec<f64> = sketches.iter().map(|sketch| sketch["bytes"].as_f64().unwrap()).collect();
+        assert_eq!(plan["recommended"]["storage"]["sketch"], least);
+        let bytes: Vec<u64> = sketches.iter().map(|sketch| sketch["bytes"].as_u64().unwrap()).collect();
         assert!(bytes.is_sorted(), "{bytes:?}");
     }
-    // 0.8 · 0.2 / 0.02² registers of 4 bytes.
-    let sketches = ranked("--threshold 0.8 --error 0.02");
-    let minhash = sketches.iter().find(|sketch| sketch["sketch"] == "minhash").unwrap();
-    assert_eq!((minhash["bytes"].as_f64(), minhash["bandable"].as_bool()), (Some(1600.0), Some(true)));
     Desk::new().run("plan --error 0").exit(2);
+}
+
+/// Everything that is listed can be typed and made, has the error, and costs what is said.
+#[test]
+fn sketches_are_whole_forms_of_real_size() {
+    for (threshold, error) in [(0.8, 0.02), (0.5, 0.01), (0.9, 0.0015), (0.1, 0.3), (1.0, 0.1)] {
+        let plan = plan(&format!("--threshold {threshold} --recall 0.5 --error {error}"));
+        let (within, beyond) = (sketches(&plan, "sketches"), sketches(&plan, "out_of_reach"));
+        assert_eq!(within.len() + beyond.len(), Method::kinds().len());
+        for sketch in &within {
+            let method = method(sketch);
+            assert!(method.variance(threshold).sqrt() <= error, "{method} at {threshold}");
+            assert_eq!(sketch["bytes"], method.size_bytes());
+            assert_eq!(sketch["hashes_per_shingle"], method.hashes_per_shingle());
+            assert_eq!(sketch["bandable"], method.bandable().is_some());
+        }
+        for sketch in &beyond {
+            assert!(method(sketch).variance(threshold).sqrt() > error, "{sketch} at {threshold}");
+        }
+    }
+}
+
+#[test]
+fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
+    let plan = plan("--error 0.05");
+    let candidates = &plan["recommended"]["candidates"];
+    let cost = |method: Method| (method.size_bytes(), method.hashes_per_shingle());
+    let recommended = method(candidates);
+    for other in sketches(&plan, "sketches").iter().map(method).filter(|other| other.bandable().is_some()) {
+        assert!(cost(recommended) <= cost(other), "{recommended} {other}");
+    }
+    assert_eq!(
+        candidates["reason"],
+        "288 bytes and 1 hash a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+    );
+    assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes; none takes fewer");
+}
+
+#[test]
+fn an_error_that_no_sketch_has() {
+    let plan = plan("--error 1e-9");
+    assert_eq!(sketches(&plan, "sketches"), [Value::Null; 0]);
+    assert_eq!(plan["recommended"], json!({"candidates": null, "storage": null}));
+    let run = Desk::new().run("plan --error 1e-9").exit(0);
+    assert!(run.text().contains("no kind has it at any size") && !run.text().contains("take `"), "{run}");
+}
+
+/// The formulas of a few kinds know no bound near similarity 0.
+#[test]
+fn columns_hold_numbers_of_any_size() {
+    let run = Desk::new().run("plan --threshold 0.02 --recall 0.5 --error 0.0006").exit(0);
+    let lines: Vec<&str> = run.text().lines().collect();
+    for title in ["sketch  ", "similarity  probability"] {
+        let first = lines.iter().position(|line| line.starts_with(title)).unwrap();
+        let table: Vec<usize> =
+            lines[first..].iter().map_while(|line| (!line.is_empty()).then_some(line.len())).collect();
+        assert!(table.len() > 10 && table.iter().all(|&width| width == table[0]), "{table:?}\n{run}");
+    }
+    assert!(lines.iter().any(|line| line.starts_with("xor:3/") && line.ends_with("above 1")), "{run}");
+}
+
+#[test]
+fn the_filter_of_a_plan() {
+    let run = Desk::new().run("plan --threshold 0.85 --filter --filter-error 1e-4 --registers 96").exit(0);
+    let (_, filter) = run.text().split_once("filter for").unwrap();
+    insta::assert_snapshot!(filter, @"
+     an error of 1e-4 at similarity 0.85
+
+    all looks together reject 8.89e-5 of the pairs there, no look alone more than 2.98e-5
+    a pair is rejected at `m_lower` agreements or fewer; it could be accepted at `m_upper` or more
+    the shares are of pairs with similarities spread evenly from 0 to 1
+
+    registers  m_lower  m_upper  rejected  accepted
+           16        6        -    0.4118    0.0000
+           32       17        -    0.5455    0.0000
+           48       28        -    0.5918    0.0000
+           64       41       64    0.6462    0.0154
+           80       53       79    0.6667    0.0247
+           96       65       94    0.6804    0.0309
+
+    registers that are compared on average; `dedup` and `pairs` only reject, and verify what is left
+
+    similarity  rejected  rejecting only  accepting too
+           0.1  1.000000            16.0           16.0
+           0.2  1.000000            16.4           16.4
+           0.3  1.000000            18.8           18.8
+           0.4  1.000000            24.3           24.3
+           0.5  0.999875            34.6           34.6
+           0.6  0.958190            55.7           55.7
+           0.7  0.387380            86.4           86.4
+           0.8  0.005731            95.9           95.9
+          0.85  0.000089            96.0           96.0
+           0.9  0.000001            96.0           95.9
+             1  0.000000            96.0           64.0
+    ");
+}
+
+/// A number as it comes back from JSON, where its last digit may be another.
+fn as_read(number: f64) -> Value {
+    serde_json::from_str(&json!(number).to_string()).unwrap()
+}
+
+/// What is shown is what the library decides by.
+#[test]
+fn the_filter_for_programs() {
+    let plan = plan("--filter --registers 200 --threshold 0.7");
+    let filter = Filter::new(0.7, 200, &default_looks(200), Budget::Exact(1e-6)).unwrap();
+    let shown = &plan["filter"];
+    let looks = shown["looks"].as_array().unwrap();
+    assert_eq!(looks.len(), filter.looks().len());
+    for (shown, look) in looks.iter().zip(filter.looks()) {
+        assert_eq!(shown["registers"], look.registers);
+        assert_eq!((&shown["m_lower"], &shown["m_upper"]), (&json!(look.lower), &json!(look.upper)));
+        assert_eq!(shown["rejection_rate"], as_read(look.rejection_rate()));
+        assert_eq!(shown["acceptance_rate"], as_read(look.acceptance_rate()));
+    }
+    let pairs = shown["pairs"].as_array().unwrap();
+    // The threshold is one of the tenths.
+    assert_eq!(pairs.len(), 10);
+    for pair in pairs {
+        let outcome = |purpose| filter.outcome(pair["similarity"].as_f64().unwrap(), purpose);
+        assert_eq!(pair["rejected"], as_read(outcome(Use::Screen).rejected));
+        assert_eq!(pair["registers_compared"], as_read(outcome(Use::Screen).comparisons));
+        assert_eq!(pair["registers_compared_deciding"], as_read(outcome(Use::Decide).comparisons));
+    }
+    assert!(shown["error_at_threshold"].as_f64().unwrap() <= 1e-6);
+    assert_eq!(shown["error_per_look"], as_read(filter.error_per_look()));
+}
+
+#[test]
+fn filters_that_cannot_be_made() {
+    let desk = Desk::new();
+    insta::assert_snapshot!(desk.run("plan --filter --filter-error 0.9 --error 0"), @"
+    exit 2
+    --- stderr
+    minwise: `--error`: a standard error cannot be 0: it must be above 0 and at most 0.5
+    minwise: `--filter-error`: the share cannot be 0.9: it must be from 1e-200 to 0.5
+    ");
+    insta::assert_snapshot!(desk.run("plan --filter --filter-error off"), @"
+    exit 2
+    --- stderr
+    minwise: `--filter-error`: `off` is not a number
+    ");
+    insta::assert_snapshot!(desk.run("plan --filter --threshold 1"), @"
+    exit 2
+    --- stderr
+    minwise: `--filter`: the threshold of the filter cannot be 1: it must be above 0 and below 1
+    ");
+    insta::assert_snapshot!(desk.run("plan --filter-error 0.1"), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --filter
+
+    Usage: minwise plan --filter --filter-error <E>
+
+    For more information, try '--help'.
+    ");
+    let run = desk.run("plan --filter --threshold 0.2 --registers 4 --bands 4 --rows 1").exit(0);
+    assert!(run.text().ends_with("4 registers are too few: every pair passes\n"), "{run}");
 }

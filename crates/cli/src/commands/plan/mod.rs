@@ -1,4 +1,8 @@
-//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them.
+//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them; which sketch to take for an
+//! error; and, on demand, what the filter does.
+
+mod filter;
+mod ranking;
 
 use std::io::Write;
 
@@ -10,6 +14,8 @@ use crate::Exit;
 use crate::args::{PlanArgs, PlanFormat};
 use crate::printer::Failure;
 use crate::settings::{self, Problems};
+use filter::FilterPlan;
+use ranking::Ranking;
 
 const PLOT_COLUMNS: usize = 61;
 const PLOT_ROWS: usize = 13;
@@ -20,10 +26,15 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let method = settings::method(&args.registers, &mut problems);
     let banding = settings::banding(&args.bands, method, threshold, &mut problems);
     let error = settings::standard_error(&args.error, &mut problems);
+    let filter = args
+        .filter
+        .then(|| settings::planned_filter(&args.filter_error, method, threshold, &mut problems))
+        .flatten()
+        .map(|(filter, error)| FilterPlan { filter, threshold, error });
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
 
-    let plan = Plan { banding, threshold, method, error };
+    let plan = Plan { banding, threshold, method, error, filter };
     let out = match args.format {
         PlanFormat::Text => plan.text(),
         PlanFormat::Json => plan.json(),
@@ -37,19 +48,8 @@ struct Plan {
     threshold: f64,
     method: Method,
     error: f64,
+    filter: Option<FilterPlan>,
 }
-
-/// A sketch as large as the wanted error asks for.
-struct Ranked {
-    /// Its kind, without a size.
-    name: String,
-    bytes: f64,
-    hashes: f64,
-    bandable: bool,
-}
-
-/// Sketches of this size are scaled: a variance falls with the size, and bytes grow with it.
-const MODEL: usize = 4096;
 
 impl Plan {
     fn probability(&self, similarity: f64) -> f64 {
@@ -69,26 +69,6 @@ impl Plan {
         tune::expected_false_candidates(self.banding, self.threshold, |similarity| similarity)
     }
 
-    /// Every sketch, by the bytes that it needs for the wanted error at the threshold.
-    fn ranking(&self) -> Vec<Ranked> {
-        let mut ranked: Vec<Ranked> = Method::all(MODEL)
-            .into_iter()
-            .map(|method| {
-                let scale = method.variance(self.threshold) / (self.error * self.error);
-                let hashes = method.hashes_per_shingle() as f64;
-                Ranked {
-                    name: method.to_string().replace(&format!(":{}", method.registers()), ""),
-                    bytes: method.size_bytes() as f64 * scale,
-                    hashes: if hashes > 1.0 { hashes * scale } else { 1.0 },
-                    bandable: method.bandable().is_some(),
-                }
-            })
-            .filter(|ranked| ranked.bytes.is_finite())
-            .collect();
-        ranked.sort_by(|a, b| a.bytes.total_cmp(&b.bytes).then_with(|| a.name.cmp(&b.name)));
-        ranked
-    }
-
     fn json(&self) -> String {
         let curve = Curve::from(self.banding);
         let points: Vec<_> = (0..=20)
@@ -97,19 +77,8 @@ impl Plan {
                 json!({"similarity": similarity, "probability": self.probability(similarity)})
             })
             .collect();
-        let sketches: Vec<_> = self
-            .ranking()
-            .into_iter()
-            .map(|Ranked { name, bytes, hashes, bandable }| {
-                json!({
-                    "sketch": name,
-                    "bytes": bytes.ceil(),
-                    "hashes_per_shingle": hashes.ceil(),
-                    "bandable": bandable,
-                })
-            })
-            .collect();
-        let plan = json!({
+        let ranking = Ranking::new(self.threshold, self.error);
+        let mut plan = json!({
             "sketch": self.method.to_string(),
             "threshold": self.threshold,
             "bands": self.banding.bands(),
@@ -122,8 +91,13 @@ impl Plan {
             "expected_false_candidates": self.false_candidates(),
             "curve": points,
             "standard_error": self.error,
-            "sketches": sketches,
+            "sketches": ranking.sketches_json(),
+            "out_of_reach": ranking.out_of_reach_json(),
+            "recommended": ranking.recommended_json(),
         });
+        if let Some(filter) = &self.filter {
+            plan["filter"] = filter.json();
+        }
         format!("{plan}\n")
     }
 
@@ -157,26 +131,9 @@ impl Plan {
             let similarity = f64::from(i) / 20.0;
             out += &format!("{similarity:>10.2}  {:>11.6}\n", self.probability(similarity));
         }
-        out + &self.ranking_text()
-    }
-
-    fn ranking_text(&self) -> String {
-        let ranking = self.ranking();
-        let mut out = format!(
-            "\nsketches for a standard error of {} at similarity {}, in long documents\n\n\
-             sketch                                    bytes  hashes a shingle  bands\n",
-            self.error, self.threshold
-        );
-        for Ranked { name, bytes, hashes, bandable } in &ranking {
-            let bands = if *bandable { "yes" } else { "no" };
-            out += &format!("{name:38}  {:>7.0}  {:>16.0}  {bands:>5}\n", bytes.ceil(), hashes.ceil());
-        }
-        if let Some(least) = ranking.first() {
-            out += &format!(
-                "\nto find candidates, take `minhash`, or `fast-similarity` where hashing takes the time: both can be banded\n\
-                 to keep sketches for comparison only, take `{}`: no other needs fewer bytes at this similarity\n",
-                least.name
-            );
+        out += &Ranking::new(self.threshold, self.error).text();
+        if let Some(filter) = &self.filter {
+            out += &filter.text();
         }
         out
     }
@@ -214,4 +171,29 @@ impl Plan {
         out += &format!("       0{:>30}{:>30}\n", "0.5", "1");
         out
     }
+}
+
+/// What the first column of a table holds.
+#[derive(Clone, Copy)]
+enum First {
+    /// Names, which begin at the left.
+    Names,
+    /// Numbers, which end at the right.
+    Numbers,
+}
+
+/// Columns under their titles, as wide as what is in them.
+fn table<const N: usize>(first: First, titles: [&str; N], rows: Vec<[String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(titles.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match (column, first) {
+            (0, First::Names) => format!("{cell:width$}"),
+            (0, First::Numbers) => format!("{cell:>width$}"),
+            _ => format!("  {cell:>width$}"),
+        });
+        cells.collect::<String>() + "\n"
+    };
+    rows.iter().map(line).collect()
 }

@@ -1,0 +1,127 @@
+//! The filter of a plan: where pairs are put aside, and how much is compared until then.
+
+use minwise::filter::{Filter, Look, Use};
+use serde_json::{Value, json};
+
+use super::{First, table};
+
+/// A filter for one threshold, with the error that it was made for.
+pub(super) struct FilterPlan {
+    pub(super) filter: Filter,
+    pub(super) threshold: f64,
+    pub(super) error: f64,
+}
+
+/// What becomes of pairs of one similarity.
+struct Pairs {
+    similarity: f64,
+    /// The probability that a look rejects a pair.
+    rejected: f64,
+    /// Registers that are compared on average where pairs are only rejected, as runs do.
+    compared: f64,
+    /// Registers that are compared on average where pairs are accepted too.
+    compared_deciding: f64,
+}
+
+impl FilterPlan {
+    /// Tenths of the similarity, and the threshold.
+    fn pairs(&self) -> Vec<Pairs> {
+        let mut similarities: Vec<f64> = (1..=10).map(|tenths| f64::from(tenths) / 10.0).collect();
+        similarities.push(self.threshold);
+        similarities.sort_by(f64::total_cmp);
+        similarities.dedup();
+        similarities
+            .into_iter()
+            .map(|similarity| {
+                // Registers of `minhash` agree with the probability of the similarity itself.
+                let screened = self.filter.outcome(similarity, Use::Screen);
+                Pairs {
+                    similarity,
+                    rejected: screened.rejected,
+                    compared: screened.comparisons,
+                    compared_deciding: self.filter.expected_comparisons(similarity, Use::Decide),
+                }
+            })
+            .collect()
+    }
+
+    /// The error that is made: the thresholds are whole numbers and seldom use up what is allowed.
+    fn made_error(&self) -> f64 {
+        self.filter.outcome(self.threshold, Use::Screen).rejected
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let looks: Vec<Value> = self
+            .filter
+            .looks()
+            .iter()
+            .map(|look| {
+                json!({
+                    "registers": look.registers,
+                    "m_lower": look.lower,
+                    "m_upper": look.upper,
+                    "rejection_rate": look.rejection_rate(),
+                    "acceptance_rate": look.acceptance_rate(),
+                })
+            })
+            .collect();
+        let pairs: Vec<Value> = self
+            .pairs()
+            .into_iter()
+            .map(|Pairs { similarity, rejected, compared, compared_deciding }| {
+                json!({
+                    "similarity": similarity,
+                    "rejected": rejected,
+                    "registers_compared": compared,
+                    "registers_compared_deciding": compared_deciding,
+                })
+            })
+            .collect();
+        json!({
+            "error": self.error,
+            "error_at_threshold": self.made_error(),
+            "error_per_look": self.filter.error_per_look(),
+            "looks": looks,
+            "pairs": pairs,
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let Self { filter, threshold, error } = self;
+        let mut out = format!("\nfilter for an error of {error:e} at similarity {threshold}\n\n");
+        if filter.looks().is_empty() {
+            let registers = filter.registers();
+            return out + &format!("{registers} registers are too few: every pair passes\n");
+        }
+        out += &format!(
+            "all looks together reject {:.2e} of the pairs there, no look alone more than {:.2e}\n\
+             a pair is rejected at `m_lower` agreements or fewer; it could be accepted at `m_upper` or more\n\
+             the shares are of pairs with similarities spread evenly from 0 to 1\n\n",
+            self.made_error(),
+            filter.error_per_look(),
+        );
+        let matches = |matches: Option<usize>| matches.map_or("-".to_owned(), |matches| matches.to_string());
+        let look_row = |look: &Look| {
+            [
+                look.registers.to_string(),
+                matches(look.lower),
+                matches(look.upper),
+                format!("{:.4}", look.rejection_rate()),
+                format!("{:.4}", look.acceptance_rate()),
+            ]
+        };
+        let looks = filter.looks().iter().map(look_row).collect();
+        out += &table(First::Numbers, ["registers", "m_lower", "m_upper", "rejected", "accepted"], looks);
+        out += "\nregisters that are compared on average; `dedup` and `pairs` only reject, and verify what is left\n\n";
+        let pair_row = |Pairs { similarity, rejected, compared, compared_deciding }| {
+            [
+                similarity.to_string(),
+                format!("{rejected:.6}"),
+                format!("{compared:.1}"),
+                format!("{compared_deciding:.1}"),
+            ]
+        };
+        let pairs = self.pairs().into_iter().map(pair_row).collect();
+        out + &table(First::Numbers, ["similarity", "rejected", "rejecting only", "accepting too"], pairs)
+    }
+}

@@ -1,0 +1,149 @@
+//! Every sketch as large as a wanted error asks for, and which of them to take.
+
+use minwise::sketch::Method;
+use serde_json::{Value, json};
+
+use super::{First, table};
+
+/// All kinds of sketches, for one standard error at one similarity.
+pub(super) struct Ranking {
+    similarity: f64,
+    error: f64,
+    /// Those that can have the error, the fewest bytes first, and of as many bytes the fewest hashes.
+    ranked: Vec<Ranked>,
+    /// The largest of each kind that cannot.
+    out_of_reach: Vec<Method>,
+}
+
+struct Ranked {
+    method: Method,
+    bytes: usize,
+    hashes: usize,
+}
+
+/// A sketch to take, and why.
+struct Recommended {
+    sketch: Method,
+    reason: String,
+}
+
+impl Recommended {
+    fn json(&self) -> Value {
+        json!({"sketch": self.sketch.to_string(), "reason": self.reason})
+    }
+}
+
+impl Ranking {
+    pub(super) fn new(similarity: f64, error: f64) -> Self {
+        let (mut ranked, mut out_of_reach) = (vec![], vec![]);
+        for kind in Method::kinds() {
+            match Method::smallest(kind, similarity, error) {
+                Some(method) => ranked.push(Ranked {
+                    method,
+                    bytes: method.size_bytes(),
+                    hashes: method.hashes_per_shingle(),
+                }),
+                None => out_of_reach.push(Method::largest(kind)),
+            }
+        }
+        ranked.sort_by_cached_key(|ranked| (ranked.bytes, ranked.hashes, ranked.method.to_string()));
+        Self { similarity, error, ranked, out_of_reach }
+    }
+
+    /// What finds candidates at the least cost.
+    fn candidates(&self) -> Option<Recommended> {
+        let least = self.ranked.iter().find(|ranked| ranked.method.bandable().is_some())?;
+        let Ranked { method, bytes, hashes } = *least;
+        let hashes = if hashes == 1 { "1 hash".to_owned() } else { format!("{hashes} hashes") };
+        let reason = format!(
+            "{bytes} bytes and {hashes} a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
+        );
+        Some(Recommended { sketch: method, reason })
+    }
+
+    /// What takes the least room.
+    fn storage(&self) -> Option<Recommended> {
+        let least = self.ranked.first()?;
+        let reason = format!("{} bytes; none takes fewer", least.bytes);
+        Some(Recommended { sketch: least.method, reason })
+    }
+
+    pub(super) fn sketches_json(&self) -> Value {
+        self.ranked
+            .iter()
+            .map(|Ranked { method, bytes, hashes }| {
+                json!({
+                    "sketch": method.to_string(),
+                    "bytes": bytes,
+                    "hashes_per_shingle": hashes,
+                    "bandable": method.bandable().is_some(),
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn out_of_reach_json(&self) -> Value {
+        self.out_of_reach
+            .iter()
+            .map(|method| {
+                json!({
+                    "sketch": method.to_string(),
+                    "standard_error": method.variance(self.similarity).sqrt(),
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn recommended_json(&self) -> Value {
+        json!({
+            "candidates": self.candidates().map(|recommended| recommended.json()),
+            "storage": self.storage().map(|recommended| recommended.json()),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let wanted = format!(
+            "a standard error of {} at similarity {}, in long documents",
+            self.error, self.similarity
+        );
+        let mut out = format!("\nsketches for {wanted}\n\n");
+        if self.ranked.is_empty() {
+            out += "no kind has it at any size\n";
+        } else {
+            out += &self.ranked_text();
+        }
+        if !self.out_of_reach.is_empty() {
+            out += "\nout of reach: the largest of each kind that can be made, and its standard error\n\n";
+            out += &self.out_of_reach_text();
+        }
+        let uses = [
+            ("to find candidates", self.candidates()),
+            ("to keep sketches for comparison only", self.storage()),
+        ];
+        for (at, (to, Recommended { sketch, reason })) in
+            uses.into_iter().filter_map(|(to, recommended)| Some((to, recommended?))).enumerate()
+        {
+            out += if at == 0 { "\n" } else { "" };
+            out += &format!("{to}, take `{sketch}`: {reason}\n");
+        }
+        out
+    }
+
+    fn ranked_text(&self) -> String {
+        let rows = self.ranked.iter().map(|Ranked { method, bytes, hashes }| {
+            let bands = if method.bandable().is_some() { "yes" } else { "no" };
+            [method.to_string(), bytes.to_string(), hashes.to_string(), bands.to_owned()]
+        });
+        table(First::Names, ["sketch", "bytes", "hashes a shingle", "bands"], rows.collect())
+    }
+
+    fn out_of_reach_text(&self) -> String {
+        let rows = self.out_of_reach.iter().map(|method| {
+            let error = method.variance(self.similarity).sqrt();
+            // Some formulas know no bound where the sketch can tell nothing.
+            let error = if error < 1.0 { format!("{error:.6}") } else { "above 1".to_owned() };
+            [method.to_string(), error]
+        });
+        table(First::Names, ["sketch", "standard error"], rows.collect())
+    }
+}

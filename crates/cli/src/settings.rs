@@ -318,7 +318,18 @@ fn search(text: Option<&str>, measure: Measure, problems: &mut Problems) -> Sear
 
 /// The error that the filter may make, if it is wanted.
 pub fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
-    if text == "off" {
+    (text != "off").then(|| filter_share(text, "a number or `off`", ", or `off`", problems))
+}
+
+/// A filter as it would be made for this threshold and error, with that error.
+pub fn planned_filter(
+    error: &str,
+    method: Method,
+    threshold: f64,
+    problems: &mut Problems,
+) -> Option<(Filter, f64)> {
+    let error = filter_share(error, NUMBER, "", problems);
+    if !problems.0.is_empty() {
         return None;
     }
     let looks = default_looks(method.registers());

@@ -3,7 +3,21 @@
 //! - [`plot`]: line and point charts as SVG.
 //! - [`measure`]: the error of real sketches of generated documents, over fixed seeds.
 //! - [`concepts`]: the pictures and the table of `docs/concepts`, made of the two.
+//! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
+//!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
+//! - [`record`] and [`report`]: what is kept of a run, and one page of it.
 
+pub mod catalogue;
+pub mod check;
 pub mod concepts;
+pub mod definition;
+pub mod experiment;
+mod experiments;
 pub mod measure;
+pub mod parallel;
 pub mod plot;
+pub mod record;
+pub mod report;
+mod simulate;
+pub mod table;
+pub mod verdict;

@@ -23,7 +23,7 @@ pub(super) fn power_of_ten(digit: i32, exponent: i32) -> String {
 }
 
 /// Text as it stands in an element.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

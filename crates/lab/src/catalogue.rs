@@ -1,0 +1,65 @@
+//! The list of all experiments.
+
+use anyhow::{Context as _, Result};
+
+use crate::definition::Definition;
+use crate::experiment::{Experiment, Runner};
+use crate::experiments::s002;
+
+/// Each name with its definition and its runner.
+macro_rules! catalogue {
+    ($($name:literal => $runner:path,)*) => {
+        [$(($name, include_str!(concat!("../../../lab/definitions/", $name, ".toml")), $runner as Runner)),*]
+    };
+}
+
+/// All experiments, in the order of their names.
+pub fn all() -> Result<Vec<Experiment>> {
+    catalogue! {
+        "002/figure-1" => s002::figure_1::run,
+        "002/figure-2" => s002::figure_2::run,
+        "002/figure-3" => s002::figure_3::run,
+        "002/figure-4" => s002::figure_4::run,
+        "002/figure-5" => s002::figure_5::run,
+        "002/formulas-29-32" => s002::formulas_29_32::run,
+    }
+    .into_iter()
+    .map(|(name, text, runner)| {
+        let definition = Definition::parse(text).with_context(|| format!("the definition of {name}"))?;
+        Ok(Experiment { name, definition, runner })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+    use crate::verdict::Expectation;
+
+    #[test]
+    fn every_definition_has_a_runner_and_names_are_in_order() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/definitions");
+        let mut files = BTreeSet::new();
+        for source in fs_err::read_dir(&folder).unwrap() {
+            for file in fs_err::read_dir(source.unwrap().path()).unwrap() {
+                let path = file.unwrap().path().with_extension("");
+                files.insert(path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+        let names: Vec<String> = all().unwrap().iter().map(|experiment| experiment.name.to_owned()).collect();
+        assert_eq!(names, Vec::from_iter(files));
+    }
+
+    #[test]
+    fn corrections_name_their_errata_and_nothing_else_has_any() {
+        for experiment in all().unwrap() {
+            let Definition { expect, errata, about, .. } = &experiment.definition;
+            assert_eq!(*expect == Expectation::Corrected, !errata.is_empty(), "{}", experiment.name);
+            assert!(errata.is_sorted(), "{}", experiment.name);
+            assert!(!about.trim().is_empty(), "{}", experiment.name);
+        }
+    }
+}

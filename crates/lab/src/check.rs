@@ -1,0 +1,264 @@
+//! What a verdict is made of: statements about numbers that hold or do not.
+//!
+//! The tolerance is never chosen. What was simulated may deviate by [`STANDARD_ERRORS`] of its own standard errors, what was
+//! printed by half a unit of its last digit, what was counted not at all.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How many standard errors a simulated value may lie from the one it estimates. A normal one does so in one of 1.7
+/// million cases, and a full run has some thousand.
+pub const STANDARD_ERRORS: f64 = 5.0;
+
+/// What a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Whether what was measured is what theory says.
+    Theory,
+    /// Whether what was measured runs as the source says: which is larger, what grows.
+    Shape,
+    /// Whether what the source prints is so.
+    Published,
+    /// Whether what the source prints can be so at all.
+    Possible,
+}
+
+/// A statement, and whether it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What it is about.
+    pub kind: Kind,
+    /// The statement.
+    pub claim: String,
+    /// What was found.
+    pub found: String,
+    /// What it was compared with.
+    pub against: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// The erratum that says why a published statement does not.
+    pub erratum: Option<String>,
+}
+
+impl Check {
+    fn new(
+        kind: Kind,
+        claim: &str,
+        found: impl fmt::Display,
+        against: impl fmt::Display,
+        holds: bool,
+    ) -> Self {
+        let (found, against) = (found.to_string(), against.to_string());
+        Self { kind, claim: claim.to_owned(), found, against, holds, erratum: None }
+    }
+
+    /// What was simulated is what theory says, but for its standard error.
+    #[must_use]
+    pub fn simulated(claim: &str, found: f64, expected: f64, standard_error: f64) -> Self {
+        let mut deviations = Deviations::default();
+        deviations.add(found, expected, standard_error);
+        Self {
+            found: significant(found),
+            against: format!("{} ± {}", significant(expected), significant(STANDARD_ERRORS * standard_error)),
+            ..deviations.check(claim)
+        }
+    }
+
+    /// What was computed is the known value, which is given with so many digits.
+    #[must_use]
+    pub fn known(claim: &str, found: f64, expected: &Printed) -> Self {
+        Self::new(Kind::Theory, claim, significant(found), expected, expected.agrees(found))
+    }
+
+    /// What was counted or computed is so, without tolerance.
+    #[must_use]
+    pub fn exact<T: fmt::Display + PartialEq>(claim: &str, found: &T, expected: &T) -> Self {
+        Self::new(Kind::Theory, claim, found, expected, found == expected)
+    }
+
+    /// A law that what was measured must obey.
+    #[must_use]
+    pub fn law(claim: &str, found: impl fmt::Display, law: impl fmt::Display, holds: bool) -> Self {
+        Self::new(Kind::Theory, claim, found, law, holds)
+    }
+
+    /// Something that the source sees in its picture is in ours.
+    #[must_use]
+    pub fn shape(claim: &str, found: impl fmt::Display, wanted: impl fmt::Display, holds: bool) -> Self {
+        Self::new(Kind::Shape, claim, found, wanted, holds)
+    }
+
+    /// A printed number is the right one.
+    #[must_use]
+    pub fn published(claim: &str, found: f64, printed: &Printed) -> Self {
+        Self::new(Kind::Published, claim, significant(found), printed, printed.agrees(found))
+    }
+
+    /// A printed statement is right.
+    #[must_use]
+    pub fn stated(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
+        Self::new(Kind::Published, claim, found, stated, holds)
+    }
+
+    /// A printed number lies within what is possible.
+    #[must_use]
+    pub fn possible(claim: &str, printed: impl fmt::Display, bound: impl fmt::Display, holds: bool) -> Self {
+        Self::new(Kind::Possible, claim, printed, bound, holds)
+    }
+
+    /// The same check; if it does not hold, this erratum says why.
+    #[must_use]
+    pub fn erratum(mut self, erratum: &str) -> Self {
+        self.erratum = Some(erratum.to_owned());
+        self
+    }
+}
+
+/// Many simulated values that are to be what theory says: the one that deviates most stands for all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Deviations {
+    points: usize,
+    worst: f64,
+}
+
+impl Deviations {
+    /// Takes one in.
+    pub fn add(&mut self, found: f64, expected: f64, standard_error: f64) {
+        let difference = (found - expected).abs();
+        // Without any chance left the two must be equal, up to the rounding of sums.
+        let deviation = if standard_error > 0.0 {
+            difference / standard_error
+        } else if difference <= expected.abs() * 1e3 * f64::EPSILON {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+        self.points += 1;
+        // Not a number deviates without bound.
+        self.worst = if deviation >= 0.0 { self.worst.max(deviation) } else { f64::INFINITY };
+    }
+
+    /// The check that all of them are as they should be.
+    #[must_use]
+    pub fn check(&self, claim: &str) -> Check {
+        let found = format!("at most {:.2} standard errors apart at {} points", self.worst, self.points);
+        let holds = self.points > 0 && self.worst <= STANDARD_ERRORS;
+        Check::new(Kind::Theory, claim, found, format!("at most {STANDARD_ERRORS}"), holds)
+    }
+}
+
+/// A number with as many digits as are printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Printed {
+    text: String,
+    /// The number.
+    pub value: f64,
+    half_unit: f64,
+}
+
+impl Printed {
+    /// Whether a number, rounded to as many digits, is this one.
+    ///
+    /// A half that was rounded either way agrees.
+    #[must_use]
+    pub fn agrees(&self, found: f64) -> bool {
+        (found - self.value).abs() <= self.half_unit + self.value.abs() * 4.0 * f64::EPSILON
+    }
+}
+
+impl TryFrom<String> for Printed {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+        let decimals: i32 =
+            mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.chars().map(|_| 1).sum());
+        let exponent: i32 = exponent.parse().map_err(|_| format!("`{text}` has no whole exponent"))?;
+        Ok(Self { half_unit: 0.5 * 10_f64.powi(exponent - decimals), value, text })
+    }
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A number with five significant digits, written out where that is short.
+#[must_use]
+pub fn significant(value: f64) -> String {
+    let digits = |value: f64, decimals: usize| {
+        let text = format!("{value:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    };
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}").replace("-0", "0");
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if (-4..=8).contains(&exponent) {
+        digits(value, (4 - exponent).max(0) as usize)
+    } else {
+        let text = format!("{value:.4e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(text: &str) -> Printed {
+        Printed::try_from(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn printed_numbers_agree_up_to_their_last_digit() {
+        assert!(printed("0.544").agrees(0.5444) && !printed("0.544").agrees(0.5446));
+        assert!(printed("6.48E-53").agrees(6.479e-53) && !printed("6.48E-53").agrees(6.49e-53));
+        assert!(printed("61").agrees(61.0) && !printed("61").agrees(60.0));
+        assert!(!printed("1").agrees(f64::NAN));
+        assert!(Printed::try_from("1.2.3".to_owned()).is_err() && Printed::try_from(String::new()).is_err());
+    }
+
+    #[test]
+    fn simulations_may_deviate_by_their_standard_errors() {
+        assert!(Check::simulated("", 1.49, 1.0, 0.1).holds);
+        assert!(!Check::simulated("", 1.51, 1.0, 0.1).holds);
+        assert!(!Check::simulated("", f64::NAN, 1.0, 0.1).holds);
+        assert!(
+            Check::simulated("", 0.3, 0.1 + 0.2, 0.0).holds && !Check::simulated("", 0.3, 0.2, 0.0).holds
+        );
+    }
+
+    #[test]
+    fn the_worst_point_stands_for_all_and_none_is_no_proof() {
+        let mut deviations = Deviations::default();
+        assert!(!deviations.check("").holds);
+        deviations.add(1.0, 1.0, 1.0);
+        assert!(deviations.check("").holds);
+        deviations.add(7.0, 1.0, 1.0);
+        deviations.add(1.0, 1.0, 1.0);
+        assert!(!deviations.check("").holds);
+    }
+
+    #[test]
+    fn numbers_have_five_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.123_456, "0.12346"),
+            (12_345.678, "12346"),
+            (500_500.0, "500500"),
+            (1.5e-61, "1.5e-61"),
+            (-0.000_25, "-0.00025"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
+}

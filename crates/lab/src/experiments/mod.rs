@@ -1,0 +1,45 @@
+//! One file an experiment, by source. What experiments of one source share is in the `mod.rs` of its folder.
+
+pub(crate) mod s002;
+
+use crate::measure::Spread;
+use crate::plot::{Axis, Chart, Point, Series};
+
+/// A chart without small print.
+fn chart(title: &str, description: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+    Chart { title: title.to_owned(), description: description.to_owned(), note: String::new(), x, y, series }
+}
+
+/// A line through values.
+fn line(label: &str, line: Vec<(f64, f64)>) -> Series {
+    Series { label: label.to_owned(), line, points: vec![] }
+}
+
+/// Markers without error bars.
+fn points(label: &str, at: &[(f64, f64)]) -> Series {
+    let points = at.iter().map(|&(x, y)| Point { x, y, error: None }).collect();
+    Series { label: label.to_owned(), line: vec![], points }
+}
+
+/// The variance of a spread, times `scale`, with two standard errors on either side.
+fn variance_point(x: f64, spread: &Spread, scale: f64) -> Point {
+    let (low, high) =
+        (spread.variance - 2.0 * spread.variance_error, spread.variance + 2.0 * spread.variance_error);
+    Point { x, y: spread.variance * scale, error: Some((low * scale, high * scale)) }
+}
+
+/// Where a function is 0, between two places where it has different signs: by halving, down to the last bit.
+fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let rises = f(low) < 0.0;
+    loop {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            return middle;
+        }
+        if (f(middle) < 0.0) == rises {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What is kept of a run: a folder an experiment, with Markdown to read, CSV and JSON to compute with, SVG to look at.
+//!
+//! ```text
+//! README.md                  the verdicts
+//! 002/figure-1/README.md     one experiment, with its tables and pictures
+//! 002/figure-1/result.json   the same for `minwise lab report`
+//! 002/figure-1/*.csv, *.svg  its tables and pictures
+//! ```
+//!
+//! Nothing of it depends on the clock or on the threads, unless the experiment is one that takes times.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Check, Kind};
+use crate::experiment::{Context, Experiment, Findings, Options};
+use crate::table::{Table, markdown_text};
+use crate::verdict::Verdict;
+
+/// A picture of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Its file, beside `result.json`.
+    pub file: String,
+    /// What it shows.
+    pub title: String,
+    /// What is to be seen in it.
+    pub description: String,
+}
+
+/// What came of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// `source/place`.
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+    /// Where it stands in its source.
+    pub place: String,
+    /// How far it can be repeated.
+    pub class: char,
+    /// What was done and how to read it.
+    pub about: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether there were fewer trials.
+    pub quick: bool,
+    /// What was varied and what was fixed.
+    pub settings: serde_json::Value,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+    /// The verdict, if it was run.
+    pub verdict: Option<Verdict>,
+    /// Whether the verdict is the one that the definition expects.
+    pub is_expected: bool,
+    /// What the verdict is made of.
+    pub checks: Vec<Check>,
+    /// The numbers.
+    pub tables: Vec<Table>,
+    /// The pictures.
+    pub pictures: Vec<Picture>,
+}
+
+/// A record, and the pictures that go with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The record.
+    pub record: Record,
+    /// A file's name and content, for each picture.
+    pub drawings: Vec<(String, String)>,
+}
+
+impl Run {
+    /// Runs an experiment, unless it needs what is not there.
+    pub fn of(experiment: &Experiment, options: &Options) -> Result<Self> {
+        let missing = experiment.missing(options.data.as_deref());
+        if !missing.is_empty() {
+            let missing: Vec<String> = missing.iter().map(|need| format!("`{need}`")).collect();
+            let skipped = Some(format!("it needs {}, with `--data`", missing.join(" and ")));
+            return Ok(Self::new(experiment, options, Findings::default(), skipped));
+        }
+        let findings = (experiment.runner)(&Context::new(&experiment.definition, options))
+            .with_context(|| experiment.name.to_owned())?;
+        Ok(Self::new(experiment, options, findings, None))
+    }
+
+    fn new(experiment: &Experiment, options: &Options, findings: Findings, skipped: Option<String>) -> Self {
+        let definition = &experiment.definition;
+        let verdict = skipped.is_none().then(|| Verdict::of(definition.class, &findings.checks));
+        let is_expected = verdict.as_ref().is_none_or(|verdict| verdict.is_expected(definition));
+        let file = |name: &String| format!("{name}.svg");
+        let pictures = findings.charts.iter().map(|(name, chart)| Picture {
+            file: file(name),
+            title: chart.title.clone(),
+            description: chart.description.clone(),
+        });
+        let settings = definition.settings(options.quick);
+        let record = Record {
+            name: experiment.name.to_owned(),
+            title: definition.title.clone(),
+            place: definition.place.clone(),
+            class: definition.class.letter(),
+            about: definition.about.trim().to_owned(),
+            seed: definition.seed,
+            quick: options.quick,
+            settings: serde_json::to_value(settings).unwrap_or_default(),
+            skipped,
+            verdict,
+            is_expected,
+            checks: findings.checks,
+            tables: findings.tables,
+            pictures: pictures.collect(),
+        };
+        let drawings = findings.charts.iter().map(|(name, chart)| (file(name), chart.svg())).collect();
+        Self { record, drawings }
+    }
+
+    /// Writes it below a folder; what an earlier run of the experiment left there goes.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let folder = folder.join(&self.record.name);
+        if folder.exists() {
+            // Only what is ours: a folder with a result in it.
+            if !folder.join(RESULT).exists() {
+                bail!("`{}` is there and is no record", folder.display());
+            }
+            fs_err::remove_dir_all(&folder)?;
+        }
+        fs_err::create_dir_all(&folder)?;
+        fs_err::write(folder.join(RESULT), serde_json::to_string_pretty(&self.record)? + "\n")?;
+        fs_err::write(folder.join("README.md"), self.record.markdown())?;
+        for table in &self.record.tables {
+            fs_err::write(folder.join(format!("{}.csv", table.name)), table.csv())?;
+        }
+        for (file, drawing) in &self.drawings {
+            fs_err::write(folder.join(file), drawing)?;
+        }
+        Ok(())
+    }
+}
+
+const RESULT: &str = "result.json";
+
+impl Record {
+    /// The verdict, or why there is none.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        match (&self.verdict, &self.skipped) {
+            (Some(verdict), _) => verdict.to_string(),
+            (None, Some(why)) => format!("skipped: {why}"),
+            (None, None) => "not run".to_owned(),
+        }
+    }
+
+    /// The settings, each with its value.
+    #[must_use]
+    pub fn settings_text(&self) -> String {
+        let mut parts = vec![format!("seed {}", self.seed)];
+        if let Some(settings) = self.settings.as_object() {
+            parts.extend(settings.iter().map(|(name, value)| {
+                let value = value.to_string().replace(',', ", ").replace('"', "");
+                format!("{} {value}", name.replace('_', " "))
+            }));
+        }
+        if self.quick {
+            parts.push("a quick run".to_owned());
+        }
+        parts.join("; ")
+    }
+
+    fn markdown(&self) -> String {
+        let mut out = format!(
+            "# {}: {}\n\n**{}**{}\n\n{}\n\n*{}*\n",
+            self.name,
+            markdown_text(&self.title),
+            markdown_text(&self.outcome()),
+            if self.is_expected { "" } else { ", which was not expected" },
+            self.about.replace('<', "&lt;"),
+            markdown_text(&self.settings_text()),
+        );
+        if let Some(verdict) = &self.verdict {
+            for reason in verdict.because() {
+                out += &format!("\n- {}", markdown_text(reason));
+            }
+            out += if verdict.because().is_empty() { "" } else { "\n" };
+        }
+        for picture in &self.pictures {
+            out +=
+                &format!("\n![{}]({})\n", picture.description.replace(['[', ']', '\n'], " "), picture.file);
+        }
+        for table in &self.tables {
+            out += &format!("\n## {}\n\n{}", markdown_text(&table.title), table.markdown());
+        }
+        if !self.checks.is_empty() {
+            out += &format!("\n## What the verdict is made of\n\n{}", self.checks_table().markdown());
+        }
+        out
+    }
+
+    /// The checks as a table.
+    #[must_use]
+    pub fn checks_table(&self) -> Table {
+        let mut table = Table::new(
+            "checks",
+            "What the verdict is made of",
+            &["", "about", "statement", "found", "against", "erratum"],
+        );
+        for check in &self.checks {
+            let about = match check.kind {
+                Kind::Theory => "theory",
+                Kind::Shape => "shape",
+                Kind::Published => "print",
+                Kind::Possible => "what is possible",
+            };
+            table.push(vec![
+                if check.holds { "holds" } else { "fails" }.into(),
+                about.into(),
+                check.claim.as_str().into(),
+                check.found.as_str().into(),
+                check.against.as_str().into(),
+                check.erratum.as_deref().unwrap_or_default().into(),
+            ]);
+        }
+        table
+    }
+}
+
+/// Writes `README.md` of a folder of records: what ran, and what came of it.
+pub fn write_index(folder: &Path, records: &[Record]) -> Result<()> {
+    let mut table = Table::new("index", "", &["experiment", "what", "class", "verdict"]);
+    for record in records {
+        // Links are written here, the table would escape nothing in them.
+        let link = format!("[{0}]({0}/README.md)", record.name);
+        let unexpected = if record.is_expected { "" } else { ", not expected" };
+        table.push(vec![
+            link.into(),
+            record.title.as_str().into(),
+            record.class.to_string().into(),
+            (record.outcome() + unexpected).into(),
+        ]);
+    }
+    let quick =
+        if records.iter().any(|record| record.quick) { " A quick run, with fewer trials." } else { "" };
+    let head = format!(
+        "# The experiments of the sources, run again\n\n{}.{quick}\n\n",
+        summary(records.iter().map(|record| (record.verdict.is_some(), record.is_expected)))
+    );
+    Ok(fs_err::write(folder.join("README.md"), head + &table.markdown())?)
+}
+
+/// How many experiments ran, and how many did not come out as expected.
+pub fn summary(runs: impl Iterator<Item = (bool, bool)>) -> String {
+    let (mut ran, mut skipped, mut unexpected) = (0, 0, 0);
+    for (has_run, is_expected) in runs {
+        ran += usize::from(has_run);
+        skipped += usize::from(!has_run);
+        unexpected += usize::from(!is_expected);
+    }
+    let plural = if ran == 1 { "" } else { "s" };
+    format!(
+        "{ran} experiment{plural} run, {skipped} skipped, {unexpected} with a verdict that was not expected"
+    )
+}
+
+/// The records below a folder, in the order of their names.
+pub fn read_all(folder: &Path) -> Result<Vec<Record>> {
+    let mut records = vec![];
+    for source in folders(folder)? {
+        for experiment in folders(&source)? {
+            let path = experiment.join(RESULT);
+            if path.exists() {
+                let record: Record = serde_json::from_str(&fs_err::read_to_string(&path)?)
+                    .with_context(|| format!("`{}` is no result of an experiment", path.display()))?;
+                records.push(record);
+            }
+        }
+    }
+    records.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(records)
+}
+
+fn folders(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+    let mut folders = vec![];
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    Ok(folders)
+}

@@ -1,0 +1,7 @@
+//! What experiments are made on: numbers from seeds, minima of permutations, and documents with known differences.
+
+pub(crate) mod minima;
+pub(crate) mod random;
+
+pub(crate) use minima::Universe;
+pub(crate) use random::Random;

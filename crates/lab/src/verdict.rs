@@ -1,0 +1,178 @@
+//! The verdict of an experiment, computed from its checks and from nothing else.
+//!
+//! In this order:
+//!
+//! 1. What was measured is not what theory says, or does not run as it should: *deviates*. So does a printed value that is
+//!    wrong without an erratum that says why.
+//! 2. A printed value cannot be: *not reproducible*, because of that.
+//! 3. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
+//! 4. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
+//!
+//! An experiment without checks has no verdict; it shows something, as timings do.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Check, Kind};
+use crate::definition::{Class, Definition};
+
+/// The verdict that a definition expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// Its numbers come out.
+    Reproduced,
+    /// They come out once they are corrected.
+    Corrected,
+    /// Other data show the same.
+    ShapeReproduced,
+    /// Its numbers cannot come out.
+    NotReproducible,
+    /// There is nothing to judge.
+    Shown,
+}
+
+/// What came of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum Verdict {
+    /// The source's numbers come out.
+    Reproduced,
+    /// They come out once they are corrected.
+    Corrected {
+        /// By these errata.
+        errata: Vec<String>,
+    },
+    /// Other data show the same.
+    ShapeReproduced,
+    /// The source's numbers cannot come out.
+    NotReproducible {
+        /// Why not.
+        because: Vec<String>,
+    },
+    /// There is nothing to judge.
+    Shown,
+    /// What was measured is not what it should be.
+    Deviates {
+        /// What does not hold.
+        because: Vec<String>,
+    },
+}
+
+impl Verdict {
+    /// The verdict on an experiment of this class with these checks.
+    #[must_use]
+    pub fn of(class: Class, checks: &[Check]) -> Self {
+        let failed = |kind: Kind| checks.iter().filter(move |check| check.kind == kind && !check.holds);
+        let sentence = |check: &Check| format!("{}: {}, not {}", check.claim, check.found, check.against);
+        let wrong: Vec<String> = failed(Kind::Theory)
+            .chain(failed(Kind::Shape))
+            .chain(failed(Kind::Published).filter(|check| check.erratum.is_none()))
+            .map(sentence)
+            .collect();
+        let impossible: Vec<String> = failed(Kind::Possible)
+            .map(|check| {
+                let erratum =
+                    check.erratum.as_ref().map(|erratum| format!(" ({erratum})")).unwrap_or_default();
+                format!("{}: {} is printed, {} is possible{erratum}", check.claim, check.found, check.against)
+            })
+            .collect();
+        let errata: BTreeSet<&String> =
+            failed(Kind::Published).filter_map(|check| check.erratum.as_ref()).collect();
+        if checks.is_empty() {
+            Self::Shown
+        } else if !wrong.is_empty() {
+            Self::Deviates { because: wrong }
+        } else if !impossible.is_empty() {
+            Self::NotReproducible { because: impossible }
+        } else if !errata.is_empty() {
+            Self::Corrected { errata: errata.into_iter().cloned().collect() }
+        } else if class == Class::B {
+            Self::ShapeReproduced
+        } else {
+            Self::Reproduced
+        }
+    }
+
+    /// Whether it is the one that the definition expects, errata and all.
+    #[must_use]
+    pub fn is_expected(&self, definition: &Definition) -> bool {
+        match (self, definition.expect) {
+            (Self::Reproduced, Expectation::Reproduced)
+            | (Self::ShapeReproduced, Expectation::ShapeReproduced)
+            | (Self::NotReproducible { .. }, Expectation::NotReproducible)
+            | (Self::Shown, Expectation::Shown) => true,
+            (Self::Corrected { errata }, Expectation::Corrected) => *errata == definition.errata,
+            _ => false,
+        }
+    }
+
+    /// Its reasons, if it has any.
+    #[must_use]
+    pub fn because(&self) -> &[String] {
+        match self {
+            Self::NotReproducible { because } | Self::Deviates { because } => because,
+            Self::Reproduced | Self::Corrected { .. } | Self::ShapeReproduced | Self::Shown => &[],
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reproduced => f.write_str("reproduced"),
+            Self::Corrected { errata } => write!(f, "corrected ({})", errata.join(", ")),
+            Self::ShapeReproduced => f.write_str("shape reproduced on other data"),
+            Self::NotReproducible { .. } => f.write_str("not reproducible"),
+            Self::Shown => f.write_str("shown, without a verdict"),
+            Self::Deviates { .. } => f.write_str("deviates"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: Kind, holds: bool, erratum: Option<&str>) -> Check {
+        let erratum = erratum.map(str::to_owned);
+        Check { kind, claim: "c".to_owned(), found: "f".to_owned(), against: "a".to_owned(), holds, erratum }
+    }
+
+    #[test]
+    fn nothing_wrong_is_reproduced() {
+        let checks = [check(Kind::Theory, true, None), check(Kind::Published, true, Some("E-01"))];
+        assert_eq!(Verdict::of(Class::A, &checks), Verdict::Reproduced);
+        assert_eq!(Verdict::of(Class::B, &checks), Verdict::ShapeReproduced);
+        assert_eq!(Verdict::of(Class::A, &[]), Verdict::Shown);
+    }
+
+    #[test]
+    fn wrong_print_is_corrected_once_for_each_erratum() {
+        let checks = [
+            check(Kind::Published, false, Some("E-17")),
+            check(Kind::Published, false, Some("E-16")),
+            check(Kind::Published, false, Some("E-16")),
+        ];
+        let errata = vec!["E-16".to_owned(), "E-17".to_owned()];
+        assert_eq!(Verdict::of(Class::A, &checks), Verdict::Corrected { errata });
+    }
+
+    #[test]
+    fn the_impossible_comes_before_the_wrong_and_our_own_errors_before_all() {
+        let mut checks =
+            vec![check(Kind::Published, false, Some("E-16")), check(Kind::Possible, false, Some("E-06"))];
+        let because = vec!["c: f is printed, a is possible (E-06)".to_owned()];
+        assert_eq!(Verdict::of(Class::X, &checks), Verdict::NotReproducible { because });
+        for kind in [Kind::Theory, Kind::Shape, Kind::Published] {
+            checks.push(check(kind, false, None));
+            assert_eq!(
+                Verdict::of(Class::X, &checks),
+                Verdict::Deviates { because: vec!["c: f, not a".to_owned()] }
+            );
+            checks.pop();
+        }
+    }
+}

@@ -12,7 +12,7 @@ const CRATES: [(&str, &[&str]); 5] = [
     ("corpus", &[]),
     ("engine", &["minwise", "minwise-corpus"]),
     ("lab", &["minwise", "minwise-corpus", "minwise-engine"]),
-    ("cli", &["minwise", "minwise-corpus", "minwise-engine"]),
+    ("cli", &["minwise", "minwise-corpus", "minwise-engine", "minwise-lab"]),
 ];
 
 /// The rooms of `core` in the order of the flow; each may use those before it.

@@ -39,6 +39,8 @@ pub enum Command {
     Estimate(EstimateArgs),
     /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
     Plan(PlanArgs),
+    /// Run the experiments of the sources again, with the published numbers beside ours.
+    Lab(LabArgs),
     /// Write shell completions or the manual page to standard output.
     Generate(GenerateArgs),
 }
@@ -52,7 +54,8 @@ impl Command {
             Self::Sketch(args) => args.messages,
             Self::Weights(args) => args.messages,
             Self::Estimate(args) => args.messages,
-            Self::Plan(_) | Self::Generate(_) => OutputOptions::default(),
+            Self::Lab(LabArgs { what: LabCommand::Run(args) }) => args.messages,
+            Self::Plan(_) | Self::Lab(_) | Self::Generate(_) => OutputOptions::default(),
         }
     }
 }
@@ -289,6 +292,55 @@ pub struct PlanArgs {
     /// How the plan is written.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    pub what: LabCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// List the experiments: one line for each figure or table, with its class and the time it takes on two cores.
+    ///
+    /// Classes: A follows from theory; B shows its shape on other data; C needs the data of the source; X contradicts itself.
+    List,
+    /// Run experiments; the exit code is 1 if one has a verdict that its definition does not expect.
+    Run(LabRunArgs),
+    /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
+    Report {
+        /// The folder.
+        #[arg(value_name = "DIR")]
+        folder: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct LabRunArgs {
+    /// Experiments, such as `002/figure-1`, or sources, such as `002`; all of them without any.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// The folder with outside data, unpacked. Experiments that need what is not there are skipped.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<String>,
+
+    /// Fewer trials: all that needs no outside data in under three minutes on two cores.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Where tables (CSV, Markdown) and pictures (SVG) go; earlier results of the same experiments there are replaced.
+    /// `rsvg-convert` makes PNG of SVG.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<String>,
+
+    /// Threads to work with; all cores without it. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
+
+    #[command(flatten)]
+    pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]

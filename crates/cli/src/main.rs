@@ -25,7 +25,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 enum Exit {
     /// Done.
     Done = 0,
-    /// A finding that was asked for: `compare` found the documents less similar than the threshold.
+    /// A finding that was asked for: `compare` found the documents less similar than the threshold, or `lab` a verdict
+    /// that was not expected.
     Finding = 1,
     /// An error, or records that were rejected.
     Error = 2,
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Weights(args) => commands::weights::run(args, &printer),
         Command::Estimate(args) => commands::estimate::run(args, &printer),
         Command::Plan(args) => commands::plan::run(args),
+        Command::Lab(args) => commands::lab::run(args, &printer),
         Command::Generate(args) => commands::generate::run(args),
     };
     let exit = match result {

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod dedup;
 pub mod estimate;
 pub mod generate;
+pub mod lab;
 pub mod pairs;
 pub mod plan;
 pub mod sketch;

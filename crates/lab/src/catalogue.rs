@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use crate::definition::Definition;
 use crate::experiment::{Experiment, Runner};
-use crate::experiments::s002;
+use crate::experiments::{s000, s001, s002, s004};
 
 /// Each name with its definition and its runner.
 macro_rules! catalogue {
@@ -16,12 +16,27 @@ macro_rules! catalogue {
 /// All experiments, in the order of their names.
 pub fn all() -> Result<Vec<Experiment>> {
     catalogue! {
+        "000/figure-1" => s000::figure_1::run,
+        "000/figure-4" => s000::figure_4::run,
+        "000/figure-5" => s000::figure_5::run,
+        "000/figures-2-3" => s000::figures_2_3::run,
+        "000/table-3" => s000::table_3::run,
+        "000/table-4" => s000::table_4::run,
+        "001/figure-2" => s001::figure_2::run,
+        "001/figure-3" => s001::figure_3::run,
+        "001/figure-4" => s001::figure_4::run,
+        "001/figure-5" => s001::figure_5::run,
         "002/figure-1" => s002::figure_1::run,
         "002/figure-2" => s002::figure_2::run,
         "002/figure-3" => s002::figure_3::run,
         "002/figure-4" => s002::figure_4::run,
         "002/figure-5" => s002::figure_5::run,
         "002/formulas-29-32" => s002::formulas_29_32::run,
+        "004/figure-3" => s004::figure_3::run,
+        "004/table-1" => s004::table_1::run,
+        "004/table-2" => s004::table_2::run,
+        "004/table-3" => s004::table_3::run,
+        "004/table-4" => s004::table_4::run,
     }
     .into_iter()
     .map(|(name, text, runner)| {

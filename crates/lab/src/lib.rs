@@ -10,6 +10,7 @@
 pub mod catalogue;
 pub mod check;
 pub mod concepts;
+mod data;
 pub mod definition;
 pub mod experiment;
 mod experiments;

@@ -1,8 +1,14 @@
 //! One file an experiment, by source. What experiments of one source share is in the `mod.rs` of its folder.
 
+pub(crate) mod s000;
+pub(crate) mod s001;
 pub(crate) mod s002;
+pub(crate) mod s004;
 
 use crate::measure::Spread;
+use std::hint::black_box;
+use std::time::Instant;
+
 use crate::plot::{Axis, Chart, Point, Series};
 
 /// A chart without small print.
@@ -42,4 +48,14 @@ fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
             high = middle;
         }
     }
+}
+
+/// The shortest of some repetitions, in seconds: what other programs on the machine take away can only make it longer.
+fn best_seconds<T>(repeats: u32, work: impl Fn() -> T) -> f64 {
+    let time = |_| {
+        let begin = Instant::now();
+        black_box(work());
+        begin.elapsed().as_secs_f64()
+    };
+    (0..repeats).map(time).fold(f64::INFINITY, f64::min)
 }

@@ -10,7 +10,7 @@ impl Random {
     /// The sequence of a seed that belongs to these numbers: a trial, a point of a grid.
     pub fn new(seed: u64, of: &[u64]) -> Self {
         let state = of.iter().fold(fmix64(seed ^ 0x6c61_6221), |state, &part| {
-            fmix64(state.rotate_left(17) ^ fmix64(part + 1))
+            fmix64(state.rotate_left(17) ^ fmix64(part.wrapping_add(1)))
         });
         Self(SplitMix64::new(state))
     }

@@ -1,0 +1,120 @@
+//! Figures 2 and 3: the variance of sectional `MinHash`, and its ratio to that of `MinHash`.
+
+use anyhow::Result;
+use minwise::estimate::sectional::{independent_crossing, independent_mean, variance};
+use serde::Deserialize;
+
+use super::sectional;
+use crate::check::{Check, Deviations, STANDARD_ERRORS};
+use crate::experiment::{Context, Findings};
+use crate::experiments::{chart, root, variance_point};
+use crate::measure::{Pair, Spread, spread};
+use crate::parallel;
+use crate::plot::{Axis, Series};
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    registers: usize,
+    trials: u64,
+    sections: Vec<usize>,
+    similarities: Vec<f64>,
+    union: usize,
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let k = settings.registers as f64;
+    let points: Vec<(usize, f64)> =
+        settings.sections.iter().flat_map(|&s| settings.similarities.iter().map(move |&x| (s, x))).collect();
+    let measured = parallel::map(context.threads(), &points, |&(sections, x)| -> Result<Spread> {
+        let pair = Pair::of(settings.union, (x * settings.union as f64).round() as usize);
+        Ok(spread(sectional(sections, settings.registers)?, &pair, settings.trials)?)
+    });
+    let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
+
+    let mut table = Table::new(
+        "variance",
+        "Mean, and variance times registers",
+        &["s", "J", "mean", "J/s", "variance", "standard error", "qJ(1−qJ), q = 1", "as claimed"],
+    );
+    let [mut means, mut variances, mut claimed_means, mut claimed_variances] = [Deviations::default(); 4];
+    for (&(s, x), spread) in points.iter().zip(&measured) {
+        let claim = independent_mean(x, s);
+        let of_mean = (spread.variance / settings.trials as f64).sqrt();
+        means.add(spread.mean, x, of_mean);
+        variances.add(spread.variance, variance(x, settings.registers), spread.variance_error);
+        if s > 1 {
+            claimed_means.add(spread.mean, claim, of_mean);
+            claimed_variances.add(spread.variance, claimed(x, s) / k, spread.variance_error);
+        }
+        table.push(vec![
+            s.into(),
+            x.into(),
+            spread.mean.into(),
+            claim.into(),
+            (k * spread.variance).into(),
+            (k * spread.variance_error).into(),
+            (k * variance(x, settings.registers)).into(),
+            claimed(x, s).into(),
+        ]);
+    }
+    let claim = |claim: &str, deviations: Deviations, erratum: &str| {
+        let check = deviations.check("");
+        Check::stated(claim, check.found, format!("at most {STANDARD_ERRORS}"), check.holds).erratum(erratum)
+    };
+    let mut checks = vec![
+        means.check("the mean is J where all that is shared stands in the same places"),
+        variances.check("the variance is J(1 − J)/k there"),
+        claim("the mean is J/s", claimed_means, "E-02"),
+        claim("the variance is (J/s)(1 − J/s)/k", claimed_variances, "E-03"),
+    ];
+    // The arithmetic of the crossing is right, whatever it means.
+    for &s in settings.sections.iter().filter(|&&s| s > 1) {
+        let crossing = root(0.01, 0.99, |x| claimed(x, s) - x * (1.0 - x));
+        let expected = independent_crossing(s);
+        let agrees = (crossing - expected).abs() <= 4.0 * f64::EPSILON;
+        checks.push(Check::law(
+            &format!("curves of figure 3 cross 1 at s/(s+1), s = {s}"),
+            crossing,
+            expected,
+            agrees,
+        ));
+    }
+    let mut series = vec![];
+    for &s in &settings.sections {
+        let marks = points.iter().zip(&measured).filter(|((of, _), _)| *of == s);
+        let marks = marks.map(|(&(_, x), spread)| variance_point(x, spread, k)).collect();
+        let label = if s == 1 { "MinHash, J(1 − J)".to_owned() } else { format!("s = {s}, as claimed") };
+        series.push(Series::of(&label, (0.0, 1.0), 100, |x| claimed(x, s)).with_points(marks));
+    }
+    let ratios = settings.sections.iter().filter(|&&s| s > 1).map(|&s| {
+        Series::of(&format!("s = {s}, as claimed"), (0.0, 0.99), 99, |x| claimed(x, s) / (x * (1.0 - x)))
+    });
+    let figure_3 = chart(
+        "Figure 3: variance over that of MinHash, as claimed",
+        "The claimed ratio is below 1 up to s/(s + 1). Measured, it is 1 throughout.",
+        Axis::linear("similarity J").between(0.0, 1.0),
+        Axis::linear("ratio of variances").between(0.0, 4.0),
+        ratios.chain([Series::of("as it is", (0.0, 1.0), 1, |_| 1.0)]).collect(),
+    );
+    let figure_2 = chart(
+        "Figure 2: variance of sectional MinHash",
+        "Points of all numbers of sections lie on the curve of MinHash and on none of the claimed ones.",
+        Axis::linear("similarity J").between(0.0, 1.0),
+        Axis::linear("variance × registers"),
+        series,
+    );
+    Ok(Findings::default()
+        .table(table)
+        .chart("figure-2", figure_2)
+        .chart("figure-3", figure_3)
+        .checks(checks))
+}
+
+/// (17), times k, which it lacks.
+fn claimed(similarity: f64, sections: usize) -> f64 {
+    let mean = independent_mean(similarity, sections);
+    mean * (1.0 - mean)
+}

@@ -1,0 +1,154 @@
+//! Table 3: the mean squared error against the exact similarity.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::{Kind, pair, sectional};
+use crate::check::{Check, Deviations, Printed};
+use crate::experiment::{Context, Findings};
+use crate::experiments::{chart, points};
+use crate::measure::sketch;
+use crate::parallel;
+use crate::plot::{Axis, Point, Series};
+use crate::simulate::Random;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    pairs: u64,
+    words: usize,
+    registers: Vec<usize>,
+    sections: Vec<usize>,
+    kinds: Vec<Kind>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    registers: Vec<usize>,
+    minhash: Vec<Printed>,
+    sectional_2: Vec<Printed>,
+}
+
+/// Errors of one sketch on pairs of one kind.
+struct Errors {
+    kind: Kind,
+    sections: usize,
+    registers: usize,
+    /// The mean squared error, its standard error, and what it is to be.
+    mean: f64,
+    standard_error: f64,
+    expected: f64,
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let published: Published = context.published()?;
+    let mut cells = vec![];
+    for &kind in &settings.kinds {
+        for &registers in &settings.registers {
+            cells.extend(settings.sections.iter().map(|&sections| (kind, sections, registers)));
+        }
+    }
+    let errors = parallel::map(context.threads(), &cells, |&(kind, sections, registers)| {
+        errors(context.seed(), &settings, kind, sections, registers)
+    });
+    let errors = errors.into_iter().collect::<Result<Vec<_>>>()?;
+
+    let mut table = Table::new(
+        "errors",
+        "Mean squared error",
+        &["pairs", "k", "s", "measured", "standard error", "expected", "the source says"],
+    );
+    let mut deviations = Deviations::default();
+    for cell in &errors {
+        deviations.add(cell.mean, cell.expected, cell.standard_error);
+        let at = published.registers.iter().position(|&registers| registers == cell.registers);
+        let says = match cell.sections {
+            1 => at.map(|at| published.minhash[at].value),
+            2 => at.map(|at| published.sectional_2[at].value),
+            _ => None,
+        };
+        table.push(vec![
+            cell.kind.name().into(),
+            cell.registers.into(),
+            cell.sections.into(),
+            cell.mean.into(),
+            cell.standard_error.into(),
+            cell.expected.into(),
+            says.into(),
+        ]);
+    }
+    let series_of = |kind: Kind, sections: usize, label: &str| {
+        let here = errors.iter().filter(|cell| cell.kind == kind && cell.sections == sections);
+        let line = here.clone().map(|cell| (cell.registers as f64, cell.expected)).collect();
+        let bar =
+            |cell: &Errors| (cell.mean - 2.0 * cell.standard_error, cell.mean + 2.0 * cell.standard_error);
+        let points =
+            here.map(|cell| Point { x: cell.registers as f64, y: cell.mean, error: Some(bar(cell)) });
+        Series { label: label.to_owned(), line, points: points.collect() }
+    };
+    let printed = |values: &[Printed]| -> Vec<(f64, f64)> {
+        published.registers.iter().map(|&k| k as f64).zip(values.iter().map(|value| value.value)).collect()
+    };
+    let picture = chart(
+        "Mean squared error against registers",
+        "Measured errors of aligned pairs fall as one over the registers, those of edited and shuffled pairs stay where they are; the printed ones run through neither.",
+        Axis::linear("registers k"),
+        Axis::log("mean squared error"),
+        vec![
+            series_of(Kind::Aligned, 1, "MinHash"),
+            series_of(Kind::Aligned, 2, "s = 2, aligned"),
+            series_of(Kind::Edited, 2, "s = 2, edited"),
+            series_of(Kind::Shuffled, 2, "s = 2, shuffled"),
+            points("MinHash, as printed", &printed(&published.minhash)),
+            points("s = 2, as printed", &printed(&published.sectional_2)),
+        ],
+    );
+    let possible = published.registers.iter().zip(&published.minhash).map(|(&k, value)| {
+        let bound = 0.25 / k as f64;
+        let claim = format!("the error of MinHash at k = {k}");
+        Check::possible(&claim, value, format!("at most {bound:.2e}"), value.value <= bound).erratum("E-06")
+    });
+    Ok(Findings::default()
+        .table(table)
+        .chart("errors", picture)
+        .checks([deviations.check("errors are qJ(1 − qJ)/k + ((1 − q)J)², averaged over the pairs")])
+        .checks(possible))
+}
+
+fn errors(seed: u64, settings: &Settings, kind: Kind, sections: usize, registers: usize) -> Result<Errors> {
+    let method = sectional(sections, registers)?;
+    let (mut squares, mut expected) = (vec![], 0.0);
+    for number in 0..settings.pairs {
+        let mut random = Random::new(seed, &[kind as u64, number]);
+        let [a, b] = pair(kind, settings.words, &mut random);
+        // Hash functions of its own for each pair and cell, so that errors are independent.
+        let sketcher = method.build(random.next() ^ (registers * 10 + sections) as u64)?;
+        let aligned = sketcher.exact(&a, &b);
+        let similarity = jaccard(&a, &b);
+        let estimate = sketcher.estimate(&sketch(&*sketcher, &a), &sketch(&*sketcher, &b)).value;
+        squares.push((estimate - similarity).powi(2));
+        expected += aligned * (1.0 - aligned) / registers as f64 + (similarity - aligned).powi(2);
+    }
+    let n = settings.pairs as f64;
+    let mean = squares.iter().sum::<f64>() / n;
+    let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    Ok(Errors {
+        kind,
+        sections,
+        registers,
+        mean,
+        standard_error: (spread / n).sqrt(),
+        expected: expected / n,
+    })
+}
+
+fn jaccard(a: &[u64], b: &[u64]) -> f64 {
+    let [a, b] = [a, b].map(|shingles| shingles.iter().copied().collect::<HashSet<u64>>());
+    let common = a.intersection(&b).count();
+    common as f64 / (a.len() + b.len() - common) as f64
+}

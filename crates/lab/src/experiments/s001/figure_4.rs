@@ -1,0 +1,202 @@
+//! Figure 4: three ways to compare many documents, against their number.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use anyhow::Result;
+use minwise::candidate::{Banding, Curve};
+use minwise::estimate::minhash::matches;
+use minwise::sketch::{Method, Sketches};
+use minwise::verify::{Overlap, ShingleSet};
+use serde::Deserialize;
+
+use super::{sets, shuffles};
+use crate::check::Check;
+use crate::experiment::{Context, Findings};
+use crate::experiments::{chart, line};
+use crate::measure::Spread;
+use crate::parallel;
+use crate::plot::Axis;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    documents: Vec<u64>,
+    shingle: usize,
+    bands: usize,
+    rows: usize,
+    seeds: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    pairs: u64,
+}
+
+/// What one number of documents costs.
+struct Cost {
+    documents: u64,
+    pairs: u64,
+    merged: u64,
+    compared: u64,
+    candidates: u64,
+    seconds: [f64; 3],
+}
+
+/// The number of documents at which the report stops.
+const REPORTED: u64 = 410;
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let expected: Expected = context.expected()?;
+    let most = settings.documents.iter().copied().max().unwrap_or(0);
+    let sets = sets(&shuffles(most, context.seed()), settings.shingle)?;
+    let costs: Vec<Cost> = settings
+        .documents
+        .iter()
+        .map(|&n| cost(context.seed(), &settings, &sets[..n as usize]))
+        .collect::<Result<_>>()?;
+    let mut table = Table::new(
+        "work",
+        "What is counted",
+        &["documents", "pairs", "shingles merged", "registers compared", "candidates"],
+    );
+    let mut times = Table::new(
+        "time",
+        "Time over that of bands, in this run, sketching included",
+        &["documents", "exact", "sketches", "bands"],
+    );
+    for cost in &costs {
+        let [exact, sketches, bands] = cost.seconds;
+        table.push(
+            [cost.documents, cost.pairs, cost.merged, cost.compared, cost.candidates]
+                .map(Into::into)
+                .to_vec(),
+        );
+        times.push(vec![
+            cost.documents.into(),
+            (exact / bands).into(),
+            (sketches / bands).into(),
+            1.0.into(),
+        ]);
+    }
+    let curve = |label: &str, of: fn(&Cost) -> u64| {
+        line(label, costs.iter().map(|cost| (cost.documents as f64, of(cost) as f64)).collect())
+    };
+    let picture = chart(
+        "Work against documents",
+        "Shingles merged and registers compared grow with the square of the documents; candidates stay far below.",
+        Axis::log("documents"),
+        Axis::log("steps"),
+        vec![
+            curve("exact: shingles merged", |cost| cost.merged),
+            curve("sketches: registers compared", |cost| cost.compared),
+            curve("bands: candidates", |cost| cost.candidates.max(1)),
+        ],
+    );
+    let mut checks = vec![];
+    for cost in costs.iter().filter(|cost| cost.documents == REPORTED) {
+        checks.push(Check::exact("pairs of 410 documents", &cost.pairs, &expected.pairs));
+        checks.push(candidates(context, &settings, &sets[..REPORTED as usize])?);
+    }
+    // Twice the documents: four times the work if it is quadratic, its square if it is exponential.
+    let doubled: Vec<f64> = costs
+        .windows(2)
+        .filter(|pair| pair[1].documents == 2 * pair[0].documents && pair[0].documents > 100)
+        .map(|pair| pair[1].merged as f64 / pair[0].merged as f64)
+        .collect();
+    let shown = doubled.iter().map(|ratio| format!("{ratio:.2}")).collect::<Vec<_>>().join(", ");
+    // Linear work would double, cubic work grow eightfold.
+    let is_quadratic = !doubled.is_empty() && doubled.iter().all(|ratio| ratio.log2().round() == 2.0);
+    let squares = doubled.windows(2).all(|pair| pair[1] >= pair[0] * pair[0]);
+    let bands_win = costs.iter().all(|cost| cost.candidates < cost.pairs / 10);
+    checks.extend([
+        Check::law(
+            "with twice the documents, so many times the exact work",
+            &shown,
+            "nearest to 4 of 2, 4 and 8",
+            is_quadratic,
+        ),
+        Check::stated("exact comparison is exponential", shown, "growing without bound", squares)
+            .erratum("E-28"),
+        Check::shape("bands leave less than a tenth of the pairs", bands_win, true, bands_win),
+    ]);
+    Ok(Findings::default().table(table).table(times).chart("work", picture).checks(checks))
+}
+
+fn sketch_all(method: Method, seed: u64, sets: &[ShingleSet]) -> Result<Sketches> {
+    let sketcher = method.build(seed)?;
+    let mut sketches = Sketches::new(sketcher.words());
+    for set in sets {
+        sketcher.sketch_into(set.as_slice(), sketches.push());
+    }
+    Ok(sketches)
+}
+
+/// Pairs that share a band.
+fn banded(banding: Banding, sketches: &Sketches) -> HashSet<(usize, usize)> {
+    let mut found = HashSet::new();
+    for band in 0..banding.bands() {
+        let mut by_key: HashMap<u64, Vec<usize>> = HashMap::new();
+        for document in 0..sketches.len() {
+            let others = by_key.entry(banding.key(band, sketches.row(document))).or_default();
+            found.extend(others.iter().map(|&other| (other, document)));
+            others.push(document);
+        }
+    }
+    found
+}
+
+fn cost(seed: u64, settings: &Settings, sets: &[ShingleSet]) -> Result<Cost> {
+    let registers = settings.bands * settings.rows;
+    let banding = Banding::new(settings.bands, settings.rows, registers)?;
+    let pairs = || (0..sets.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let begin = Instant::now();
+    let mut similar = 0;
+    for (a, b) in pairs() {
+        similar += u64::from(Overlap::of(&sets[a], &sets[b]).jaccard() >= 0.8);
+    }
+    let exact = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let sketches = sketch_all(Method::minhash(registers), seed, sets)?;
+    let sketching = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let agreed: usize = pairs().map(|(a, b)| matches(sketches.row(a), sketches.row(b))).sum();
+    let by_sketch = sketching + begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let candidates = banded(banding, &sketches).len() as u64;
+    let by_band = sketching + begin.elapsed().as_secs_f64();
+    // Or else a compiler could leave the work out.
+    std::hint::black_box((similar, agreed));
+    let (documents, shingles) = (sets.len() as u64, sets.iter().map(|set| set.len() as u64).sum::<u64>());
+    let pairs = documents * (documents - 1) / 2;
+    Ok(Cost {
+        documents,
+        pairs,
+        // Every set is merged with every other.
+        merged: shingles * (documents - 1),
+        compared: pairs * registers as u64,
+        candidates,
+        seconds: [exact, by_sketch, by_band],
+    })
+}
+
+/// The mean number of candidates over many seeds is the sum of the S-curve over all pairs.
+fn candidates(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Result<Check> {
+    let registers = settings.bands * settings.rows;
+    let banding = Banding::new(settings.bands, settings.rows, registers)?;
+    let curve = Curve::from(banding);
+    let expected: f64 = (0..sets.len())
+        .flat_map(|a| (0..a).map(move |b| (a, b)))
+        .map(|(a, b)| curve.probability(Overlap::of(&sets[a], &sets[b]).jaccard()))
+        .sum();
+    let seeds: Vec<u64> = (1..=settings.seeds).map(|seed| context.seed() + seed).collect();
+    let counts = parallel::map(context.threads(), &seeds, |&seed| -> Result<f64> {
+        Ok(banded(banding, &sketch_all(Method::minhash(registers), seed, sets)?).len() as f64)
+    });
+    let spread = Spread::of(&counts.into_iter().collect::<Result<Vec<_>>>()?);
+    let error = (spread.variance / settings.seeds as f64).sqrt();
+    Ok(Check::simulated("candidates of 410 documents, on average over seeds", spread.mean, expected, error))
+}

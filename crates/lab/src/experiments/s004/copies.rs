@@ -1,0 +1,152 @@
+//! Originals with seven edited copies each, and queries for their near-duplicates.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::path::Path;
+
+use anyhow::Result;
+use minwise::estimate::minhash::matches;
+use minwise::sketch::Sketches;
+use minwise::verify::{Overlap, ShingleSet};
+
+use super::term_sets;
+use crate::data;
+use crate::simulate::{Random, Vocabulary};
+
+/// Members of a family: the original and its copies.
+pub(super) const MEMBERS: usize = 8;
+
+/// Documents, each of one family.
+pub(super) struct Collection {
+    pub sets: Vec<ShingleSet>,
+    families: Vec<u64>,
+}
+
+impl Collection {
+    /// The files of a folder, whose family is the name up to `.txt`.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let files = data::texts(folder)?;
+        let mut numbers: HashMap<&str, u64> = HashMap::new();
+        let families = files
+            .iter()
+            .map(|file| {
+                let family = file.name.split(".txt").next().unwrap_or_default();
+                let next = numbers.len() as u64;
+                *numbers.entry(family).or_insert(next)
+            })
+            .collect();
+        Ok(Self { sets: term_sets(&files), families })
+    }
+
+    /// Made-up originals of some two hundred terms, with copies that have about 4.5 % other terms added, so that a copy has
+    /// a similarity of about 0.957 to its original and of 0.917 to another copy (digest 07).
+    pub fn generate(families: u64, seed: u64) -> Self {
+        let vocabulary = Vocabulary::new(50_000);
+        let (mut sets, mut family_of) = (vec![], vec![]);
+        for family in 0..families {
+            let mut random = Random::new(seed, &[family]);
+            let words = 300 + random.below(200) as usize;
+            let original: Vec<u64> = vocabulary.document(words, &mut random);
+            let terms = original.iter().copied().collect::<ShingleSet>().len() as f64;
+            for member in 0..MEMBERS {
+                let share = if member == 0 { 0.0 } else { 0.045 + 0.012 * random.normal() };
+                // Words that no other document has.
+                let added = (0..(share * terms).round() as usize).map(|_| random.next());
+                sets.push(original.iter().copied().chain(added).collect());
+                family_of.push(family);
+            }
+        }
+        Self { sets, families: family_of }
+    }
+
+    /// Some documents whose family is complete, in a random order.
+    pub fn queries(&self, count: usize, seed: u64) -> Vec<usize> {
+        let mut members: HashMap<u64, usize> = HashMap::new();
+        for &family in &self.families {
+            *members.entry(family).or_default() += 1;
+        }
+        let mut queries: Vec<usize> =
+            (0..self.sets.len()).filter(|&document| members[&self.families[document]] == MEMBERS).collect();
+        Random::new(seed, &[u64::MAX]).shuffle(&mut queries);
+        queries.truncate(count);
+        queries
+    }
+
+    /// The other members of a document's family.
+    pub fn relatives(&self, document: usize) -> impl Iterator<Item = usize> {
+        let family = self.families[document];
+        (0..self.sets.len()).filter(move |&other| other != document && self.families[other] == family)
+    }
+
+    /// Whether two documents are of one family.
+    pub fn is_family(&self, a: usize, b: usize) -> bool {
+        self.families[a] == self.families[b]
+    }
+
+    /// The exact similarity of two documents.
+    pub fn similarity(&self, a: usize, b: usize) -> f64 {
+        Overlap::of(&self.sets[a], &self.sets[b]).jaccard()
+    }
+}
+
+/// Whether the estimated similarity of two documents reaches a threshold.
+pub(super) fn reaches(sketches: &Sketches, a: usize, b: usize, threshold: f64) -> bool {
+    let registers = sketches.registers() as f64;
+    matches(sketches.row(a), sketches.row(b)) as f64 / registers >= threshold
+}
+
+/// For each query, the documents that have the key of one of its bands; `key` is that of a band and a document.
+pub(super) fn candidates<K: Eq + Hash>(
+    documents: usize,
+    queries: &[usize],
+    bands: usize,
+    key: impl Fn(usize, usize) -> K,
+) -> Vec<BTreeSet<usize>> {
+    let mut found = vec![BTreeSet::new(); queries.len()];
+    for band in 0..bands {
+        let mut asked: HashMap<K, Vec<usize>> = HashMap::new();
+        for (at, &query) in queries.iter().enumerate() {
+            asked.entry(key(band, query)).or_default().push(at);
+        }
+        for document in 0..documents {
+            for &at in asked.get(&key(band, document)).map_or(&[][..], |queries| queries) {
+                if queries[at] != document {
+                    found[at].insert(document);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_as_similar_as_they_should_be() {
+        let collection = Collection::generate(40, 1);
+        assert_eq!(collection.sets.len(), 40 * MEMBERS);
+        let mean = |pairs: Vec<(usize, usize)>| {
+            pairs.iter().map(|&(a, b)| collection.similarity(a, b)).sum::<f64>() / pairs.len() as f64
+        };
+        let originals = (0..40)
+            .flat_map(|family| (1..MEMBERS).map(move |copy| (family * MEMBERS, family * MEMBERS + copy)));
+        let (to_original, apart) = (
+            mean(originals.collect()),
+            mean((0..39).map(|family| (family * MEMBERS, (family + 1) * MEMBERS)).collect()),
+        );
+        // Seven copies in each of 40 families, whose shares scatter by 0.012.
+        assert!((to_original - 1.0 / 1.045).abs() < 5.0 * 0.012 / 280.0_f64.sqrt() + 0.001, "{to_original}");
+        assert!(apart < 0.3, "{apart}");
+        assert_eq!(collection.relatives(9).collect::<Vec<_>>(), [8, 10, 11, 12, 13, 14, 15]);
+    }
+
+    #[test]
+    fn candidates_share_a_key_and_are_not_the_query() {
+        let found = candidates(6, &[0, 3], 2, |band, document| (document + band) % 3 == 0);
+        assert_eq!(found[0], BTreeSet::from([1, 2, 3, 4, 5]));
+        let found = candidates(6, &[0, 3], 1, |_, document| document % 3);
+        assert_eq!((&found[0], &found[1]), (&BTreeSet::from([3]), &BTreeSet::from([0])));
+    }
+}

@@ -1,0 +1,47 @@
+//! The fifth source's classes: accuracy, comparisons, near-duplicate queries and bands.
+
+mod copies;
+pub(crate) mod figure_3;
+pub(crate) mod table_1;
+pub(crate) mod table_2;
+pub(crate) mod table_3;
+pub(crate) mod table_4;
+
+use anyhow::Result;
+use minwise::shingle::terms;
+use minwise::sketch::{Method, Sketches};
+use minwise::verify::ShingleSet;
+
+use crate::data::TextFile;
+
+/// The folder with the 1001 files of the accuracy experiments.
+const SPACE: &str = "newsgroup-copies/space";
+/// The folder with originals and their edited copies.
+const COPIES: &str = "newsgroup-copies/LSH_Data";
+
+/// The terms of texts, as sets.
+fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
+    let mut hashes = vec![];
+    files
+        .iter()
+        .map(|file| {
+            terms::hash_into(&file.text, &mut hashes);
+            hashes.iter().copied().collect()
+        })
+        .collect()
+}
+
+/// `MinHash` sketches of sets.
+fn sketch_all(registers: usize, seed: u64, sets: &[ShingleSet]) -> Result<Sketches> {
+    let sketcher = Method::minhash(registers).build(seed)?;
+    let mut sketches = Sketches::new(registers);
+    for set in sets {
+        sketcher.sketch_into(set.as_slice(), sketches.push());
+    }
+    Ok(sketches)
+}
+
+/// All pairs of so many documents.
+fn pairs(documents: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..documents).flat_map(|a| (0..a).map(move |b| (a, b)))
+}

@@ -1,0 +1,151 @@
+//! Table 1: pairs whose estimate is off by more than ε.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use minwise::estimate::minhash::matches;
+use minwise::verify::Overlap;
+use serde::Deserialize;
+
+use super::{SPACE, pairs, sketch_all, term_sets};
+use crate::check::{Check, Deviations, Printed};
+use crate::data;
+use crate::experiment::{Context, Findings};
+use crate::experiments::{chart, line, points};
+use crate::measure::Spread;
+use crate::parallel;
+use crate::plot::Axis;
+use crate::simulate::binomial::Binomial;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    registers: Vec<usize>,
+    errors: Vec<f64>,
+    runs: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    error: f64,
+    counts: Vec<Printed>,
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let published: Published = context.published()?;
+    let sets = term_sets(&data::texts(&context.data(SPACE)?)?);
+    let similarities: Vec<f64> =
+        pairs(sets.len()).map(|(a, b)| Overlap::of(&sets[a], &sets[b]).jaccard()).collect();
+    // Many pairs have the same similarity; the least and greatest are bits apart at most.
+    let mut by_similarity: BTreeMap<u64, u64> = BTreeMap::new();
+    for similarity in &similarities {
+        *by_similarity.entry(similarity.to_bits()).or_default() += 1;
+    }
+    let by_similarity: Vec<(f64, u64)> =
+        by_similarity.into_iter().map(|(bits, n)| (f64::from_bits(bits), n)).collect();
+
+    let mut table = Table::new(
+        "pairs-off",
+        "Pairs off by more than ε",
+        &["ε", "K", "measured", "standard error", "expected", "the source says"],
+    );
+    let mut deviations = Deviations::default();
+    let mut checks = vec![];
+    let (mut ours, mut theirs) = (vec![], vec![]);
+    for (column, &registers) in settings.registers.iter().enumerate() {
+        let counts = measure(context, &settings, &sets, &similarities, registers)?;
+        let expected = expected(context, &settings, &by_similarity, registers);
+        for (row, &error) in settings.errors.iter().enumerate() {
+            let spread = Spread::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
+            let runs = settings.runs as f64;
+            // Where hardly a pair is off, all runs may agree by chance; then the count is a rare event.
+            let standard_error = (spread.variance.max(expected[row]) / runs).sqrt();
+            deviations.add(spread.mean, expected[row], standard_error);
+            let printed = published.rows.iter().find(|row| row.error == error).map(|row| &row.counts[column]);
+            table.push(vec![
+                error.into(),
+                registers.into(),
+                spread.mean.into(),
+                standard_error.into(),
+                expected[row].into(),
+                printed.map(|printed| printed.value).into(),
+            ]);
+            if row == 0 {
+                ours.push((registers as f64, expected[row]));
+                theirs.extend(printed.map(|printed| (registers as f64, printed.value)));
+                let is_possible = |printed: &Printed| printed.value <= 2.0 * expected[row];
+                checks.extend(printed.map(|printed| {
+                    Check::stated(
+                        &format!("pairs off by more than {error} at K = {registers}"),
+                        format!("{:.0}", expected[row]),
+                        format!("{printed}, no more than twice as many"),
+                        is_possible(printed),
+                    )
+                    .erratum("E-42")
+                }));
+            }
+        }
+    }
+    checks.push(deviations.check("measured counts are those of the binomial law"));
+    let falls = ours.windows(2).all(|pair| pair[0].1 > 3.0 * pair[1].1);
+    checks.push(Check::shape("200 more registers leave less than a third of the pairs", falls, true, falls));
+    let picture = chart(
+        "Pairs off by more than 0.04",
+        "The count falls about fivefold with every 200 registers; the printed one at 800 does not.",
+        Axis::linear("registers K"),
+        Axis::log("pairs of 500 500"),
+        vec![line("expected, and measured", ours), points("as printed", &theirs)],
+    );
+    Ok(Findings::default().table(table).chart("pairs-off", picture).checks(checks))
+}
+
+/// For each run, how many pairs are off by more than each ε.
+fn measure(
+    context: &Context<'_>,
+    settings: &Settings,
+    sets: &[minwise::verify::ShingleSet],
+    similarities: &[f64],
+    registers: usize,
+) -> Result<Vec<Vec<u64>>> {
+    let runs: Vec<u64> = (0..settings.runs).collect();
+    let counts = parallel::map(context.threads(), &runs, |run| -> Result<Vec<u64>> {
+        let sketches = sketch_all(registers, context.seed() + run, sets)?;
+        let mut counts = vec![0; settings.errors.len()];
+        for ((a, b), similarity) in pairs(sets.len()).zip(similarities) {
+            let estimate = matches(sketches.row(a), sketches.row(b)) as f64 / registers as f64;
+            for (count, &error) in counts.iter_mut().zip(&settings.errors) {
+                *count += u64::from((estimate - similarity).abs() > error);
+            }
+        }
+        Ok(counts)
+    });
+    counts.into_iter().collect()
+}
+
+/// How many pairs the binomial law puts off by more than each ε.
+fn expected(
+    context: &Context<'_>,
+    settings: &Settings,
+    by_similarity: &[(f64, u64)],
+    registers: usize,
+) -> Vec<f64> {
+    let off = parallel::map(context.threads(), by_similarity, |&(similarity, pairs)| {
+        let law = Binomial::new(registers, similarity);
+        let of = |&error: &f64| {
+            let is_off = |x: usize| (x as f64 / registers as f64 - similarity).abs() > error;
+            pairs as f64 * law.probability(is_off)
+        };
+        settings.errors.iter().map(of).collect::<Vec<f64>>()
+    });
+    let sum = |at: usize| off.iter().map(|row| row[at]).sum();
+    (0..settings.errors.len()).map(sum).collect()
+}

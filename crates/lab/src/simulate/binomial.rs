@@ -1,0 +1,76 @@
+//! The binomial law, in plain numbers.
+//!
+//! The filter of the library has laws of its own; what it decides is checked here against this one, which shares no code
+//! with them.
+
+/// The number of successes in n trials.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Binomial {
+    probabilities: Vec<f64>,
+}
+
+impl Binomial {
+    /// Of `trials` trials that succeed with this probability.
+    pub fn new(trials: usize, probability: f64) -> Self {
+        let mut probabilities = vec![0.0; trials + 1];
+        let mode = ((trials + 1) as f64 * probability).floor().min(trials as f64) as usize;
+        // From the mode to both sides, where each is a multiple of its neighbour; then all are scaled to sum to 1.
+        probabilities[mode] = 1.0;
+        let odds = probability / (1.0 - probability);
+        for x in mode..trials {
+            probabilities[x + 1] = probabilities[x] * odds * (trials - x) as f64 / (x + 1) as f64;
+        }
+        for x in (0..mode).rev() {
+            probabilities[x] = probabilities[x + 1] / odds * (x + 1) as f64 / (trials - x) as f64;
+        }
+        let total: f64 = probabilities.iter().sum();
+        for probability in &mut probabilities {
+            *probability /= total;
+        }
+        Self { probabilities }
+    }
+
+    /// P(X ≤ x), summed from the small end.
+    pub fn at_most(&self, x: usize) -> f64 {
+        self.probabilities.iter().take(x + 1).sum()
+    }
+
+    /// P(X ≥ x), summed from the small end.
+    pub fn at_least(&self, x: usize) -> f64 {
+        self.probabilities.iter().skip(x).rev().sum()
+    }
+
+    /// The probability that X is one of these.
+    pub fn probability(&self, is_one: impl Fn(usize) -> bool) -> f64 {
+        self.probabilities.iter().enumerate().filter(|(x, _)| is_one(*x)).map(|(_, p)| p).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers() {
+        let law = Binomial::new(3, 0.5);
+        assert_eq!(
+            (law.at_most(0), law.at_most(1), law.at_least(2), law.at_least(4)),
+            (0.125, 0.5, 0.5, 0.0)
+        );
+        assert_eq!(law.probability(|x| x == 1 || x == 2), 0.75);
+        assert_eq!(Binomial::new(2, 0.0).at_most(0), 1.0);
+    }
+
+    /// Digest 06, 4.1.
+    #[test]
+    fn tails_of_the_digest() {
+        let law = Binomial::new(100, 0.8);
+        for (found, expected) in [
+            (law.at_most(61), 9.683_793e-6),
+            (law.at_least(96), 3.703_173e-6),
+            (law.at_most(5), 9.901_45e-60),
+        ] {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+        }
+    }
+}

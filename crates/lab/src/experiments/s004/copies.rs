@@ -1,6 +1,6 @@
 //! Originals with seven edited copies each, and queries for their near-duplicates.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
@@ -59,17 +59,17 @@ impl Collection {
         Self { sets, families: family_of }
     }
 
-    /// Some documents whose family is complete, in a random order.
+    /// A random member of each of some complete families: one of each, so that what queries find is independent.
     pub fn queries(&self, count: usize, seed: u64) -> Vec<usize> {
-        let mut members: HashMap<u64, usize> = HashMap::new();
-        for &family in &self.families {
-            *members.entry(family).or_default() += 1;
+        let mut members: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (document, &family) in self.families.iter().enumerate() {
+            members.entry(family).or_default().push(document);
         }
-        let mut queries: Vec<usize> =
-            (0..self.sets.len()).filter(|&document| members[&self.families[document]] == MEMBERS).collect();
-        Random::new(seed, &[u64::MAX]).shuffle(&mut queries);
-        queries.truncate(count);
-        queries
+        let mut random = Random::new(seed, &[u64::MAX]);
+        let mut families: Vec<Vec<usize>> =
+            members.into_values().filter(|members| members.len() == MEMBERS).collect();
+        random.shuffle(&mut families);
+        families.iter().take(count).map(|members| members[random.below(MEMBERS as u64) as usize]).collect()
     }
 
     /// The other members of a document's family.

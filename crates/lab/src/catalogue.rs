@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use crate::definition::Definition;
 use crate::experiment::{Experiment, Runner};
-use crate::experiments::{s000, s001, s002, s004};
+use crate::experiments::{ours, s000, s001, s002, s004};
 
 /// Each name with its definition and its runner.
 macro_rules! catalogue {
@@ -37,6 +37,8 @@ pub fn all() -> Result<Vec<Experiment>> {
         "004/table-2" => s004::table_2::run,
         "004/table-3" => s004::table_3::run,
         "004/table-4" => s004::table_4::run,
+        "ours/dedup" => ours::dedup::run,
+        "ours/variance-per-byte" => ours::variance_per_byte::run,
     }
     .into_iter()
     .map(|(name, text, runner)| {

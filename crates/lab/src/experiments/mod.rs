@@ -1,5 +1,6 @@
 //! One file an experiment, by source. What experiments of one source share is in the `mod.rs` of its folder.
 
+pub(crate) mod ours;
 pub(crate) mod s000;
 pub(crate) mod s001;
 pub(crate) mod s002;

@@ -1,0 +1,228 @@
+//! What the command finds, against all pairs that there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use minwise::Spec;
+use minwise::verify::{Overlap, ShingleSet};
+use minwise_corpus::{Corpus, Encoding, ReadOptions, Unwatched};
+use minwise_engine::dedup::dedup;
+use minwise_engine::pairs::pairs;
+use minwise_engine::{Settings as RunSettings, Unobserved, read};
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::oracle;
+use crate::check::{Check, Deviations};
+use crate::experiment::{Context, Findings};
+use crate::simulate::{Edit, Random, Vocabulary};
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    families: u64,
+    members: u64,
+    words: usize,
+    shinglings: Vec<String>,
+    thresholds: Vec<f64>,
+    recall: f64,
+    corpora: Vec<String>,
+}
+
+/// What one run found.
+struct Found {
+    wanted: usize,
+    found: usize,
+    /// Reported pairs that do not reach the threshold, or have another similarity.
+    wrong: usize,
+    expected: f64,
+    variance: f64,
+    removed: usize,
+    /// Removed documents that do not reach the threshold with the one that is kept, or whose keeper is removed too.
+    wrongly_removed: usize,
+    /// Pairs of kept documents that reach the threshold.
+    left: usize,
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let folder = TempDir::new()?;
+    let made_up = generate(&settings, context.seed(), folder.path())?;
+    let mut corpora = vec![("made up".to_owned(), made_up)];
+    for name in &settings.corpora {
+        if let Some(path) = context.data_if_there(name) {
+            corpora.push((name.clone(), path.to_string_lossy().into_owned()));
+        }
+    }
+    let mut table = Table::new(
+        "found",
+        "Pairs that reach the threshold, and what becomes of them",
+        &[
+            "corpus",
+            "documents",
+            "shingling",
+            "threshold",
+            "pairs",
+            "found",
+            "recall",
+            "expected",
+            "precision",
+            "removed",
+            "similar pairs kept",
+        ],
+    );
+    let mut recalls = Deviations::default();
+    let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
+    for (name, path) in &corpora {
+        let options = ReadOptions { encoding: Encoding::Auto, ..ReadOptions::default() };
+        let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unwatched)?;
+        for shingling in &settings.shinglings {
+            let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;
+            let sets = oracle::sets(&corpus, &spec)?;
+            for &threshold in &settings.thresholds {
+                let found = compare(context, &corpus, &sets, spec, threshold, settings.recall)?;
+                let wanted = found.wanted as f64;
+                table.push(vec![
+                    name.as_str().into(),
+                    sets.len().into(),
+                    shingling.as_str().into(),
+                    threshold.into(),
+                    found.wanted.into(),
+                    found.found.into(),
+                    (found.found as f64 / wanted).into(),
+                    (found.expected / wanted).into(),
+                    (1.0 - found.wrong as f64 / (found.found + found.wrong).max(1) as f64).into(),
+                    found.removed.into(),
+                    found.left.into(),
+                ]);
+                recalls.add(found.found as f64, found.expected, found.variance.sqrt());
+                wrong += found.wrong;
+                wrongly_removed += found.wrongly_removed;
+                below += usize::from(found.expected < settings.recall * wanted);
+                runs += 1;
+            }
+        }
+    }
+    Ok(Findings::default().table(table).checks([
+        Check::exact(
+            "reported pairs that do not reach the threshold, or have another similarity",
+            &wrong,
+            &0,
+        ),
+        Check::exact(
+            "removed documents that do not reach it with the one that is kept",
+            &wrongly_removed,
+            &0,
+        ),
+        recalls.check("pairs are found with the probability of the S-curve"),
+        Check::law(
+            &format!("runs whose expected recall is below the wanted {}", settings.recall),
+            format!("{below} of {runs}"),
+            0,
+            below == 0,
+        ),
+    ]))
+}
+
+/// Writes families of edited documents as JSONL and gives its path.
+fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
+    let vocabulary = Vocabulary::new(20_000);
+    let path = folder.join("made-up.jsonl");
+    let mut file = std::io::BufWriter::new(fs_err::File::create(&path)?);
+    for family in 0..settings.families {
+        let mut random = Random::new(seed, &[family]);
+        let original = vocabulary.document(settings.words, &mut random);
+        // From copies to texts of which half is new, so that there are pairs on both sides of every threshold.
+        let most = random.unit() * 0.15;
+        for member in 0..settings.members {
+            let share = random.unit() * most;
+            let edit = if member % 2 == 0 { Edit::Substitute(share) } else { Edit::Insert(share) };
+            let words: Vec<String> = vocabulary
+                .edit(&original, edit, &mut random)
+                .iter()
+                .map(|word| format!("{word:x}"))
+                .collect();
+            let record = serde_json::json!({ "id": format!("{family}-{member}"), "text": words.join(" ") });
+            writeln!(file, "{record}")?;
+        }
+    }
+    file.flush()?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+fn compare(
+    context: &Context<'_>,
+    corpus: &Corpus,
+    sets: &[ShingleSet],
+    spec: Spec,
+    threshold: f64,
+    recall: f64,
+) -> Result<Found> {
+    let exact = oracle::pairs(sets, threshold);
+    let settings =
+        RunSettings { threads: context.threads().max(1), ..RunSettings::new(spec, threshold, recall)? };
+    let reading = read(corpus, &settings.reading(), &Unobserved)?;
+    let (mut found, mut wrong) = (0, 0);
+    pairs(corpus, &reading, None, &settings, &Unobserved)?.for_each(&Unobserved, |pair| {
+        // Documents without shingles are equal by their texts, which is no similarity of sets.
+        if !sets[pair.first as usize].is_empty() {
+            let is_exact = exact.get(&(pair.first, pair.second)) == Some(&pair.similarity);
+            found += usize::from(is_exact);
+            wrong += usize::from(!is_exact);
+        }
+        Ok(())
+    })?;
+    let curve = settings.curve();
+    let (expected, variance) = expectation(&exact, sets, |similarity| curve.probability(similarity));
+    let decisions = dedup(corpus, &reading, &settings, &Unobserved, |_| {})?;
+    let removed: BTreeSet<u32> = decisions.removed.iter().map(|removed| removed.document).collect();
+    let is_wrong = |document: u32, of: u32, similarity: f64| {
+        let [a, b] = [document, of].map(|document| &sets[document as usize]);
+        let exact = if a.is_empty() && b.is_empty() { 1.0 } else { Overlap::of(a, b).jaccard() };
+        exact < threshold || exact != similarity || removed.contains(&of)
+    };
+    let wrongly_removed = decisions
+        .removed
+        .iter()
+        .filter(|removed| is_wrong(removed.document, removed.of, removed.similarity))
+        .count();
+    let left = exact.keys().filter(|(a, b)| !removed.contains(a) && !removed.contains(b)).count();
+    let wanted = exact.len();
+    Ok(Found { wanted, found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
+}
+
+/// The number of pairs that are found on average, and its variance.
+///
+/// Equal documents are always found. Pairs of connected documents are not independent; the variance is that of all pairs
+/// of a connected family found or missed together, which is the most it can be.
+fn expectation(
+    exact: &BTreeMap<(u32, u32), f64>,
+    sets: &[ShingleSet],
+    probability: impl Fn(f64) -> f64,
+) -> (f64, f64) {
+    let mut leader: Vec<u32> = (0..sets.len() as u32).collect();
+    fn find(leader: &mut [u32], mut document: u32) -> u32 {
+        while leader[document as usize] != document {
+            let next = leader[document as usize];
+            leader[document as usize] = leader[next as usize];
+            document = next;
+        }
+        document
+    }
+    for &(a, b) in exact.keys() {
+        let (a, b) = (find(&mut leader, a), find(&mut leader, b));
+        leader[a.max(b) as usize] = a.min(b);
+    }
+    let mut expected = 0.0;
+    // Standard deviations of one family add up if its pairs go together.
+    let mut deviations: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(a, _), &similarity) in exact {
+        let p = if similarity == 1.0 { 1.0 } else { probability(similarity) };
+        expected += p;
+        *deviations.entry(find(&mut leader, a)).or_default() += (p * (1.0 - p)).sqrt();
+    }
+    (expected, deviations.values().map(|deviation| deviation * deviation).sum())
+}

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use crate::definition::Definition;
 use crate::experiment::{Experiment, Runner};
-use crate::experiments::{ours, s000, s001, s002, s004};
+use crate::experiments::{ours, s000, s001, s002, s003, s004};
 
 /// Each name with its definition and its runner.
 macro_rules! catalogue {
@@ -32,6 +32,14 @@ pub fn all() -> Result<Vec<Experiment>> {
         "002/figure-4" => s002::figure_4::run,
         "002/figure-5" => s002::figure_5::run,
         "002/formulas-29-32" => s002::formulas_29_32::run,
+        "003/algorithm-1" => s003::algorithm_1::run,
+        "003/figure-10" => s003::figure_10::run,
+        "003/figure-5" => s003::figure_5::run,
+        "003/figure-8" => s003::figure_8::run,
+        "003/figure-9" => s003::figure_9::run,
+        "003/looks" => s003::looks::run,
+        "003/section-6-5" => s003::section_6_5::run,
+        "003/table-1" => s003::table_1::run,
         "004/figure-3" => s004::figure_3::run,
         "004/table-1" => s004::table_1::run,
         "004/table-2" => s004::table_2::run,

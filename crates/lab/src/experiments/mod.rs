@@ -4,6 +4,7 @@ pub(crate) mod ours;
 pub(crate) mod s000;
 pub(crate) mod s001;
 pub(crate) mod s002;
+pub(crate) mod s003;
 pub(crate) mod s004;
 
 use crate::measure::Spread;

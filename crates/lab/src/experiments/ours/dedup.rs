@@ -33,7 +33,7 @@ struct Settings {
 }
 
 /// What one run found.
-struct Found {
+struct Outcome {
     wanted: usize,
     found: usize,
     /// Reported pairs that do not reach the threshold, or have another similarity.
@@ -160,7 +160,7 @@ fn compare(
     spec: Spec,
     threshold: f64,
     recall: f64,
-) -> Result<Found> {
+) -> Result<Outcome> {
     let exact = oracle::pairs(sets, threshold);
     let settings =
         RunSettings { threads: context.threads().max(1), ..RunSettings::new(spec, threshold, recall)? };
@@ -191,7 +191,7 @@ fn compare(
         .count();
     let left = exact.keys().filter(|(a, b)| !removed.contains(a) && !removed.contains(b)).count();
     let wanted = exact.len();
-    Ok(Found { wanted, found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
+    Ok(Outcome { wanted, found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
 }
 
 /// The number of pairs that are found on average, and its variance.
@@ -204,14 +204,6 @@ fn expectation(
     probability: impl Fn(f64) -> f64,
 ) -> (f64, f64) {
     let mut leader: Vec<u32> = (0..sets.len() as u32).collect();
-    fn find(leader: &mut [u32], mut document: u32) -> u32 {
-        while leader[document as usize] != document {
-            let next = leader[document as usize];
-            leader[document as usize] = leader[next as usize];
-            document = next;
-        }
-        document
-    }
     for &(a, b) in exact.keys() {
         let (a, b) = (find(&mut leader, a), find(&mut leader, b));
         leader[a.max(b) as usize] = a.min(b);
@@ -225,4 +217,14 @@ fn expectation(
         *deviations.entry(find(&mut leader, a)).or_default() += (p * (1.0 - p)).sqrt();
     }
     (expected, deviations.values().map(|deviation| deviation * deviation).sum())
+}
+
+/// The first document that one is connected to, by what is known so far.
+fn find(leader: &mut [u32], mut document: u32) -> u32 {
+    while leader[document as usize] != document {
+        let next = leader[document as usize];
+        leader[document as usize] = leader[next as usize];
+        document = next;
+    }
+    document
 }

@@ -33,7 +33,7 @@ pub(super) fn sets(corpus: &Corpus, spec: &Spec) -> Result<Vec<ShingleSet>> {
 /// have no pairs.
 pub(super) fn pairs(sets: &[ShingleSet], threshold: f64) -> BTreeMap<(u32, u32), f64> {
     let mut frequencies: HashMap<u64, u32> = HashMap::new();
-    for shingle in sets.iter().flat_map(|set| set.as_slice()) {
+    for shingle in sets.iter().flat_map(ShingleSet::as_slice) {
         *frequencies.entry(*shingle).or_default() += 1;
     }
     let mut by_shingle: HashMap<u64, Vec<u32>> = HashMap::new();

@@ -15,12 +15,12 @@ use minwise::verify::ShingleSet;
 use crate::data::TextFile;
 
 /// The folder with the 1001 files of the accuracy experiments.
-const SPACE: &str = "newsgroup-copies/space";
+pub(super) const SPACE: &str = "newsgroup-copies/space";
 /// The folder with originals and their edited copies.
 const COPIES: &str = "newsgroup-copies/LSH_Data";
 
 /// The terms of texts, as sets.
-fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
+pub(super) fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
     let mut hashes = vec![];
     files
         .iter()
@@ -42,6 +42,6 @@ fn sketch_all(registers: usize, seed: u64, sets: &[ShingleSet]) -> Result<Sketch
 }
 
 /// All pairs of so many documents.
-fn pairs(documents: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn pairs(documents: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..documents).flat_map(|a| (0..a).map(move |b| (a, b)))
 }

@@ -1,0 +1,151 @@
+//! Figure 10: comparisons that the filter saves.
+
+use anyhow::Result;
+use minwise::filter::{Decision, Filter, Use};
+use serde::Deserialize;
+
+use super::{Spread, agreements, of_data, per_look};
+use crate::check::{Check, Deviations, Printed, significant};
+use crate::experiment::{Context, Findings};
+use crate::measure;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    pairs: u64,
+    registers: usize,
+    looks: Vec<usize>,
+    error: f64,
+    thresholds: Vec<f64>,
+    spreads: Vec<Spread>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    saved: Printed,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    comparisons: Vec<Printed>,
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let published: Published = context.published()?;
+    let expected: Expected = context.expected()?;
+    let similarities = of_data(context)?;
+    let mut table = Table::new(
+        "comparisons",
+        "Registers compared on average, of 1000",
+        &["pairs", "T", "compared", "by the library", "exact", "saved"],
+    );
+    let mut deviations = Deviations::default();
+    let mut checks = vec![];
+    let mut cheapest = 0;
+    for (at, &threshold) in settings.thresholds.iter().enumerate() {
+        let filter = per_look(threshold, settings.registers, &settings.looks, settings.error)?;
+        let mut means = vec![];
+        for &spread in &settings.spreads {
+            let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
+            let compared = measure::Spread::of(
+                &pairs.iter().map(|pair| compared(&filter, pair) as f64).collect::<Vec<_>>(),
+            );
+            let library: f64 =
+                pairs.iter().map(|pair| by_library(&filter, pair) as f64).sum::<f64>() / pairs.len() as f64;
+            let exact =
+                (spread == Spread::Uniform).then(|| filter.outcome_of_even_spread(Use::Decide).comparisons);
+            if let Some(exact) = exact {
+                deviations.add(compared.mean, exact, (compared.variance / settings.pairs as f64).sqrt());
+                checks.push(Check::known(
+                    &format!("comparisons of evenly spread pairs, T = {threshold}"),
+                    exact,
+                    &expected.comparisons[at],
+                ));
+            }
+            checks.push(Check::law(
+                &format!("the library compares no more, {} pairs, T = {threshold}", spread.name()),
+                significant(library),
+                format!("at most {}", significant(compared.mean)),
+                library <= compared.mean,
+            ));
+            means.push(compared.mean);
+            let saved = 1.0 - compared.mean / settings.registers as f64;
+            table.push(vec![
+                spread.name().into(),
+                threshold.into(),
+                compared.mean.into(),
+                library.into(),
+                exact.into(),
+                saved.into(),
+            ]);
+        }
+        if let Some(similarities) = &similarities {
+            let mean = of_similarities(&filter, similarities);
+            means.push(mean);
+            let saved = 1.0 - mean / settings.registers as f64;
+            table.push(vec![
+                "space".into(),
+                threshold.into(),
+                None.into(),
+                None.into(),
+                mean.into(),
+                saved.into(),
+            ]);
+        }
+        // The last column is the one whose pairs are most unlike.
+        let last = means.last().copied().unwrap_or(f64::NAN);
+        cheapest += usize::from(threshold >= 0.5 && means.iter().all(|&mean| last <= mean));
+        if at == 0 {
+            let saved = 1.0 - last / settings.registers as f64;
+            checks.push(Check::shape(
+                "saved on unlike pairs at T = 0.8",
+                significant(saved),
+                format!("{} at least", published.saved),
+                saved >= published.saved.value,
+            ));
+        }
+    }
+    let thresholds = settings.thresholds.iter().filter(|&&threshold| threshold >= 0.5).count();
+    checks.push(deviations.check("simulated averages are the exact ones"));
+    checks.push(Check::shape(
+        "thresholds from 0.5 on at which unlike pairs are cheapest",
+        format!("{cheapest} of {thresholds}"),
+        "all",
+        cheapest == thresholds,
+    ));
+    Ok(Findings::default().table(table).checks(checks))
+}
+
+/// Registers that are compared, look by look.
+fn compared(filter: &Filter, pair: &[bool]) -> usize {
+    let decides = |look: &&minwise::filter::Look| {
+        let matches = pair[..look.registers].iter().filter(|&&agrees| agrees).count();
+        look.lower.is_some_and(|lower| matches <= lower) || look.upper.is_some_and(|upper| matches >= upper)
+    };
+    filter.looks().iter().find(decides).map_or(pair.len(), |look| look.registers)
+}
+
+/// The same by the library, which also ends where the rest cannot change the result.
+fn by_library(filter: &Filter, pair: &[bool]) -> usize {
+    match filter.decide_by(|range| pair[range].iter().filter(|&&agrees| agrees).count()) {
+        Decision::Reject { compared } | Decision::Accept { compared, .. } => compared,
+    }
+}
+
+/// The exact average over pairs of known similarities, in hundredths of similarity.
+fn of_similarities(filter: &Filter, similarities: &[f64]) -> f64 {
+    let mut counts = [0_u64; 101];
+    for similarity in similarities {
+        counts[(similarity * 100.0).round() as usize] += 1;
+    }
+    let sum: f64 = (0_u32..)
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|(at, count)| count as f64 * filter.expected_comparisons(f64::from(at) / 100.0, Use::Decide))
+        .sum();
+    sum / similarities.len() as f64
+}

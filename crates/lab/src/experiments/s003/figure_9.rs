@@ -1,0 +1,199 @@
+//! Figure 9: the share of pairs that each look filters.
+
+use anyhow::{Context as _, Result};
+use minwise::filter::Look;
+use serde::Deserialize;
+
+use super::{Spread, agreements, of_data, per_look};
+use crate::check::{Check, Deviations, Printed, significant};
+use crate::experiment::{Context, Findings};
+use crate::experiments::chart;
+use crate::parallel;
+use crate::plot::{Axis, Point, Series};
+use crate::simulate::binomial::Binomial;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    pairs: u64,
+    registers: usize,
+    error: f64,
+    spreads: Vec<Spread>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    threshold: f64,
+    look: usize,
+    lower: Printed,
+    upper: Printed,
+}
+
+/// Shares that a look rejects and accepts.
+type Rates = (f64, f64);
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let expected: Expected = context.expected()?;
+    let looks = expected
+        .rows
+        .iter()
+        .map(|row| {
+            let filter = per_look(row.threshold, settings.registers, &[row.look], settings.error)?;
+            filter.looks().first().copied().context("a look that decides something")
+        })
+        .collect::<Result<Vec<Look>>>()?;
+    let mut columns: Vec<(String, Vec<Rates>)> =
+        parallel::map(context.threads(), &settings.spreads, |&spread| {
+            (spread.name().to_owned(), simulated(context, &settings, spread, &looks))
+        });
+    if let Some(similarities) = of_data(context)? {
+        columns.push((
+            "space".to_owned(),
+            looks.iter().map(|look| of_similarities(&similarities, look)).collect(),
+        ));
+    }
+    let mut table = Table::new(
+        "rates",
+        "Share of pairs rejected and accepted by one look",
+        &["pairs", "T", "k", "rejected", "accepted", "closed form, rejected", "accepted "],
+    );
+    let mut deviations = Deviations::default();
+    let mut checks = vec![];
+    for (name, rates) in &columns {
+        let is_even = name == Spread::Uniform.name();
+        for ((row, look), &(rejected, accepted)) in expected.rows.iter().zip(&looks).zip(rates) {
+            let closed = (look.rejection_rate(), look.acceptance_rate());
+            let shown = |rate: f64| is_even.then_some(rate);
+            table.push(vec![
+                name.as_str().into(),
+                row.threshold.into(),
+                row.look.into(),
+                rejected.into(),
+                accepted.into(),
+                shown(closed.0).into(),
+                shown(closed.1).into(),
+            ]);
+            if is_even {
+                let error = |rate: f64| (rate * (1.0 - rate) / settings.pairs as f64).sqrt();
+                deviations.add(rejected, closed.0, error(closed.0));
+                deviations.add(accepted, closed.1, error(closed.1));
+                let claim =
+                    |what: &str| format!("T = {}, k = {}: {what}, spread evenly", row.threshold, row.look);
+                checks.push(Check::known(&claim("rejected"), closed.0, &row.lower));
+                checks.push(Check::known(&claim("accepted"), closed.1, &row.upper));
+            }
+        }
+    }
+    checks.push(deviations.check("simulated rates are those of the closed form"));
+    checks.extend(shapes(&expected, &columns));
+    let picture = chart(
+        "Evenly spread pairs: share that a look decides",
+        "Rejected pairs are most at a threshold of 0.8, accepted ones at 0.3; both grow with the registers.",
+        Axis::linear("registers compared"),
+        Axis::linear("share of pairs").between(0.0, 1.0),
+        series(&expected, &looks, &columns),
+    );
+    Ok(Findings::default().table(table).chart("rates", picture).checks(checks))
+}
+
+/// What the source says of its own data and of the others.
+fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
+    let first = |name: &str, threshold: f64| {
+        let (_, rates) = columns.iter().find(|column| column.0 == name)?;
+        let at = expected.rows.iter().position(|row| row.threshold == threshold)?;
+        Some(rates[at])
+    };
+    let mut checks = vec![];
+    for name in [Spread::Uniform.name(), Spread::Gaussian.name()] {
+        for (threshold, what) in [(0.8, "rejected"), (0.3, "accepted")] {
+            let Some((rejected, accepted)) = first(name, threshold) else { continue };
+            let holds = if what == "rejected" { rejected > accepted } else { accepted > rejected };
+            let found = format!("{} rejected, {} accepted", significant(rejected), significant(accepted));
+            checks.push(Check::shape(
+                &format!("{name} pairs at T = {threshold}"),
+                found,
+                format!("mostly {what}"),
+                holds,
+            ));
+        }
+    }
+    for unlike in [Spread::Unlike.name(), "space"] {
+        let Some((rejected, _)) = first(unlike, 0.8) else { continue };
+        checks.push(Check::shape(
+            &format!("pairs that are unlike ({unlike}) at T = 0.8, k = 100"),
+            format!("{} rejected", significant(rejected)),
+            "above 0.9",
+            rejected > 0.9,
+        ));
+    }
+    checks
+}
+
+fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)]) -> Vec<Series> {
+    let rates = columns.first().map_or(&[][..], |column| &column.1);
+    let mut series = vec![];
+    for threshold in [0.8, 0.3] {
+        let here = || (0..looks.len()).filter(|&at| expected.rows[at].threshold == threshold);
+        for (what, of, closed) in [
+            (
+                "rejected",
+                (|rates: Rates| rates.0) as fn(Rates) -> f64,
+                Look::rejection_rate as fn(&Look) -> f64,
+            ),
+            ("accepted", |rates: Rates| rates.1, Look::acceptance_rate),
+        ] {
+            let x = |at: usize| looks[at].registers as f64;
+            series.push(Series {
+                label: format!("{what}, T = {threshold}"),
+                line: here().map(|at| (x(at), closed(&looks[at]))).collect(),
+                points: here().map(|at| Point { x: x(at), y: of(rates[at]), error: None }).collect(),
+            });
+        }
+    }
+    series
+}
+
+fn simulated(context: &Context<'_>, settings: &Settings, spread: Spread, looks: &[Look]) -> Vec<Rates> {
+    let pairs = agreements(spread, settings.pairs, settings.registers, context.seed());
+    looks
+        .iter()
+        .map(|look| {
+            let (mut rejected, mut accepted) = (0, 0);
+            for pair in &pairs {
+                let matches = pair[..look.registers].iter().filter(|&&agrees| agrees).count();
+                rejected += usize::from(look.lower.is_some_and(|lower| matches <= lower));
+                accepted += usize::from(look.upper.is_some_and(|upper| matches >= upper));
+            }
+            (rejected as f64 / pairs.len() as f64, accepted as f64 / pairs.len() as f64)
+        })
+        .collect()
+}
+
+/// What a look makes of pairs of known similarities, on average, in hundredths of similarity.
+fn of_similarities(similarities: &[f64], look: &Look) -> Rates {
+    let mut counts = [0_u64; 101];
+    for similarity in similarities {
+        counts[(similarity * 100.0).round() as usize] += 1;
+    }
+    let n = similarities.len() as f64;
+    (0_u32..).zip(counts).filter(|(_, count)| *count > 0).fold(
+        (0.0, 0.0),
+        |(rejected, accepted), (at, count)| {
+            let law = Binomial::new(look.registers, (f64::from(at) / 100.0).min(1.0 - f64::EPSILON));
+            let share = count as f64 / n;
+            (
+                rejected + share * look.lower.map_or(0.0, |lower| law.at_most(lower)),
+                accepted + share * look.upper.map_or(0.0, |upper| law.at_least(upper)),
+            )
+        },
+    )
+}

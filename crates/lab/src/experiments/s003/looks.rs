@@ -1,0 +1,108 @@
+//! The error of a filter over several looks.
+
+use anyhow::Result;
+use minwise::filter::{Budget, Filter, Use};
+use serde::Deserialize;
+
+use super::per_look;
+use crate::check::{Check, Deviations, Printed, significant};
+use crate::experiment::{Context, Findings};
+use crate::parallel;
+use crate::simulate::Random;
+use crate::table::Table;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    threshold: f64,
+    registers: usize,
+    pairs: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    error: f64,
+    step: usize,
+    only: Vec<usize>,
+    rejected: Printed,
+}
+
+/// Errors from which on a simulation sees enough rejections.
+const SEEN: f64 = 1e-3;
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+    let settings: Settings = context.settings()?;
+    let expected: Expected = context.expected()?;
+    let mut table = Table::new(
+        "errors",
+        "The probability that a pair at the threshold is rejected",
+        &["e", "looks", "e at each look", "simulated, without accepting", "with a budget of e for all"],
+    );
+    let mut deviations = Deviations::default();
+    let mut checks = vec![];
+    let (mut most, mut within) = (0.0_f64, true);
+    for row in &expected.rows {
+        let looks: Vec<usize> = if row.only.is_empty() {
+            (row.step..settings.registers).step_by(row.step).collect()
+        } else {
+            row.only.clone()
+        };
+        let filter = per_look(settings.threshold, settings.registers, &looks, row.error)?;
+        let rejected = filter.outcome(settings.threshold, Use::Decide).rejected;
+        let exact = Filter::new(settings.threshold, settings.registers, &looks, Budget::Exact(row.error))?;
+        let bounded = exact.outcome(settings.threshold, Use::Screen).rejected;
+        let simulated = (row.error >= SEEN).then(|| simulate(context, &settings, &filter));
+        if let Some(simulated) = simulated {
+            // What is not accepted meanwhile is rejected a little more often.
+            let screened = filter.outcome(settings.threshold, Use::Screen).rejected;
+            deviations.add(simulated, screened, (screened * (1.0 - screened) / settings.pairs as f64).sqrt());
+        }
+        let name = format!("e = {}, {} looks", significant(row.error), looks.len());
+        checks.push(Check::known(&format!("ever rejected, {name}"), rejected, &row.rejected));
+        most = most.max(rejected / row.error);
+        within &= bounded <= row.error;
+        table.push(vec![
+            row.error.into(),
+            looks.len().into(),
+            rejected.into(),
+            simulated.into(),
+            bounded.into(),
+        ]);
+    }
+    checks.extend([
+        deviations.check("simulated rejections are as many"),
+        Check::law("with a budget for all looks, the error is within it", within, true, within),
+        Check::stated(
+            "the error over all looks, in parts of e",
+            format!("up to {most:.1}"),
+            "1",
+            most <= 1.0,
+        )
+        .erratum("E-51"),
+    ]);
+    Ok(Findings::default().table(table).checks(checks))
+}
+
+/// The share of pairs at the threshold that are rejected.
+fn simulate(context: &Context<'_>, settings: &Settings, filter: &Filter) -> f64 {
+    /// Pairs that one thread takes at a time.
+    const CHUNK: u64 = 1000;
+    let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
+    let rejected = parallel::map(context.threads(), &chunks, |&chunk| {
+        let screens = |&pair: &u64| {
+            let mut random = Random::new(context.seed(), &[filter.looks().len() as u64, pair]);
+            let count =
+                |range: std::ops::Range<usize>| range.filter(|_| random.happens(settings.threshold)).count();
+            filter.screen_by(count).rejected
+        };
+        (chunk * CHUNK..((chunk + 1) * CHUNK).min(settings.pairs)).filter(screens).count()
+    });
+    rejected.iter().sum::<usize>() as f64 / settings.pairs as f64
+}

@@ -64,7 +64,7 @@ fn run_experiments(args: &LabRunArgs, printer: &Printer) -> Result<Exit, Failure
     if let Some(folder) = data.as_ref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::Error {
             message: format!("there is no folder `{}`", folder.display()),
-            hint: Some("the lab's guide says which data experiments look for".to_owned()),
+            hint: Some("docs/guides/lab.md says which data experiments look for".to_owned()),
         });
     }
     let options = Options { quick: args.quick, data, threads };

@@ -19,6 +19,7 @@ fn the_command() {
       weights   Count in how many documents each shingle stands, for weights
       estimate  Estimate the similarities of sketched documents, without reading them again
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
+      lab       Run the experiments of the sources again, with the published numbers beside ours
       generate  Write shell completions or the manual page to standard output
       help      Print this message or the help of the given subcommand(s)
 

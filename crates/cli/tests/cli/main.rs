@@ -13,6 +13,7 @@ mod errors;
 mod help;
 mod inputs;
 mod interrupt;
+mod lab;
 mod memory;
 mod outputs;
 mod pairs;

@@ -1,0 +1,141 @@
+//! Experiments run by the command: verdicts, exit codes, records and the page of them.
+
+use std::time::Duration;
+
+use crate::support::{Desk, MINWISE, Run};
+
+/// A run that may take longer than others.
+fn run(desk: &Desk, arguments: &str) -> Run {
+    let output = assert_cmd::Command::new(MINWISE)
+        .current_dir(desk.root())
+        .args(arguments.split_whitespace())
+        .timeout(Duration::from_mins(10))
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    Run { code: output.status.code(), out: output.stdout, err }
+}
+
+/// The first words of all lines that are not indented.
+fn names(run: &Run) -> Vec<String> {
+    let lines = run.lines().into_iter().filter(|line| !line.starts_with(' '));
+    lines.map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn quick_runs_of_all_experiments_end_as_expected() {
+    let desk = Desk::new();
+    let listed = names(&desk.run("lab list").exit(0));
+    let quick = run(&desk, "lab run --quick --output out").exit(0);
+    assert_eq!(names(&quick), listed[1..], "the first line of the list names its columns");
+    assert!(!quick.text().contains("not expected"), "{quick}");
+    let skipped: Vec<&str> = quick.lines().into_iter().filter(|line| line.contains("skipped: ")).collect();
+    assert!(!skipped.is_empty() && skipped.iter().all(|line| line.contains("--data")), "{quick}");
+
+    desk.run("lab report out").exit(0);
+    let page = desk.text("out/index.html");
+    let index = desk.text("out/README.md");
+    for name in names(&quick) {
+        assert!(page.contains(&format!("<section id=\"{name}\">")), "{name}");
+        assert!(index.contains(&format!("[{name}]({name}/README.md)")), "{name}");
+        assert!(desk.path(&format!("out/{name}/result.json")).exists(), "{name}");
+    }
+    // It opens without a network: whatever it loads or leads to is in it.
+    for start in ["src=\"", "href=\"", "url("] {
+        for part in page.split(start).skip(1) {
+            assert!(part.starts_with("data:image/svg+xml,") || part.starts_with('#'), "{}", &part[..40]);
+        }
+    }
+    assert!(!page.contains("<script") && !page.contains("@import") && !page.contains("<link"));
+}
+
+#[test]
+fn results_do_not_depend_on_the_threads() {
+    let desk = Desk::new();
+    let chosen =
+        "001/figure-2 002/figure-5 002/formulas-29-32 003/figure-9 003/figure-10 004/table-4 ours/dedup";
+    for threads in [1, 3] {
+        run(&desk, &format!("lab run {chosen} --quick --threads {threads} --output by-{threads}")).exit(0);
+    }
+    let of = |folder: &str| {
+        let files =
+            desk.names().into_iter().filter(|name| name.starts_with(folder) && desk.path(name).is_file());
+        files.map(|name| (name[folder.len()..].to_owned(), desk.bytes(&name))).collect::<Vec<_>>()
+    };
+    let (one, three) = (of("by-1/"), of("by-3/"));
+    assert!(one.len() > 25, "{}", one.len());
+    for ((name, one), (other, three)) in one.iter().zip(&three) {
+        assert_eq!(name, other);
+        assert!(one == three, "{name}");
+    }
+    assert_eq!(one.len(), three.len());
+}
+
+#[test]
+fn an_unexpected_verdict_is_exit_code_1_and_says_why() {
+    let desk = Desk::new();
+    // Two posts, which no hash function can be wrong about: nothing falls with the registers.
+    for name in ["a", "b"] {
+        desk.write(&format!("data/newsgroup-copies/space/{name}"), "the same few words in both");
+    }
+    let run = run(&desk, "lab run 004/table-1 --data data").exit(1);
+    assert!(run.text().contains("004/table-1               deviates (not expected)\n    "), "{run}");
+    assert!(run.err.contains("1 with a verdict that was not expected"), "{run}");
+}
+
+#[test]
+fn tables_and_pictures_of_one_experiment() {
+    let desk = Desk::new();
+    desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
+    // Again, over what is there.
+    desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
+    insta::assert_snapshot!(desk.names().join("\n"), @"
+    out
+    out/002
+    out/002/figure-4
+    out/002/figure-4/README.md
+    out/002/figure-4/ratio.svg
+    out/002/figure-4/ratios.csv
+    out/002/figure-4/result.json
+    out/README.md
+    ");
+    let csv = desk.text("out/002/figure-4/ratios.csv");
+    assert!(csv.contains("\n9.00000000e-1,5.00000000e-1,1.79005525e0,"), "{csv}");
+    assert!(desk.text("out/002/figure-4/README.md").contains("**corrected (E-23)**"));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let desk = Desk::new();
+    insta::assert_snapshot!(desk.run("lab run 002/figure-9"), @"
+    exit 2
+    --- stderr
+    minwise: there is no experiment `002/figure-9`
+
+    hint: `minwise lab list` lists them
+    ");
+    insta::assert_snapshot!(desk.run("lab run 002 --data nowhere"), @"
+    exit 2
+    --- stderr
+    minwise: there is no folder `nowhere`
+
+    hint: docs/guides/lab.md says which data experiments look for
+    ");
+    desk.write("empty/note", "");
+    insta::assert_snapshot!(desk.run("lab report empty"), @"
+    exit 2
+    --- stderr
+    minwise: there are no results in `empty`
+
+    hint: `minwise lab run --output DIR` writes them
+    ");
+    desk.write("mine/002/figure-4/letter.txt", "dear friend");
+    insta::assert_snapshot!(desk.run("lab run 002/figure-4 --output mine"), @"
+    exit 2
+    --- stderr
+    minwise: `mine/002/figure-4` is there and is no record
+    ");
+    desk.write("odd/002/figure-4/result.json", "{}");
+    desk.run("lab report odd").exit(2);
+    assert_eq!(desk.text("mine/002/figure-4/letter.txt"), "dear friend");
+}

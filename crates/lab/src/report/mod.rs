@@ -77,9 +77,11 @@ fn section(folder: &Path, record: &Record) -> Result<String> {
         out += "</ul>\n";
     }
     out += &format!("<p class=\"settings\">{}</p>\n", escape(&record.settings_text()));
+    out += "<div class=\"figures\">\n";
     for picture in &record.pictures {
         out += &figure(folder, record, picture)?;
     }
+    out += "</div>\n";
     for each in &record.tables {
         out += &format!("<h3>{}</h3>\n{}", escape(&each.title), table(each));
     }

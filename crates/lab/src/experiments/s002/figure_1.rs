@@ -87,7 +87,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             &format!("variance-r{r}"),
             chart(
                 &if r == 0.0 { "Sets small in their range (r → 0)".to_owned() } else { format!("Sets that fill the share r = {r}") },
-                "The more bits, the lower the curve; simulated points lie on the corrected curves, and the printed formula below all of them.",
+                "The more bits, the lower the curve; simulated points lie on the corrected curves, and the printed formula of f = 1.5 far below its points.",
                 Axis::linear("similarity R").between(least, 1.0),
                 Axis::linear("variance × registers"),
                 series,

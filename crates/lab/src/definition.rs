@@ -68,7 +68,7 @@ pub struct Definition {
     pub seed: u64,
     /// The verdict that is expected.
     pub expect: Expectation,
-    /// The errata that a correction rests on.
+    /// The errata that a correction rests on, or that say why nothing can come out.
     #[serde(default)]
     pub errata: Vec<String>,
     /// What was done, what was found, and how to read it.

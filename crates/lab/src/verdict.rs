@@ -51,6 +51,8 @@ pub enum Verdict {
     NotReproducible {
         /// Why not.
         because: Vec<String>,
+        /// The errata that say so.
+        errata: Vec<String>,
     },
     /// There is nothing to judge.
     Shown,
@@ -74,21 +76,21 @@ impl Verdict {
             .collect();
         let impossible: Vec<String> = failed(Kind::Possible)
             .map(|check| {
-                let erratum =
-                    check.erratum.as_ref().map(|erratum| format!(" ({erratum})")).unwrap_or_default();
-                format!("{}: {} is printed, {} is possible{erratum}", check.claim, check.found, check.against)
+                format!("{}: {} is printed, {} is possible", check.claim, check.found, check.against)
             })
             .collect();
-        let errata: BTreeSet<&String> =
-            failed(Kind::Published).filter_map(|check| check.erratum.as_ref()).collect();
+        let errata = |kind: Kind| {
+            let errata: BTreeSet<&String> = failed(kind).filter_map(|check| check.erratum.as_ref()).collect();
+            errata.into_iter().cloned().collect::<Vec<String>>()
+        };
         if checks.is_empty() {
             Self::Shown
         } else if !wrong.is_empty() {
             Self::Deviates { because: wrong }
         } else if !impossible.is_empty() {
-            Self::NotReproducible { because: impossible }
-        } else if !errata.is_empty() {
-            Self::Corrected { errata: errata.into_iter().cloned().collect() }
+            Self::NotReproducible { because: impossible, errata: errata(Kind::Possible) }
+        } else if !errata(Kind::Published).is_empty() {
+            Self::Corrected { errata: errata(Kind::Published) }
         } else if class == Class::B {
             Self::ShapeReproduced
         } else {
@@ -102,9 +104,11 @@ impl Verdict {
         match (self, definition.expect) {
             (Self::Reproduced, Expectation::Reproduced)
             | (Self::ShapeReproduced, Expectation::ShapeReproduced)
-            | (Self::NotReproducible { .. }, Expectation::NotReproducible)
             | (Self::Shown, Expectation::Shown) => true,
-            (Self::Corrected { errata }, Expectation::Corrected) => *errata == definition.errata,
+            (Self::Corrected { errata }, Expectation::Corrected)
+            | (Self::NotReproducible { errata, .. }, Expectation::NotReproducible) => {
+                *errata == definition.errata
+            }
             _ => false,
         }
     }
@@ -113,7 +117,7 @@ impl Verdict {
     #[must_use]
     pub fn because(&self) -> &[String] {
         match self {
-            Self::NotReproducible { because } | Self::Deviates { because } => because,
+            Self::NotReproducible { because, .. } | Self::Deviates { because } => because,
             Self::Reproduced | Self::Corrected { .. } | Self::ShapeReproduced | Self::Shown => &[],
         }
     }
@@ -125,7 +129,7 @@ impl fmt::Display for Verdict {
             Self::Reproduced => f.write_str("reproduced"),
             Self::Corrected { errata } => write!(f, "corrected ({})", errata.join(", ")),
             Self::ShapeReproduced => f.write_str("shape reproduced on other data"),
-            Self::NotReproducible { .. } => f.write_str("not reproducible"),
+            Self::NotReproducible { errata, .. } => write!(f, "not reproducible ({})", errata.join(", ")),
             Self::Shown => f.write_str("shown, without a verdict"),
             Self::Deviates { .. } => f.write_str("deviates"),
         }
@@ -164,8 +168,9 @@ mod tests {
     fn the_impossible_comes_before_the_wrong_and_our_own_errors_before_all() {
         let mut checks =
             vec![check(Kind::Published, false, Some("E-16")), check(Kind::Possible, false, Some("E-06"))];
-        let because = vec!["c: f is printed, a is possible (E-06)".to_owned()];
-        assert_eq!(Verdict::of(Class::X, &checks), Verdict::NotReproducible { because });
+        let because = vec!["c: f is printed, a is possible".to_owned()];
+        let errata = vec!["E-06".to_owned()];
+        assert_eq!(Verdict::of(Class::X, &checks), Verdict::NotReproducible { because, errata });
         for kind in [Kind::Theory, Kind::Shape, Kind::Published] {
             checks.push(check(kind, false, None));
             assert_eq!(

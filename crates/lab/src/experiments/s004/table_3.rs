@@ -26,6 +26,8 @@ struct Settings {
 struct Published {
     average: Printed,
     queries: usize,
+    returned: Vec<String>,
+    listed_as_missing: Vec<String>,
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
@@ -75,7 +77,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let near = (published.average.value - spread.mean).abs()
         <= STANDARD_ERRORS * (spread.variance / published.queries as f64).sqrt();
     let missed = 1.0 - among as f64 / (n * (MEMBERS - 1) as f64);
+    let both = published.listed_as_missing.iter().filter(|name| published.returned.contains(name)).count();
     Ok(Findings::default().table(table).checks([
+        Check::stated("files listed as missing that were returned", both, 0, both == 0).erratum("E-45"),
         Check::simulated(
             "copies returned on average",
             spread.mean,

@@ -12,7 +12,7 @@ use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, line, points};
 use crate::parallel;
-use crate::plot::Axis;
+use crate::plot::{Axis, Chart};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -30,6 +30,7 @@ struct Settings {
 struct Published {
     found: Vec<Printed>,
     false_candidates: Vec<Printed>,
+    false_positive_rate: Vec<Printed>,
 }
 
 /// What queries find with one number of bands, on average.
@@ -89,6 +90,74 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             row.false_by_key.into(),
         ]);
     }
+    let rises =
+        rows.windows(2).all(|pair| pair[0].copies_among_candidates <= pair[1].copies_among_candidates);
+    let last = rows.last().map_or(0.0, |row| row.copies_among_candidates - row.found);
+    let mut checks = vec![
+        deviations.check("false candidates by buckets are those of chance, (N − 8)(1 − (1 − 1/p)ᵇ)"),
+        Check::shape("copies among the candidates rise with the bands", rises, true, rises),
+        Check::shape(
+            "with the most bands, the estimate loses copies that the bands found",
+            format!("{last:.2} a query"),
+            "above 0",
+            last > 0.0,
+        ),
+    ];
+    checks.extend(rows.iter().zip(&published.false_candidates).map(|(row, printed)| {
+        Check::published(
+            &format!("false candidates that {} bands make", row.bands),
+            row.false_by_key,
+            printed,
+        )
+        .erratum("E-40")
+    }));
+    let (rates, rate_checks) = rates(&rows, &published, collection.sets.len());
+    let [copies, wrong] = pictures(&settings, &published, &rows);
+    Ok(Findings::default()
+        .table(table)
+        .table(rates)
+        .chart("copies", copies)
+        .chart("false-candidates", wrong)
+        .checks(checks)
+        .checks(rate_checks))
+}
+
+/// The rates of the source under their usual names, and those whose names it gives them (E-44).
+fn rates(rows: &[Row], published: &Published, documents: usize) -> (Table, Vec<Check>) {
+    let mut table = Table::new(
+        "rates",
+        "Rates, with p buckets",
+        &[
+            "bands",
+            "false discovery",
+            "\"fpr\" as printed",
+            "false omission",
+            "false positive",
+            "false negative",
+        ],
+    );
+    let mut checks = vec![];
+    let relatives = (MEMBERS - 1) as f64;
+    for (row, printed) in rows.iter().zip(&published.false_positive_rate) {
+        let returned = row.found + row.false_by_bucket;
+        let missed = relatives - row.found;
+        let others = (documents - MEMBERS) as f64;
+        let false_positive = row.false_by_bucket / others;
+        table.push(vec![
+            row.bands.into(),
+            (row.false_by_bucket / returned).into(),
+            printed.value.into(),
+            (missed / (documents as f64 - 1.0 - returned)).into(),
+            false_positive.into(),
+            (missed / relatives).into(),
+        ]);
+        let claim = format!("the false positive rate of {} bands", row.bands);
+        checks.push(Check::published(&claim, false_positive, printed).erratum("E-44"));
+    }
+    (table, checks)
+}
+
+fn pictures(settings: &Settings, published: &Published, rows: &[Row]) -> [Chart; 2] {
     let curve = |label: &str, of: fn(&Row) -> f64| {
         line(label, rows.iter().map(|row| (row.bands as f64, of(row))).collect())
     };
@@ -117,32 +186,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             points("as printed", &printed(&published.false_candidates)),
         ],
     );
-    let rises =
-        rows.windows(2).all(|pair| pair[0].copies_among_candidates <= pair[1].copies_among_candidates);
-    let last = rows.last().map_or(0.0, |row| row.copies_among_candidates - row.found);
-    let mut checks = vec![
-        deviations.check("false candidates by buckets are those of chance, (N − 8)(1 − (1 − 1/p)ᵇ)"),
-        Check::shape("copies among the candidates rise with the bands", rises, true, rises),
-        Check::shape(
-            "with the most bands, the estimate loses copies that the bands found",
-            format!("{last:.2} a query"),
-            "above 0",
-            last > 0.0,
-        ),
-    ];
-    checks.extend(rows.iter().zip(&published.false_candidates).map(|(row, printed)| {
-        Check::published(
-            &format!("false candidates that {} bands make", row.bands),
-            row.false_by_key,
-            printed,
-        )
-        .erratum("E-40")
-    }));
-    Ok(Findings::default()
-        .table(table)
-        .chart("copies", copies)
-        .chart("false-candidates", wrong)
-        .checks(checks))
+    [copies, wrong]
 }
 
 fn row(

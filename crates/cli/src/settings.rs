@@ -12,7 +12,7 @@ use minwise::keep::Keep;
 use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
-use minwise_corpus::ReadOptions;
+use minwise_corpus::{FieldPath, ReadOptions};
 use minwise_engine::Settings;
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs};
@@ -246,8 +246,8 @@ pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
 
 pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
     let mut options = ReadOptions::default();
-    match args.text_field.parse() {
-        Ok(field) => options.text_field = field,
+    match FieldPath::list(&args.text_field) {
+        Ok(fields) => options.text_fields = fields,
         Err(error) => problems.add(format!("`--text-field`: {error}"), None),
     }
     match args.id_field.parse() {

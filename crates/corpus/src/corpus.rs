@@ -18,7 +18,7 @@ use crate::options::ReadOptions;
 use crate::record::{decode_text, parse_line};
 use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
-use crate::table::Recent;
+use crate::table::Unfolded;
 use crate::watch::Watch;
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
@@ -34,8 +34,6 @@ pub struct Scratch {
     inflated: Vec<u8>,
     /// The text of a JSONL record, unescaped.
     decoded: Vec<u8>,
-    /// The pieces of tables that were read last.
-    recent: Recent,
 }
 
 /// A buffer larger than this is given back before the next chunk, so that one giant record is not paid for by
@@ -54,7 +52,6 @@ impl Scratch {
                 *buffer = Vec::new();
             }
         }
-        self.recent.clear();
     }
 }
 
@@ -64,6 +61,7 @@ pub struct Corpus {
     sources: Vec<Source>,
     format: Format,
     spool: Option<Arc<File>>,
+    unfolded: Unfolded,
     options: ReadOptions,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
@@ -79,6 +77,7 @@ impl Corpus {
             sources: resolved.sources,
             format: resolved.format,
             spool: resolved.spool,
+            unfolded: Unfolded::new(options.spool_dir.clone()),
             options: options.clone(),
             file_ids: resolved.file_ids,
             walked: resolved.walked,
@@ -135,13 +134,13 @@ impl Corpus {
 
     /// Reads one record again.
     ///
-    /// For tables this decodes the rows around it, which stay in `scratch`: visit rows in order.
+    /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
     pub fn read<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         let source = self.source(place)?;
-        let Scratch { bytes, inflated, decoded, recent } = scratch;
+        let Scratch { bytes, inflated, decoded } = scratch;
         let document = match &source.content {
             Content::Table(table) => {
-                recent.read(table, &source.open(self.spool.as_ref())?, place, &self.options)?
+                table.read(&source.open(self.spool.as_ref())?, place, &self.options, &self.unfolded, bytes)?
             }
             Content::Text(compression) => {
                 let raw = self.load(source, place, bytes)?;
@@ -252,15 +251,9 @@ impl Corpus {
             Some(Content::Table(table)) => {
                 let first_row = table.piece_rows(pieces.start).start;
                 for piece in pieces.clone() {
-                    scratch.recent.scan(
-                        table,
-                        &reader,
-                        (number, piece),
-                        &self.options,
-                        &mut |place, document| {
-                            visit(Place { line: place.offset - first_row, ..place }, document);
-                        },
-                    )?;
+                    table.scan(&reader, (number, piece), &self.options, &mut |place, document| {
+                        visit(Place { line: place.offset - first_row, ..place }, document);
+                    })?;
                 }
                 Ok(ScannedLines(table.piece_rows(pieces.end).start - first_row))
             }

@@ -267,6 +267,9 @@ impl Error {
             ErrorKind::NoSuchCompression { format: Format::Arrow, .. } => {
                 "Arrow IPC has `none`, `lz4` and `zstd`".into()
             }
+            ErrorKind::NoSuchCompression { format: Format::Text, .. } => {
+                "texts are written as they are stored".into()
+            }
             ErrorKind::NoSuchCompression { .. } => {
                 "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`".into()
             }

@@ -24,10 +24,6 @@ impl Cells {
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
-
-    pub(super) fn size_bytes(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * size_of::<(usize, bool)>()
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Tables: rows that are stored by column, in Parquet files and Arrow IPC.
 //!
 //! A row has no bytes of its own that could be read at a position, so its place is its number in the file. What can be
-//! read again is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after
-//! the other, and only the columns of the text and the id; a row that is read again has its piece decoded, and the
-//! pieces that a thread used last stay decoded in its [`Scratch`](crate::Scratch), so that rows should be visited
-//! in order.
+//! decoded is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
+//! and only the columns of the text and the id. A row that is read again has its whole piece [`unfolded`] to a
+//! temporary file, once for all rows of it.
 //!
 //! What is written never goes through documents: whole columns are copied from file to file, so that the types,
 //! the nesting and the metadata are those of the input. [`parquet`] says how, and [`arrow`].
@@ -14,10 +13,11 @@ mod cells;
 mod compression;
 mod error;
 mod parquet;
-mod recent;
+mod row;
 mod rows;
 mod schema;
 mod selection;
+mod unfolded;
 
 use std::ops::Range;
 
@@ -26,13 +26,15 @@ use arrow_schema::{DataType, Field};
 pub(crate) use self::arrow::{annotate_arrow, copy_arrow};
 pub use self::compression::TableCompression;
 pub(crate) use self::parquet::{annotate_parquet, copy_parquet};
-pub(crate) use self::recent::Recent;
 use self::rows::Rows;
 pub(crate) use self::schema::{refuse_column, refuse_unlike};
+pub(crate) use self::unfolded::Unfolded;
+use crate::document::{Document, Place};
 use crate::error::Result;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::output::MEMBER;
+use crate::reject::Reject;
 use crate::source::Reader;
 
 /// A table, as far as it is remembered.
@@ -104,6 +106,41 @@ impl Table {
             Form::Parquet(file) => file.load(reader, rows),
             Form::Arrow(file) => file.load(reader, piece, rows.start),
         }
+    }
+
+    /// Visits the rows of one piece, in order. Their lines are their numbers in the table.
+    pub(crate) fn scan(
+        &self,
+        reader: &Reader,
+        (source, piece): (u32, usize),
+        options: &ReadOptions,
+        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+    ) -> Result<()> {
+        let rows = self.load(reader, piece)?;
+        for (offset, row) in (rows.first_row..).zip(rows.iter()) {
+            let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
+            visit(Place { source, line: offset, offset, len }, row.document(options));
+        }
+        Ok(())
+    }
+
+    /// Reads one row again.
+    pub(crate) fn read<'b>(
+        &self,
+        reader: &Reader,
+        place: &Place,
+        options: &ReadOptions,
+        unfolded: &Unfolded,
+        bytes: &'b mut Vec<u8>,
+    ) -> Result<Result<Document<'b>, Reject>> {
+        let piece = self.piece_of(place.offset);
+        let key = (place.source, piece);
+        let row = (place.offset - self.piece_rows(piece).start) as usize;
+        let stored = match unfolded.get(key) {
+            Some(stored) => stored,
+            None => unfolded.store(key, &self.load(reader, piece)?)?,
+        };
+        Ok(stored.read(row, options.text_fields.len(), bytes)?.document(options))
     }
 
     fn as_parquet(&self) -> Option<&parquet::File> {

@@ -123,3 +123,34 @@ fn write_column<T: DataType>(
     column.typed::<T>().write_batch(values, definitions, None)?;
     column.close()
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    /// The schema as it is kept in the metadata.
+    fn encoded(fields: Vec<Field>) -> KeyValue {
+        let schema = Schema::new(fields);
+        let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+            &schema,
+            &mut DictionaryTracker::new(true),
+            &IpcWriteOptions::default(),
+        );
+        let len = (message.ipc_message.len() as u32).to_le_bytes();
+        let bytes = [&[0xff; 4][..], &len, &message.ipc_message].concat();
+        KeyValue::new(ARROW_SCHEMA.to_owned(), STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn the_arrow_schema_gets_the_column_too() {
+        let text = Field::new("text", DataType::LargeUtf8, true);
+        let before = encoded(vec![text.clone()]);
+        assert_eq!(with_field(&before), Some(encoded(vec![text, annotation_field()])));
+        let other = KeyValue::new("who".to_owned(), "me".to_owned());
+        assert_eq!(with_field(&other), Some(other.clone()));
+        let broken = KeyValue::new(ARROW_SCHEMA.to_owned(), "!".to_owned());
+        assert_eq!(with_field(&broken), None, "a schema that would not fit is worse than none");
+    }
+}

@@ -65,18 +65,22 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where the kept documents go: a file for JSONL (compressed if it ends in `.gz` or `.zst`, `-` for standard
-    /// output), a folder for text files.
+    /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
+    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
-    /// Where the removed documents go, byte for byte: a file for JSONL, a folder for text files.
-    #[arg(long, value_name = "FILE", conflicts_with = "annotate")]
+    /// Where the removed documents go, in the same way.
+    #[arg(long, value_name = "OUT", conflicts_with = "annotate")]
     pub removed: Option<String>,
 
-    /// Keep every document and add to it, as its member `minwise`, the cluster it belongs to.
+    /// Keep every document and add to it, as its member or column `minwise`, the cluster it belongs to.
     #[arg(long)]
     pub annotate: bool,
+
+    /// How Parquet and Arrow IPC are compressed inside: `keep` (as the input is), `none`, `snappy`, `gzip`, `lz4` or `zstd`.
+    #[arg(long, value_name = "CODEC", default_value = "keep")]
+    pub compression: String,
 
     /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` go.
     #[arg(long, value_name = "DIR")]
@@ -138,7 +142,7 @@ pub struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The first document: a text file, or `FILE#ID` for a record of a JSONL file.
+    /// The first document: a text file, or `FILE#ID` for a record of a file.
     #[arg(value_name = "A")]
     pub left: String,
 
@@ -365,25 +369,26 @@ pub enum Generate {
 
 #[derive(Debug, clap::Args)]
 pub struct InputArgs {
-    /// JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text files, or `-`.
+    /// Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2 or xz), or text files;
+    /// folders or globs of them; or `-`.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<String>,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// What inputs are: `auto` (told by content), `jsonl` or `text`.
+    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `text`.
     #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
     pub input_format: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ReadingArgs {
-    /// The field that holds the text; dots lead into nested objects.
+    /// The field or column that holds the text; dots lead into nested objects. Several, separated by commas, are joined.
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// The field that holds the id. Without one, the id is `file:line`.
+    /// The field or column that holds the id. Without one, the id is `file:line`, or `file:row`.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 

@@ -15,7 +15,7 @@ use minwise::text::{Form, Markup, Normalization, Space};
 use minwise::verify::Measure;
 use minwise::weight::{MostDocuments, Weighting};
 use minwise::{ErrorKind, Spec, Weights};
-use minwise_corpus::ReadOptions;
+use minwise_corpus::{FieldPath, ReadOptions};
 use minwise_engine::{Search, Settings, Weighing};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
@@ -363,8 +363,8 @@ pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
 
 pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
     let mut options = ReadOptions::default();
-    match args.text_field.parse() {
-        Ok(field) => options.text_field = field,
+    match FieldPath::list(&args.text_field) {
+        Ok(fields) => options.text_fields = fields,
         Err(error) => problems.add(format!("`--text-field`: {error}"), None),
     }
     match args.id_field.parse() {

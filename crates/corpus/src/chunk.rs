@@ -1,13 +1,12 @@
 //! Cutting a corpus into pieces that can be scanned in parallel.
 //!
-//! The cut depends on the sizes of the sources and on nothing else, so that every run numbers its documents
-//! alike. JSONL is cut at any byte: a chunk owns the lines that *start* in it. Text files are never cut; a
-//! chunk is a run of them.
+//! The cut depends on the sources and on nothing else, so that every run numbers its documents alike. JSONL is cut at any
+//! byte: a chunk owns the lines that *start* in it. Delimited records and tables are cut into pieces when they are
+//! opened; a chunk is a run of those. Text files are never cut; a chunk is a run of them.
 
 use std::ops::Range;
 
-use crate::corpus::Layout;
-use crate::source::Source;
+use crate::source::{Content, Source};
 
 /// Text files in one chunk at most, however small they are.
 const MAX_FILES: u32 = 1024;
@@ -23,6 +22,8 @@ pub struct Chunk {
 pub(crate) enum Span {
     /// Bytes of one JSONL source.
     Lines { source: u32, start: u64, end: u64 },
+    /// Pieces of one source: stretches between the cuts of delimited records, or parts of a table.
+    Pieces { source: u32, pieces: Range<usize> },
     /// A run of text files.
     Files(Range<u32>),
 }
@@ -31,7 +32,7 @@ impl Chunk {
     /// The source the chunk lies in, or the first of its text files.
     pub fn source(&self) -> u32 {
         match &self.span {
-            Span::Lines { source, .. } => *source,
+            Span::Lines { source, .. } | Span::Pieces { source, .. } => *source,
             Span::Files(files) => files.start,
         }
     }
@@ -43,13 +44,55 @@ impl Chunk {
 }
 
 /// Cuts `sources` into chunks of about `target_bytes`.
-pub(crate) fn cut(sources: &[Source], layout: Layout, target_bytes: u64) -> Vec<Chunk> {
+pub(crate) fn cut(sources: &[Source], target_bytes: u64) -> Vec<Chunk> {
     let target_bytes = target_bytes.max(1);
-    let sizes = (0..).zip(sources.iter().map(Source::size_bytes));
-    match layout {
-        Layout::Jsonl => sizes.flat_map(|(source, size)| cut_lines(source, size, target_bytes)).collect(),
-        Layout::Texts => cut_files(sizes, target_bytes),
+    if sources.iter().all(|source| matches!(source.content, Content::Text(_))) {
+        return cut_files((0..).zip(sources.iter().map(Source::size_bytes)), target_bytes);
     }
+    (0..).zip(sources).flat_map(|(number, source)| cut_records(number, source, target_bytes)).collect()
+}
+
+fn cut_records(number: u32, source: &Source, target_bytes: u64) -> Vec<Chunk> {
+    match &source.content {
+        Content::Delimited(delimited) => {
+            let sizes = delimited.cuts.windows(2).map(|cut| match cut {
+                &[from, to] => (to - from, to - from),
+                _ => (0, 0),
+            });
+            cut_pieces(number, sizes, target_bytes)
+        }
+        Content::Table(table) => {
+            // A chunk's share of the file is that of its rows, since nothing says how many bytes they take in it.
+            let rows = u128::from(table.rows().max(1));
+            let before = |row: u64| (u128::from(source.size_bytes()) * u128::from(row) / rows) as u64;
+            let sizes = (0..table.pieces()).map(|piece| {
+                let rows = table.piece_rows(piece);
+                (table.piece_bytes(piece), before(rows.end) - before(rows.start))
+            });
+            cut_pieces(number, sizes, target_bytes)
+        }
+        Content::Lines | Content::Text(_) => cut_lines(number, source.size_bytes(), target_bytes).collect(),
+    }
+}
+
+/// Gathers pieces, each with the bytes it unfolds to and those it takes in its source.
+fn cut_pieces(source: u32, sizes: impl Iterator<Item = (u64, u64)>, target_bytes: u64) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    let (mut pieces, mut unfolded, mut bytes) = (0..0, 0, 0);
+    for (piece, (unfolds, takes)) in sizes.enumerate() {
+        pieces.end = piece + 1;
+        unfolded += unfolds;
+        bytes += takes;
+        if unfolded >= target_bytes {
+            let span = Span::Pieces { source, pieces: pieces.clone() };
+            chunks.push(Chunk { span, size_bytes: bytes });
+            (pieces, unfolded, bytes) = (piece + 1..piece + 1, 0, 0);
+        }
+    }
+    if !pieces.is_empty() {
+        chunks.push(Chunk { span: Span::Pieces { source, pieces }, size_bytes: bytes });
+    }
+    chunks
 }
 
 fn cut_lines(source: u32, size_bytes: u64, target_bytes: u64) -> impl Iterator<Item = Chunk> {
@@ -94,6 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn pieces_are_gathered() {
+        let chunks = cut_pieces(2, [(3, 30), (3, 10), (9, 20), (0, 1)].into_iter(), 5);
+        let runs: Vec<(Span, u64)> = chunks.into_iter().map(|chunk| (chunk.span, chunk.size_bytes)).collect();
+        let pieces = |pieces| Span::Pieces { source: 2, pieces };
+        assert_eq!(runs, [(pieces(0..2), 40), (pieces(2..3), 20), (pieces(3..4), 1)]);
+        assert!(cut_pieces(0, std::iter::empty(), 5).is_empty());
+    }
+
+    #[test]
     fn small_files_share_a_chunk() {
         let chunks = cut_files((0..).zip([3, 3, 9, 0, 1]), 5);
         let runs: Vec<Span> = chunks.into_iter().map(|chunk| chunk.span).collect();
@@ -106,7 +158,7 @@ mod tests {
             let chunks = cut_files((0..).zip(sizes.iter().copied()), target);
             let mut next = 0;
             for chunk in &chunks {
-                let Span::Files(files) = &chunk.span else { panic!("lines among files") };
+                let Span::Files(files) = &chunk.span else { panic!("records among files") };
                 prop_assert_eq!(files.start, next);
                 prop_assert!(!files.is_empty() && files.len() <= MAX_FILES as usize);
                 next = files.end;

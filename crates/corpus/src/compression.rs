@@ -13,7 +13,14 @@ pub(crate) enum Compression {
     Gzip,
     /// One or more Zstandard frames.
     Zstd,
+    /// One or more bzip2 streams.
+    Bzip2,
+    /// One or more xz streams.
+    Xz,
 }
+
+/// The longest magic number.
+pub(crate) const MAGIC_BYTES: usize = 6;
 
 impl Compression {
     /// Tells compression by the first bytes. A name can be wrong; the magic number is what a decoder goes by.
@@ -22,6 +29,10 @@ impl Compression {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             // A skippable frame (50..5f) comes first in what parallel compressors write.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            // What follows the level is the magic number of a block (π) or of the end (√π): a text may begin with `BZh9`.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             _ => None,
         }
     }
@@ -32,7 +43,17 @@ impl Compression {
         match extension.to_ascii_lowercase().as_str() {
             "gz" => Some(Self::Gzip),
             "zst" | "zstd" => Some(Self::Zstd),
+            "bz2" => Some(Self::Bzip2),
+            "xz" => Some(Self::Xz),
             _ => None,
+        }
+    }
+
+    /// A name without the end that tells compression.
+    pub(crate) fn strip(name: &str) -> &str {
+        match Self::of_name(name) {
+            Some(_) => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
+            None => name,
         }
     }
 
@@ -40,6 +61,8 @@ impl Compression {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         }
     }
 
@@ -52,6 +75,8 @@ impl Compression {
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
                 Box::new(decoder)
             }
+            Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(reader)),
+            Self::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(reader)),
         })
     }
 }
@@ -77,6 +102,18 @@ pub(crate) mod tests {
         zstd::encode_all(bytes, 1).unwrap()
     }
 
+    pub(crate) fn bz2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
     fn decode(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         Compression::of(bytes).unwrap().decoder(bytes)?.read_to_end(&mut out)?;
@@ -87,24 +124,34 @@ pub(crate) mod tests {
     fn magic_tells_and_names_do_not() {
         assert_eq!(Compression::of(&gzip(b"x")), Some(Compression::Gzip));
         assert_eq!(Compression::of(&zst(b"x")), Some(Compression::Zstd));
+        assert_eq!(Compression::of(&bz2(b"x")), Some(Compression::Bzip2));
+        assert_eq!(Compression::of(&bz2(b"")), Some(Compression::Bzip2));
+        assert_eq!(Compression::of(&xz(b"x")), Some(Compression::Xz));
+        assert_eq!(Compression::of(b"BZh9 is a text"), None);
         assert_eq!(Compression::of(b"{\"text\": 1}"), None);
         assert_eq!(Compression::of(b""), None);
         assert_eq!(Compression::of_name("a.jsonl.GZ"), Some(Compression::Gzip));
         assert_eq!(Compression::of_name("a.zst"), Some(Compression::Zstd));
+        assert_eq!(Compression::of_name("a.csv.bz2"), Some(Compression::Bzip2));
+        assert_eq!(Compression::of_name("a.xz"), Some(Compression::Xz));
         assert_eq!(Compression::of_name("gz"), None);
+        assert_eq!(Compression::strip("a.jsonl.xz"), "a.jsonl");
+        assert_eq!(Compression::strip("a.jsonl"), "a.jsonl");
     }
 
     #[test]
     fn members_and_frames_are_joined() {
         assert_eq!(decode(&[gzip(b"one "), gzip(b"two")].concat()).unwrap(), b"one two");
         assert_eq!(decode(&[zst(b"one "), zst(b"two")].concat()).unwrap(), b"one two");
+        assert_eq!(decode(&[bz2(b"one "), bz2(b"two")].concat()).unwrap(), b"one two");
+        assert_eq!(decode(&[xz(b"one "), xz(b"two")].concat()).unwrap(), b"one two");
         let skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
         assert_eq!(decode(&[&skippable[..], &zst(b"three")].concat()).unwrap(), b"three");
     }
 
     #[test]
     fn a_cut_stream_is_damage() {
-        for whole in [gzip(&[7; 5000]), zst(&[7; 5000])] {
+        for whole in [gzip(&[7; 5000]), zst(&[7; 5000]), bz2(&[7; 5000]), xz(&[7; 5000])] {
             let error = decode(&whole[..whole.len() - 3]).unwrap_err();
             assert!(is_damage(&error), "{error}");
         }

@@ -3,29 +3,25 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::chunk::{Chunk, Span, cut};
 use crate::compression::Compression;
+use crate::csv;
 use crate::document::{Document, Place};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Walked};
-use crate::lines::{Content, Line, grown, scan_lines};
+use crate::lines::{self, Line, grown, scan_lines};
 use crate::options::ReadOptions;
 use crate::record::{decode_text, parse_line};
 use crate::reject::{Reject, RejectReason};
-use crate::source::Source;
+use crate::source::{Content, Reader, Source};
+use crate::table::Unfolded;
 use crate::watch::Watch;
 
-/// What the sources of a corpus are. All of them are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Each line of a source is a document.
-    Jsonl,
-    /// Each source is a document.
-    Texts,
-}
-
-/// How many lines start in a chunk, blank ones included. Always 0 for text files.
+/// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScannedLines(pub u64);
 
@@ -63,8 +59,9 @@ impl Scratch {
 #[derive(Debug)]
 pub struct Corpus {
     sources: Vec<Source>,
-    layout: Layout,
-    spool: Option<File>,
+    format: Format,
+    spool: Option<Arc<File>>,
+    unfolded: Unfolded,
     options: ReadOptions,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
@@ -78,8 +75,9 @@ impl Corpus {
         let resolved = input::resolve(inputs, options, watch)?;
         Ok(Self {
             sources: resolved.sources,
-            layout: resolved.layout,
+            format: resolved.format,
             spool: resolved.spool,
+            unfolded: Unfolded::new(options.spool_dir.clone()),
             options: options.clone(),
             file_ids: resolved.file_ids,
             walked: resolved.walked,
@@ -91,9 +89,14 @@ impl Corpus {
         &self.sources
     }
 
-    /// Whether each line or each source is a document.
+    /// What all sources are made of.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether each record or each source is a document.
     pub fn layout(&self) -> Layout {
-        self.layout
+        self.format.layout()
     }
 
     /// The bytes of all sources together.
@@ -103,13 +106,13 @@ impl Corpus {
 
     /// Cuts the corpus into chunks of about `target_bytes` that cover it in order, the same way in every run.
     pub fn chunks(&self, target_bytes: u64) -> Vec<Chunk> {
-        cut(&self.sources, self.layout, target_bytes)
+        cut(&self.sources, target_bytes)
     }
 
     /// Visits every record that starts in the chunk, in order.
     ///
     /// Content never makes it fail: a bad record is handed on as a [`Reject`]. It fails only when the input
-    /// cannot be read or has changed. Returns how many lines start in the chunk.
+    /// cannot be read, is damaged or has changed. Returns how many lines start in the chunk.
     pub fn scan(
         &self,
         chunk: &Chunk,
@@ -119,6 +122,7 @@ impl Corpus {
         scratch.give_back();
         match &chunk.span {
             Span::Lines { source, start, end } => self.scan_jsonl(*source, (*start, *end), scratch, visit),
+            Span::Pieces { source, pieces } => self.scan_pieces(*source, pieces.clone(), scratch, visit),
             Span::Files(files) => {
                 for source in files.clone() {
                     self.scan_text(source, scratch, visit)?;
@@ -129,13 +133,24 @@ impl Corpus {
     }
 
     /// Reads one record again.
+    ///
+    /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
     pub fn read<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         let source = self.source(place)?;
         let Scratch { bytes, inflated, decoded } = scratch;
-        let raw = self.load(source, place, bytes)?;
-        let document = match self.layout {
-            Layout::Texts => self.text_document(source, raw, inflated),
-            Layout::Jsonl => match simdutf8::compat::from_utf8(raw) {
+        let document = match &source.content {
+            Content::Table(table) => {
+                table.read(&source.open(self.spool.as_ref())?, place, &self.options, &self.unfolded, bytes)?
+            }
+            Content::Text(compression) => {
+                let raw = self.load(source, place, bytes)?;
+                self.text_document(source, *compression, raw, inflated)
+            }
+            Content::Delimited(delimited) => {
+                csv::document(delimited, self.load(source, place, bytes)?, &self.options)
+                    .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject)))
+            }
+            Content::Lines => match simdutf8::compat::from_utf8(self.load(source, place, bytes)?) {
                 Ok(line) => parse_line(line, &self.options, decoded)
                     .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject))),
                 Err(error) => Err(Reject::new(RejectReason::InvalidUtf8 { at: error.valid_up_to() as u64 })),
@@ -148,7 +163,7 @@ impl Corpus {
     }
 
     /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
-    /// stored.
+    /// stored. The rows of a table have none.
     pub fn read_raw<'s>(&self, place: &Place, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         self.load(self.source(place)?, place, &mut scratch.bytes)
     }
@@ -157,6 +172,7 @@ impl Corpus {
     pub fn read_span(&self, source: u32, offset: u64, out: &mut [u8]) -> Result<()> {
         let no_such_place = || Error::new(ErrorKind::NoSuchPlace { source, offset });
         let source = self.sources.get(source as usize).ok_or_else(no_such_place)?;
+        source.has_bytes()?;
         if offset.checked_add(out.len() as u64).is_none_or(|end| end > source.size_bytes()) {
             return Err(no_such_place());
         }
@@ -167,13 +183,23 @@ impl Corpus {
         let no_such_place =
             || Error::new(ErrorKind::NoSuchPlace { source: place.source, offset: place.offset });
         let source = self.sources.get(place.source as usize).ok_or_else(no_such_place)?;
-        match place.offset.checked_add(u64::from(place.len)) {
-            Some(end) if end <= source.size_bytes() => Ok(source),
-            _ => Err(no_such_place()),
-        }
+        let is_there = match source.table() {
+            Some(table) => place.offset < table.rows(),
+            None => {
+                place.offset.checked_add(u64::from(place.len)).is_some_and(|end| end <= source.size_bytes())
+            }
+        };
+        if is_there { Ok(source) } else { Err(no_such_place()) }
+    }
+
+    /// A source, open.
+    pub(crate) fn reader(&self, source: u32) -> Result<Reader> {
+        let no_such_place = || Error::new(ErrorKind::NoSuchPlace { source, offset: 0 });
+        self.sources.get(source as usize).ok_or_else(no_such_place)?.open(self.spool.as_ref())
     }
 
     fn load<'b>(&self, source: &Source, place: &Place, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        source.has_bytes()?;
         let out = grown(bytes, place.len as usize);
         source.open(self.spool.as_ref())?.read_exact_at(place.offset, out)?;
         Ok(out)
@@ -186,26 +212,53 @@ impl Corpus {
         scratch: &mut Scratch,
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
-        let out_of_range = || Error::new(ErrorKind::NoSuchPlace { source, offset: span.0 });
-        let reader = self.sources.get(source as usize).ok_or_else(out_of_range)?.open(self.spool.as_ref())?;
+        let reader = self.reader(source)?;
         let limit = self.options.record_limit();
         let Scratch { bytes, decoded, .. } = scratch;
         let lines = scan_lines(&reader, span, limit, bytes, &mut |line| {
             let Line { number, offset, len, content } = line;
             let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {
-                Content::Text(text) => {
+                lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, &self.options, decoded) {
                         visit(place, document);
                     }
                 }
-                Content::NotUtf8 { at } => visit(place, Err(Reject::new(RejectReason::InvalidUtf8 { at }))),
-                Content::TooLarge => {
+                lines::Content::NotUtf8 { at } => {
+                    visit(place, Err(Reject::new(RejectReason::InvalidUtf8 { at })));
+                }
+                lines::Content::TooLarge => {
                     visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: len, limit })));
                 }
             }
         })?;
         Ok(ScannedLines(lines))
+    }
+
+    fn scan_pieces(
+        &self,
+        number: u32,
+        pieces: Range<usize>,
+        scratch: &mut Scratch,
+        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+    ) -> Result<ScannedLines> {
+        let reader = self.reader(number)?;
+        match self.sources.get(number as usize).map(|source| &source.content) {
+            Some(Content::Delimited(delimited)) => {
+                csv::scan(delimited, &reader, number, pieces, &self.options, &mut scratch.bytes, visit)
+                    .map(ScannedLines)
+            }
+            Some(Content::Table(table)) => {
+                let first_row = table.piece_rows(pieces.start).start;
+                for piece in pieces.clone() {
+                    table.scan(&reader, (number, piece), &self.options, &mut |place, document| {
+                        visit(Place { line: place.offset - first_row, ..place }, document);
+                    })?;
+                }
+                Ok(ScannedLines(table.piece_rows(pieces.end).start - first_row))
+            }
+            _ => Err(Error::new(ErrorKind::NoSuchPlace { source: number, offset: 0 })),
+        }
     }
 
     fn scan_text(
@@ -224,19 +277,21 @@ impl Corpus {
             return Ok(());
         }
         let source = self.source(&place)?;
+        let Content::Text(compression) = source.content else { return Ok(()) };
         let raw = self.load(source, &place, &mut scratch.bytes)?;
-        visit(place, self.text_document(source, raw, &mut scratch.inflated));
+        visit(place, self.text_document(source, compression, raw, &mut scratch.inflated));
         Ok(())
     }
 
     fn text_document<'a>(
         &self,
         source: &'a Source,
+        compression: Option<Compression>,
         raw: &'a [u8],
         inflated: &'a mut Vec<u8>,
     ) -> Result<Document<'a>, Reject> {
         let reject = |reason| Reject { reason, id: Some(source.id().to_owned()) };
-        let bytes = match source.compression {
+        let bytes = match compression {
             Some(compression) => {
                 inflate(compression, raw, self.options.record_limit(), inflated).map_err(reject)?;
                 inflated

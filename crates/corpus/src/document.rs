@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A document as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
-    /// The user's own id: the id field of a JSONL record, the path of a text file.
+    /// The user's own id: the id field or column of a record, the path of a text file.
     pub id: Option<Cow<'a, str>>,
     /// The text.
     pub text: Cow<'a, str>,
@@ -18,12 +18,13 @@ pub struct Document<'a> {
 pub struct Place {
     /// The number of the source in [`Corpus::sources`](crate::Corpus::sources).
     pub source: u32,
-    /// The line, counted from 0. While a chunk is scanned it is counted from the first line that starts in
-    /// the chunk; the caller adds the lines of the chunks before it. Always 0 for a text file. It takes no
-    /// part in reading.
+    /// The line on which the record begins, or its row in a table, counted from 0. While a chunk is scanned it
+    /// is counted from the first line that starts in the chunk; the caller adds the lines of the chunks before it.
+    /// Always 0 for a text file. It takes no part in reading.
     pub line: u64,
-    /// The first byte. For compressed JSONL it is counted in the decompressed stream.
+    /// The first byte, counted in the decompressed stream of a compressed source; for a table, the row.
     pub offset: u64,
-    /// Bytes, line end included. A rejected record of 4 GiB or more has `u32::MAX`.
+    /// Bytes, line end included; for a table, the bytes of the text. A rejected record of 4 GiB or more has
+    /// `u32::MAX`.
     pub len: u32,
 }

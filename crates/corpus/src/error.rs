@@ -9,6 +9,8 @@ use std::io;
 use std::path::Path;
 
 use crate::escape::{escape_control, visible};
+use crate::format::Format;
+use crate::problem::Problem;
 use crate::reject::RejectReason;
 
 /// Why documents could not be read or written.
@@ -60,18 +62,56 @@ pub enum ErrorKind {
         /// The name it was first given by.
         first: String,
     },
-    /// Some inputs are JSONL and others are text.
-    MixedLayouts {
-        /// One of the JSONL files.
-        jsonl: String,
-        /// One of the text files.
-        text: String,
+    /// Inputs of more than one format.
+    MixedFormats {
+        /// An input.
+        first: String,
+        /// Its format.
+        first_format: Format,
+        /// One of another format.
+        second: String,
+        /// Its format.
+        second_format: Format,
+    },
+    /// A file of records with something wrong inside.
+    Inside {
+        /// The file.
+        name: String,
+        /// What is wrong.
+        problem: Problem,
+    },
+    /// Two tables that cannot be written as one.
+    SchemasDiffer {
+        /// One of the files.
+        first: String,
+        /// The other.
+        second: String,
+        /// The first difference.
+        difference: String,
+    },
+    /// Two inputs whose outputs would have one name.
+    SameOutputName {
+        /// An input.
+        first: String,
+        /// The other.
+        second: String,
+        /// The name in the output folder.
+        output: String,
+    },
+    /// Standard input, which has no name that its output could have.
+    NoOutputName,
+    /// A compression that the format of the output does not have.
+    NoSuchCompression {
+        /// The compression.
+        compression: &'static str,
+        /// The format.
+        format: Format,
     },
     /// A compressed stream that is cut short or damaged.
     Damaged {
         /// The file.
         name: String,
-        /// `gzip` or `zstd`.
+        /// `gzip`, `zstd`, `bzip2` or `xz`.
         compression: &'static str,
         /// How many decompressed bytes came out before the damage.
         at: u64,
@@ -174,6 +214,11 @@ impl Error {
         Self { kind: Box::new(kind), cause: None }
     }
 
+    /// An error about the inside of a file.
+    pub(crate) fn inside(name: impl Into<String>, problem: Problem) -> Self {
+        Self::new(ErrorKind::Inside { name: name.into(), problem })
+    }
+
     /// An operating-system error about `name`.
     pub(crate) fn io(action: &'static str, name: impl Into<String>, cause: io::Error) -> Self {
         Self { kind: Box::new(ErrorKind::Io { action, name: name.into() }), cause: Some(cause) }
@@ -209,8 +254,24 @@ impl Error {
             ErrorKind::RepeatedInput { .. } => {
                 "name each file once: read twice, all its documents would be duplicates".into()
             }
-            ErrorKind::MixedLayouts { .. } => {
+            ErrorKind::MixedFormats { .. } => {
                 "give a pattern that matches one kind, or say what they are with `--input-format`".into()
+            }
+            ErrorKind::Inside { problem, .. } => return problem.hint(),
+            ErrorKind::SchemasDiffer { .. } => "`--output DIR/` writes one file for each input".into(),
+            ErrorKind::NoOutputName => "name a file, or `-` for standard output".into(),
+            ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
+            ErrorKind::NoSuchCompression { format: Format::Parquet, .. } => {
+                "Parquet has `none`, `snappy`, `gzip`, `lz4` and `zstd`".into()
+            }
+            ErrorKind::NoSuchCompression { format: Format::Arrow, .. } => {
+                "Arrow IPC has `none`, `lz4` and `zstd`".into()
+            }
+            ErrorKind::NoSuchCompression { format: Format::Text, .. } => {
+                "texts are written as they are stored".into()
+            }
+            ErrorKind::NoSuchCompression { .. } => {
+                "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`".into()
             }
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
@@ -276,9 +337,27 @@ impl fmt::Display for Error {
             ErrorKind::RepeatedInput { input, first } => {
                 write!(f, "`{}` and `{}` are the same file", shown(first), shown(input))?;
             }
-            ErrorKind::MixedLayouts { jsonl, text } => {
-                let (jsonl, text) = (shown(jsonl), shown(text));
-                write!(f, "the inputs are of two kinds: `{jsonl}` is JSONL and `{text}` is text")?;
+            ErrorKind::MixedFormats { first, first_format, second, second_format } => {
+                let (first, second) = (shown(first), shown(second));
+                write!(
+                    f,
+                    "the inputs are of two kinds: `{first}` is {first_format} and `{second}` is {second_format}"
+                )?;
+            }
+            ErrorKind::Inside { name, problem } => problem.describe(&shown(name), f)?,
+            ErrorKind::SchemasDiffer { first, second, difference } => {
+                let (first, second) = (shown(first), shown(second));
+                write!(f, "`{first}` and `{second}` cannot become one file: {}", visible(difference))?;
+            }
+            ErrorKind::SameOutputName { first, second, output } => {
+                let (first, second, output) = (shown(first), shown(second), shown(output));
+                write!(f, "`{first}` and `{second}` would both be written as `{output}`")?;
+            }
+            ErrorKind::NoOutputName => {
+                f.write_str("standard input has no name that a file in the output folder could have")?;
+            }
+            ErrorKind::NoSuchCompression { compression, format } => {
+                write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {
                 let (name, message) = (shown(name), visible(message));

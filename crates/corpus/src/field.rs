@@ -17,6 +17,11 @@ impl FieldPath {
         &self.parts
     }
 
+    /// Several paths, separated by commas.
+    pub fn list(paths: &str) -> Result<Vec<Self>, Error> {
+        paths.split(',').map(|path| path.trim().parse()).collect()
+    }
+
     /// A path of one name, which may itself contain dots: `field("a.b")` is the member called `a.b`.
     pub fn field(name: impl Into<String>) -> Self {
         Self { parts: vec![name.into()] }
@@ -55,6 +60,13 @@ mod tests {
         assert_eq!(path.parts(), ["meta", "id"]);
         assert_eq!(path.to_string(), "meta.id");
         assert_eq!(FieldPath::field("a.b").parts(), ["a.b"]);
+    }
+
+    #[test]
+    fn a_list_is_split_at_its_commas() {
+        let paths = FieldPath::list("title, meta.body").unwrap();
+        assert_eq!(paths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["title", "meta.body"]);
+        assert!(FieldPath::list("title,").is_err());
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Documents in and out.
 //!
-//! A [`Corpus`] is a list of *sources* (JSONL files, text files, standard input; plain, gzip or Zstandard)
-//! that can all be read **by position, any number of times**. That one property is what the rest of Minwise
+//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC or texts; files or
+//! standard input; plain or compressed) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
 //! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
-//! that is kept is copied to the output byte for byte.
+//! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
 //!
 //! | a source that is | is read |
 //! |---|---|
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
-//! | compressed JSONL, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
+//! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
+//! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //!
 //! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
@@ -34,36 +35,45 @@
 //! ```
 
 mod chunk;
+mod column;
 mod compression;
 mod corpus;
+mod csv;
 mod document;
 mod error;
 mod escape;
 mod field;
+mod format;
 mod input;
 mod lines;
 mod options;
 mod output;
 mod positional;
+mod problem;
 mod record;
 mod reject;
 mod source;
 mod spool;
+mod table;
 mod temporary;
 mod watch;
 
 pub use chunk::Chunk;
-pub use corpus::{Corpus, Layout, ScannedLines, Scratch};
+pub use corpus::{Corpus, ScannedLines, Scratch};
 pub use document::{Document, Place};
 pub use error::{Error, ErrorKind};
 pub use escape::{escape_control, visible, visible_json, visible_lines};
 pub use field::FieldPath;
-pub use options::{Encoding, InputFormat, ReadOptions};
+pub use format::{Format, InputFormat, Layout};
+pub use options::{Encoding, ReadOptions};
 pub use output::{
-    Output, OutputFolder, Overwrite, annotate_line, copy_records, refuse_overlap, refuse_shared,
+    Annotation, Output, OutputFolder, Overwrite, annotate_each, annotate_records, copy_each, copy_records,
+    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
 };
+pub use problem::Problem;
 pub use reject::{Reject, RejectReason};
 pub use source::{Source, open_file};
+pub use table::TableCompression;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
 pub use watch::{Unwatched, Watch};

@@ -39,7 +39,7 @@ pub(crate) enum Content<'w> {
 
 /// Visits the lines that start in `start..end`, in order, and returns how many they are.
 pub(crate) fn scan_lines(
-    reader: &Reader<'_>,
+    reader: &Reader,
     (start, end): (u64, u64),
     limit: u64,
     window: &mut Vec<u8>,
@@ -120,7 +120,7 @@ fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(
 }
 
 /// The first line feed at or after `from`, or the end of the source.
-fn find_line_feed(reader: &Reader<'_>, mut from: u64) -> Result<u64> {
+fn find_line_feed(reader: &Reader, mut from: u64) -> Result<u64> {
     let mut block = Vec::new();
     while from < reader.size_bytes() {
         let size = (reader.size_bytes() - from).min(SEARCH_BYTES) as usize;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 use crate::field::FieldPath;
+use crate::format::InputFormat;
 
 /// The default of [`ReadOptions::max_record_bytes`]: one document of a gibibyte is almost always a broken
 /// file.
@@ -14,13 +15,16 @@ const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 /// How inputs are to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Where a JSONL record keeps its text. Default: `text`.
-    pub text_field: FieldPath,
-    /// Where a JSONL record keeps its id. Default: `id`. A record without one is still a document.
+    /// Where a record keeps its text. Default: `text`.
+    ///
+    /// The texts of several fields are joined by line breaks. A field that is missing or null is then as good as an
+    /// empty one, unless all of them are.
+    pub text_fields: Vec<FieldPath>,
+    /// Where a record keeps its id. Default: `id`. A record without one is still a document.
     pub id_field: FieldPath,
     /// How text files are encoded. JSONL is always UTF-8. Default: UTF-8.
     pub encoding: Encoding,
-    /// What the inputs are. Default: told by name and content.
+    /// What the inputs are. Default: told by magic number, name and content.
     pub format: InputFormat,
     /// The longest record that is loaded; a longer one is rejected unread. At most 4 GiB. Default: 1 GiB.
     pub max_record_bytes: u64,
@@ -29,6 +33,11 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// The fields of the text as they were typed, for messages.
+    pub(crate) fn text_names(&self) -> String {
+        self.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
+
     /// The record limit, kept within what [`Place::len`](crate::Place::len) can count.
     pub(crate) fn record_limit(&self) -> u64 {
         self.max_record_bytes.min(u64::from(u32::MAX - 1))
@@ -38,7 +47,7 @@ impl ReadOptions {
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
-            text_field: FieldPath::field("text"),
+            text_fields: vec![FieldPath::field("text")],
             id_field: FieldPath::field("id"),
             encoding: Encoding::default(),
             format: InputFormat::default(),
@@ -91,49 +100,6 @@ impl FromStr for Encoding {
     }
 }
 
-/// What the inputs are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum InputFormat {
-    /// JSONL by name (`.jsonl`, `.ndjson`, `.json`) or if the first line is a JSON object; else text.
-    #[default]
-    Auto,
-    /// One JSON object per line, each a document.
-    Jsonl,
-    /// One document per file.
-    Text,
-}
-
-impl InputFormat {
-    /// Every format, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Jsonl, Self::Text];
-
-    /// The name used on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Jsonl => "jsonl",
-            Self::Text => "text",
-        }
-    }
-}
-
-impl fmt::Display for InputFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for InputFormat {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let expected = "`auto`, `jsonl` or `text`";
-            Error::new(ErrorKind::BadOption { option: "an input format", given: name.to_owned(), expected })
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,17 +109,12 @@ mod tests {
         for encoding in Encoding::ALL {
             assert_eq!(encoding.to_string().parse::<Encoding>().unwrap(), encoding);
         }
-        for format in InputFormat::ALL {
-            assert_eq!(format.to_string().parse::<InputFormat>().unwrap(), format);
-        }
     }
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
         let error = "utf8".parse::<Encoding>().unwrap_err();
         assert_eq!(error.to_string(), "`utf8` is not an encoding: expected `utf-8`, `latin-1` or `auto`");
-        let error = "csv".parse::<InputFormat>().unwrap_err();
-        assert_eq!(error.to_string(), "`csv` is not an input format: expected `auto`, `jsonl` or `text`");
     }
 
     #[test]

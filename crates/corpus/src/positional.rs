@@ -1,4 +1,4 @@
-//! Reading a file at a position, without a cursor, so that threads can share it.
+//! Reading and writing a file at a position, without a cursor, so that threads can share it.
 
 use std::fs::File;
 use std::io;
@@ -31,6 +31,32 @@ fn read_some_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, out, offset)
 }
 
+/// Writes all of `bytes` from `offset` on.
+pub(crate) fn write_at(file: &File, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match write_some_at(file, offset, bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = bytes.get(written..).unwrap_or_default();
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn write_some_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn write_some_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -48,5 +74,15 @@ mod tests {
         assert_eq!(&out, b"8956");
         assert_eq!(read_at(&file, 99, &mut out).unwrap(), 0);
         assert_eq!(read_at(&file, 0, &mut []).unwrap(), 0);
+    }
+
+    #[test]
+    fn writes_where_it_is_told() {
+        let file = tempfile::tempfile().unwrap();
+        write_at(&file, 4, b"second").unwrap();
+        write_at(&file, 0, b"one ").unwrap();
+        let mut out = [0; 10];
+        assert_eq!(read_at(&file, 0, &mut out).unwrap(), 10);
+        assert_eq!(&out, b"one second");
     }
 }

@@ -66,6 +66,15 @@ pub enum RejectReason {
         /// The field.
         field: String,
     },
+    /// A record of delimited fields that has more or fewer of them than the header.
+    FieldCount {
+        /// How many the header has.
+        expected: usize,
+        /// How many the record has.
+        found: usize,
+    },
+    /// A record with a quoted field that never ends.
+    OpenQuote,
     /// A record over the limit. It was not loaded.
     TooLarge {
         /// Its size; for a compressed text file, where reading it was given up.
@@ -92,6 +101,8 @@ impl RejectReason {
             Self::MissingField { .. } => "missing_field",
             Self::WrongType { .. } => "wrong_type",
             Self::DuplicateField { .. } => "duplicate_field",
+            Self::FieldCount { .. } => "field_count",
+            Self::OpenQuote => "open_quote",
             Self::TooLarge { .. } => "too_large",
             Self::Damaged { .. } => "damaged",
         }
@@ -113,6 +124,10 @@ impl fmt::Display for RejectReason {
             Self::DuplicateField { field } => {
                 write!(f, "the field `{}` is there twice", escape_control(field))
             }
+            Self::FieldCount { expected, found } => {
+                write!(f, "{found} fields, but the header has {expected}")
+            }
+            Self::OpenQuote => f.write_str("a quote in it is never closed"),
             Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
             Self::Damaged { at, message } => {
                 write!(f, "damaged after {at} decompressed bytes: {}", visible(message))

@@ -2,11 +2,15 @@
 
 use std::fs::{File, Metadata};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::compression::Compression;
+use crate::csv::Delimited;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::positional::read_at;
+use crate::problem::Problem;
+use crate::table::Table;
 
 /// How a person writes standard input on the command line.
 pub(crate) const STDIN: &str = "-";
@@ -14,14 +18,26 @@ pub(crate) const STDIN: &str = "-";
 /// One input: a file, or standard input.
 #[derive(Debug)]
 pub struct Source {
-    pub(crate) name: Box<str>,
-    /// Where in `name` the id of a text document begins: after the folder that was given.
+    pub(crate) name: Arc<str>,
+    /// Where in `name` the path inside the folder that was given begins.
     pub(crate) id_start: usize,
     pub(crate) origin: Origin,
     pub(crate) store: Store,
     pub(crate) size_bytes: u64,
-    /// Set for a text file that is decompressed each time it is read.
-    pub(crate) compression: Option<Compression>,
+    pub(crate) content: Content,
+}
+
+/// What is known about the inside of a source.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Lines, each a record.
+    Lines,
+    /// Records of fields.
+    Delimited(Box<Delimited>),
+    /// Rows, stored by column.
+    Table(Box<Table>),
+    /// One text, which may have to be decompressed each time it is read.
+    Text(Option<Compression>),
 }
 
 /// What a source was before it became a name.
@@ -38,7 +54,7 @@ pub(crate) enum Origin {
 #[derive(Debug)]
 pub(crate) enum Store {
     /// In the file itself. Only some files are kept open: there may be hundreds of thousands.
-    InPlace { modified: Option<SystemTime>, kept_open: Option<File> },
+    InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
     /// In the spool, from `base` on.
     Spooled { base: u64 },
 }
@@ -64,31 +80,56 @@ impl Source {
         self.size_bytes
     }
 
-    /// The id of the document, where the source is a text file: its path inside the folder that was given.
+    /// Its path inside the folder that was given: the id of the document where the source is a text file, and the
+    /// name of the file it becomes in an output folder.
     pub fn id(&self) -> &str {
         self.name.get(self.id_start..).unwrap_or(&self.name)
     }
 
     /// Opens the source for reading and checks that it is still what it was.
-    pub(crate) fn open<'s>(&'s self, spool: Option<&'s File>) -> Result<Reader<'s>> {
+    pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<Reader> {
         let name = &*self.name;
-        let (handle, base) = match (&self.store, self.path()) {
-            (Store::Spooled { base }, _) => (spool.map(Handle::Shared), *base),
+        let (file, base) = match (&self.store, self.path()) {
+            (Store::Spooled { base }, _) => (spool.cloned(), *base),
             (Store::InPlace { modified, kept_open: Some(file) }, _) => {
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
                 self.check_unchanged(&metadata, *modified)?;
-                (Some(Handle::Shared(file)), 0)
+                (Some(Arc::clone(file)), 0)
             }
             (Store::InPlace { modified, kept_open: None }, Some(path)) => {
                 let file = open_file(path, name)?;
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
                 self.check_unchanged(&metadata, *modified)?;
-                (Some(Handle::Own(file)), 0)
+                (Some(Arc::new(file)), 0)
             }
             (Store::InPlace { .. }, None) => (None, 0),
         };
         // An empty spool has no file, and nobody asks it for a byte.
-        Ok(Reader { handle, base, size_bytes: self.size_bytes, name })
+        Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
+    }
+
+    /// The bytes before the first record.
+    pub(crate) fn header_bytes(&self) -> u64 {
+        match &self.content {
+            Content::Delimited(delimited) => delimited.header_bytes,
+            _ => 0,
+        }
+    }
+
+    /// Refuses a table, whose rows have no bytes of their own.
+    pub(crate) fn has_bytes(&self) -> Result<()> {
+        match self.table() {
+            Some(_) => Err(Error::inside(&*self.name, Problem::NoBytes)),
+            None => Ok(()),
+        }
+    }
+
+    /// The table that the source is.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match &self.content {
+            Content::Table(table) => Some(table),
+            _ => None,
+        }
     }
 
     fn check_unchanged(&self, metadata: &Metadata, modified: Option<SystemTime>) -> Result<()> {
@@ -113,37 +154,41 @@ pub(crate) fn os_error(error: std::io::Error) -> std::io::Error {
     number.or(error.raw_os_error()).map_or(error, std::io::Error::from_raw_os_error)
 }
 
-enum Handle<'s> {
-    Shared(&'s File),
-    Own(File),
-}
-
 /// An open source.
-pub(crate) struct Reader<'s> {
-    handle: Option<Handle<'s>>,
-    base: u64,
-    size_bytes: u64,
-    name: &'s str,
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    pub(crate) file: Option<Arc<File>>,
+    pub(crate) base: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) name: Arc<str>,
 }
 
-impl Reader<'_> {
+impl Reader {
     pub(crate) fn size_bytes(&self) -> u64 {
         self.size_bytes
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Fills `out` from `offset` on. The caller asks only for bytes that were there when the corpus was
     /// opened, so that too few of them means that the file has changed.
     pub(crate) fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let file = match &self.handle {
-            Some(Handle::Shared(file)) => *file,
-            Some(Handle::Own(file)) => file,
+        let file = match &self.file {
+            Some(file) => file,
             None if out.is_empty() => return Ok(()),
             None => return Err(Error::io("read", SPOOL, std::io::ErrorKind::NotFound.into())),
         };
         match read_at(file, self.base + offset, out) {
             Ok(bytes) if bytes == out.len() => Ok(()),
-            Ok(_) => Err(Error::new(ErrorKind::Changed { name: self.name.to_owned() })),
-            Err(error) => Err(Error::io("read", self.name, error)),
+            Ok(_) => Err(Error::new(ErrorKind::Changed { name: self.name.to_string() })),
+            Err(error) => Err(Error::io("read", &*self.name, error)),
         }
+    }
+
+    /// An error about what is inside.
+    pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
+        Error::inside(&*self.name, Problem::Content { place: place.into(), message: message.into() })
     }
 }

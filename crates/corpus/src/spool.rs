@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::compression::{Compression, is_damage};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
@@ -69,8 +70,8 @@ impl Spool {
     }
 
     /// The file, if anything was spooled.
-    pub(crate) fn into_file(self) -> Option<File> {
-        self.file
+    pub(crate) fn into_file(self) -> Option<Arc<File>> {
+        self.file.map(Arc::new)
     }
 
     fn file(&mut self) -> Result<&mut File> {

@@ -2,14 +2,43 @@
 
 use std::sync::mpsc::Receiver;
 
-use minwise_corpus::{Corpus, Output, OutputFolder, Place, Scratch, annotate_line, copy_records};
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use minwise_corpus::{
+    Annotation, Corpus, Output, OutputFolder, Place, Scratch, TableCompression, annotate_each,
+    annotate_records, copy_each, copy_records,
+};
 
 use crate::dedup::{Decided, Decisions};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::read::Reading;
+
+/// Where records go.
+#[derive(Debug)]
+pub enum Target<'o> {
+    /// All of them to one file.
+    One(&'o mut Output),
+    /// Those of each source to a file of their own, under the name that the source has in its folder.
+    Each(&'o OutputFolder),
+}
+
+impl Target<'_> {
+    fn copy(
+        &mut self,
+        corpus: &Corpus,
+        places: impl Iterator<Item = Place>,
+        compression: TableCompression,
+    ) -> Result<(), Error> {
+        match self {
+            Self::One(out) => copy_records(corpus, 0..sources(corpus), places, out, compression)?,
+            Self::Each(folder) => copy_each(corpus, places, folder, compression)?,
+        }
+        Ok(())
+    }
+}
+
+fn sources(corpus: &Corpus) -> u32 {
+    corpus.sources().len() as u32
+}
 
 /// Which documents are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +49,18 @@ pub enum Part {
     Removed,
 }
 
-/// Writes the lines of the kept or of the removed documents, byte for byte and in input order.
-pub fn write_lines(
+/// Writes the records of the kept or of the removed documents as they are, in input order.
+pub fn write_records(
     corpus: &Corpus,
     reading: &Reading,
     decisions: &Decisions,
     part: Part,
-    out: &mut Output,
+    mut target: Target<'_>,
+    compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    copy_records(corpus, places(reading, decisions, part).take_while(|_| !observer.cancelled()), out)?;
+    let places = places(reading, decisions, part).take_while(|_| !observer.cancelled());
+    target.copy(corpus, places, compression)?;
     not_cancelled(observer)
 }
 
@@ -38,18 +69,19 @@ fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
     if observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
 }
 
-/// Writes the lines of the kept documents while decisions are still falling; ends when there are no more.
+/// Writes the records of the kept documents while decisions are still falling; ends when there are no more.
 pub fn write_kept_as_decided(
     corpus: &Corpus,
     reading: &Reading,
     decided: Receiver<Decided>,
-    out: &mut Output,
+    mut target: Target<'_>,
+    compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let places = reading.documents.places();
     let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; places.len()] };
     let kept = kept.take_while(|_| !observer.cancelled());
-    copy_records(corpus, kept.map(|document| places[document as usize]), out)?;
+    target.copy(corpus, kept.map(|document| places[document as usize]), compression)?;
     not_cancelled(observer)
 }
 
@@ -115,46 +147,27 @@ fn places<'a>(
     })
 }
 
-/// What `--annotate` adds to a record.
-#[derive(Debug, Serialize)]
-struct Annotation<'a> {
-    cluster: &'a str,
-    duplicate_of: Option<&'a str>,
-    similarity: Option<f64>,
-}
-
-/// Writes every line with what was decided about it as its member `minwise`, and every other byte as it was.
+/// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
 pub fn write_annotated(
     corpus: &Corpus,
     reading: &Reading,
     decisions: &Decisions,
-    out: &mut Output,
+    target: Target<'_>,
+    compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     observer.begin(Stage::Write, reading.documents.len() as u64);
-    let mut scratch = Scratch::new();
-    let mut line = vec![];
     let mut removed = decisions.removed.iter().peekable();
-    for (document, place) in (0..).zip(reading.documents.places()) {
-        not_cancelled(observer)?;
+    let annotated = (0..).zip(reading.documents.places()).map(|(document, &place)| {
         let removed = removed.next_if(|removed| removed.document == document);
         let cluster = reading.documents.id(removed.map_or(document, |removed| removed.of), corpus);
-        let annotation = raw(&Annotation {
-            cluster: &cluster,
-            duplicate_of: removed.is_some().then_some(&*cluster),
-            similarity: removed.map(|removed| removed.similarity),
-        });
-        // The line before had no line end because it ended its file.
-        if line.last().is_some_and(|&byte| byte != b'\n') {
-            out.write_bytes(b"\n")?;
-        }
-        annotate_line(corpus.read_raw(place, &mut scratch)?, &annotation, &mut line)?;
-        out.write_bytes(&line)?;
         observer.advance(1);
+        (place, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) })
+    });
+    let annotated = annotated.take_while(|_| !observer.cancelled());
+    match target {
+        Target::One(out) => annotate_records(corpus, 0..sources(corpus), annotated, out, compression)?,
+        Target::Each(folder) => annotate_each(corpus, annotated, folder, compression)?,
     }
-    Ok(())
-}
-
-fn raw(annotation: &Annotation<'_>) -> Box<RawValue> {
-    to_raw_value(annotation).expect("strings and finite numbers can always be written as JSON")
+    not_cancelled(observer)
 }

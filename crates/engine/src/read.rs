@@ -157,7 +157,7 @@ impl Rejected {
         let source = corpus.sources().get(self.source as usize).map_or("?", |source| source.name());
         let source = minwise_corpus::escape_control(source);
         match corpus.layout() {
-            Layout::Jsonl => format!("{source}:{}: {}", self.line, self.message),
+            Layout::Records => format!("{source}:{}: {}", self.line, self.message),
             Layout::Texts => format!("{source}: {}", self.message),
         }
     }

@@ -78,7 +78,7 @@ impl Documents {
         match (corpus.layout(), corpus.sources().get(place.source as usize)) {
             (_, None) => Cow::Borrowed("?"),
             (Layout::Texts, Some(source)) => Cow::Borrowed(source.id()),
-            (Layout::Jsonl, Some(source)) => Cow::Owned(format!("{}:{}", source.name(), place.line + 1)),
+            (Layout::Records, Some(source)) => Cow::Owned(format!("{}:{}", source.name(), place.line + 1)),
         }
     }
 
@@ -170,7 +170,7 @@ impl Documents {
         let at =
             self.places.binary_search_by_key(&(source, line), |place| (place.source, place.line)).ok()?;
         let other = at as u32;
-        (goes_by_id(other).is_none() && corpus.layout() == Layout::Jsonl).then_some([document, other])
+        (goes_by_id(other).is_none() && corpus.layout() == Layout::Records).then_some([document, other])
     }
 
     pub(crate) fn repeated_ids(&self) -> u64 {

@@ -9,7 +9,7 @@ use minwise::estimate::Estimate;
 use minwise::shingle::Unit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
-use minwise_corpus::{InputFormat, ReadOptions, Scratch, visible, visible_json};
+use minwise_corpus::{Format, InputFormat, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
@@ -60,10 +60,10 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(if decisive >= threshold { Exit::Done } else { Exit::Finding })
 }
 
-/// Bytes of a JSONL file that are looked at together.
+/// Bytes of a file that are looked at together.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// The text that `name` stands for: a file, or a record of a JSONL file.
+/// The text that `name` stands for: a file, or a record of one.
 fn document(name: &str, options: &ReadOptions, progress: &Progress) -> Result<String, Failure> {
     match name.rsplit_once('#') {
         Some((path, id)) if !Path::new(name).exists() => record(name, path, id, options, progress),
@@ -78,8 +78,8 @@ fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<Strin
             hint: Some(format!("`minwise pairs {name}` compares all documents of a folder")),
         });
     }
-    let corpus =
-        open(&[name.to_owned()], &ReadOptions { format: InputFormat::Text, ..options.clone() }, progress)?;
+    let format = InputFormat::Only(Format::Text);
+    let corpus = open(&[name.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
     let mut text = Err(no_such_document(name));
     for chunk in corpus.chunks(CHUNK_BYTES) {
         corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
@@ -92,7 +92,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<Strin
     text
 }
 
-/// The record with this id, or else on the line with this number.
+/// The record with this id, or else on the line, or in the row, with this number.
 fn record(
     name: &str,
     path: &str,
@@ -100,8 +100,8 @@ fn record(
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<String, Failure> {
-    let corpus =
-        open(&[path.to_owned()], &ReadOptions { format: InputFormat::Jsonl, ..options.clone() }, progress)?;
+    let format = InputFormat::Only(Format::of_name(path).unwrap_or(Format::Jsonl));
+    let corpus = open(&[path.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
     let line = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
     let (mut by_id, mut by_line) = (None, None);
     let mut scratch = Scratch::new();
@@ -124,7 +124,7 @@ fn record(
 fn no_such_document(name: &str) -> Failure {
     Failure::Error {
         message: format!("`{name}`: there is no such document"),
-        hint: Some("`FILE#ID` takes the value of the id field, or a line number".to_owned()),
+        hint: Some("`FILE#ID` takes the value of the id field, or the number of a line or row".to_owned()),
     }
 }
 

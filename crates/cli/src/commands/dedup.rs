@@ -5,9 +5,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use minwise_corpus::{Corpus, Layout, Output, OutputFolder, Overwrite, refuse_overlap, refuse_shared};
+use minwise_corpus::{
+    Corpus, Layout, Output, OutputFolder, Overwrite, TableCompression, refuse_annotation, refuse_overlap,
+    refuse_same_names, refuse_shared, refuse_unlike,
+};
 use minwise_engine::dedup::{Decisions, dedup};
-use minwise_engine::output::{Part, write_annotated, write_files, write_kept_as_decided, write_lines};
+use minwise_engine::output::{
+    Part, Target, write_annotated, write_files, write_kept_as_decided, write_records,
+};
 use minwise_engine::report::{Report, Summary};
 use minwise_engine::{Reading, Settings, read};
 
@@ -23,21 +28,23 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
     let cluster = problems.parse("--cluster", &args.cluster);
+    let compression: TableCompression = problems.parse("--compression", &args.compression);
     let mut settings = settings::run(&args.sketch, &args.run, args.keep.as_deref(), cluster, problems)?;
     settings.temporary.clone_from(&options.spool_dir);
 
     let progress = Progress::new(printer);
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
-    let mut targets = Targets::open(args, &corpus)?;
+    let mut targets = Targets::open(args, &corpus, compression)?;
     let weights = &args.sketch.weights;
     settings.weighing =
         weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
 
     let reading = read(&corpus, &settings.reading(), &progress)?;
-    let decisions = decide(&corpus, &reading, &settings, &progress, targets.written_early(args))?;
+    let early = targets.written_early();
+    let decisions = decide(&corpus, &reading, &settings, &progress, early, compression)?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
-    targets.write(args.annotate, &corpus, &reading, &decisions, &summary, &progress)?;
+    targets.write(&corpus, &reading, &decisions, &summary, &progress)?;
 
     progress.clear();
     printer.summary(&summary, started.elapsed());
@@ -48,20 +55,22 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(rejects(&reading, &corpus, &hint, printer))
 }
 
-/// Decides, and meanwhile writes the kept lines to `early` as far as they are known.
+/// Decides, and meanwhile writes the kept records to `early` as far as they are known.
 fn decide(
     corpus: &Corpus,
     reading: &Reading,
     settings: &Settings,
     progress: &Progress,
-    early: Option<&mut Output>,
+    early: Option<Target<'_>>,
+    compression: TableCompression,
 ) -> Result<Decisions, Failure> {
-    let Some(out) = early else { return Ok(dedup(corpus, reading, settings, progress, |_| {})?) };
+    let Some(target) = early else { return Ok(dedup(corpus, reading, settings, progress, |_| {})?) };
     thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
-        let writer = scope.spawn(|| {
+        let writer = scope.spawn(move || {
             // What cannot be written need not be decided.
-            write_kept_as_decided(corpus, reading, told, out, progress).inspect_err(|_| progress.give_up())
+            write_kept_as_decided(corpus, reading, told, target, compression, progress)
+                .inspect_err(|_| progress.give_up())
         });
         // A writer that has failed no longer listens.
         let decisions = dedup(corpus, reading, settings, progress, move |decided| drop(tell.send(decided)));
@@ -79,26 +88,37 @@ fn decide(
 }
 
 /// Where documents of one kind go.
-enum Target {
-    Lines(Box<Output>),
+enum Place {
+    /// Records to one file.
+    One(Box<Output>),
+    /// Records to one file for each input.
+    Each(OutputFolder),
+    /// Texts to files of their own.
     Files(OutputFolder),
 }
 
 /// All outputs of a run, open under temporary names, which go when the run does not come to its end.
 struct Targets {
-    /// Whether the kept lines were written while the run went on.
+    annotate: bool,
+    compression: TableCompression,
+    /// Whether the kept records were written while the run went on.
     early: bool,
-    kept: Option<Target>,
-    removed: Option<Target>,
+    kept: Option<Place>,
+    removed: Option<Place>,
     report: Option<(Report, NewFolder)>,
 }
 
 impl Targets {
-    fn open(args: &DedupArgs, corpus: &Corpus) -> Result<Self, Failure> {
+    fn open(args: &DedupArgs, corpus: &Corpus, compression: TableCompression) -> Result<Self, Failure> {
+        compression.check(corpus.format())?;
+        if args.annotate {
+            refuse_annotation(corpus)?;
+        }
         if args.annotate && corpus.layout() == Layout::Texts {
             return Err(Failure::Error {
-                message: "`--annotate` adds a member to JSON records, but the input is a folder of texts"
-                    .to_owned(),
+                message:
+                    "`--annotate` adds a member or column to records, but the input is a folder of texts"
+                        .to_owned(),
                 hint: Some(
                     "`--report DIR` writes the clusters of any input to `DIR/clusters.jsonl`".to_owned(),
                 ),
@@ -110,7 +130,7 @@ impl Targets {
         refuse_same(&outputs, args.report.as_deref())?;
         let [kept, removed] = outputs.map(|output| -> Result<_, Failure> {
             let Some(output) = output else { return Ok(None) };
-            Target::open(output, corpus, overwrite).map(Some)
+            Place::open(output, corpus, overwrite).map(Some)
         });
         let report = match &args.report {
             None => None,
@@ -123,23 +143,25 @@ impl Targets {
                 Some((Report::create(folder, overwrite)?, new))
             }
         };
-        Ok(Self { early: false, kept: kept?, removed: removed?, report })
+        Ok(Self {
+            annotate: args.annotate,
+            compression,
+            early: false,
+            kept: kept?,
+            removed: removed?,
+            report,
+        })
     }
 
     /// The output that can be written while decisions are still falling.
-    fn written_early(&mut self, args: &DedupArgs) -> Option<&mut Output> {
-        match &mut self.kept {
-            Some(Target::Lines(out)) if !args.annotate => {
-                self.early = true;
-                Some(out)
-            }
-            _ => None,
-        }
+    fn written_early(&mut self) -> Option<Target<'_>> {
+        let target = self.kept.as_mut().filter(|_| !self.annotate)?.records()?;
+        self.early = true;
+        Some(target)
     }
 
     fn write(
         self,
-        annotate: bool,
         corpus: &Corpus,
         reading: &Reading,
         decisions: &Decisions,
@@ -147,25 +169,32 @@ impl Targets {
         progress: &Progress,
     ) -> Result<(), Failure> {
         let mut finished = vec![];
-        for (target, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
-            let Some(mut target) = target else { continue };
-            match &mut target {
-                Target::Lines(_) if part == Part::Kept && self.early => {}
-                Target::Lines(out) if annotate => write_annotated(corpus, reading, decisions, out, progress)?,
-                Target::Lines(out) => write_lines(corpus, reading, decisions, part, out, progress)?,
-                Target::Files(out) => write_files(corpus, reading, decisions, part, out, progress)?,
+        for (place, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
+            let Some(mut place) = place else { continue };
+            if let Place::Files(out) = &place {
+                write_files(corpus, reading, decisions, part, out, progress)?;
             }
-            finished.push(target);
+            match place.records() {
+                Some(_) if part == Part::Kept && self.early => {}
+                Some(target) if self.annotate => {
+                    write_annotated(corpus, reading, decisions, target, self.compression, progress)?;
+                }
+                Some(target) => {
+                    write_records(corpus, reading, decisions, part, target, self.compression, progress)?;
+                }
+                None => {}
+            }
+            finished.push(place);
         }
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
             report.write(corpus, reading, decisions, summary)?;
         }
         // Put in place only after all of them are written, so that a full disk leaves nothing half done.
-        for target in finished {
-            match target {
-                Target::Lines(out) => out.finish()?,
-                Target::Files(out) => out.finish()?,
+        for place in finished {
+            match place {
+                Place::One(out) => out.finish()?,
+                Place::Each(out) | Place::Files(out) => out.finish()?,
             }
         }
         if let Some((report, new)) = report {
@@ -176,11 +205,14 @@ impl Targets {
     }
 }
 
-impl Target {
+impl Place {
     fn open(output: &str, corpus: &Corpus, overwrite: Overwrite) -> Result<Self, Failure> {
         if output == "-" {
             return match corpus.layout() {
-                Layout::Jsonl => Ok(Self::Lines(Box::new(Output::stdout()))),
+                Layout::Records => {
+                    refuse_unlike(corpus)?;
+                    Ok(Self::One(Box::new(Output::stdout())))
+                }
                 Layout::Texts => Err(Failure::Error {
                     message: "a folder of texts cannot be written to standard output".to_owned(),
                     hint: Some("`--output DIR` names a folder for the kept files".to_owned()),
@@ -189,10 +221,25 @@ impl Target {
         }
         let path = Path::new(output);
         refuse_overlap(corpus, path)?;
-        Ok(match corpus.layout() {
-            Layout::Jsonl => Self::Lines(Box::new(Output::create(path, overwrite)?)),
-            Layout::Texts => Self::Files(OutputFolder::create(path, overwrite)?),
-        })
+        if corpus.layout() == Layout::Texts {
+            return Ok(Self::Files(OutputFolder::create(path, overwrite)?));
+        }
+        // A folder is one that is there, or one whose name says so: a bare name is that of a file.
+        if output.ends_with(std::path::is_separator) || path.is_dir() {
+            refuse_same_names(corpus)?;
+            return Ok(Self::Each(OutputFolder::create(path, overwrite)?));
+        }
+        refuse_unlike(corpus)?;
+        Ok(Self::One(Box::new(Output::create(path, overwrite)?)))
+    }
+
+    /// Where records are written; `None` for texts.
+    fn records(&mut self) -> Option<Target<'_>> {
+        match self {
+            Self::One(out) => Some(Target::One(out)),
+            Self::Each(folder) => Some(Target::Each(folder)),
+            Self::Files(_) => None,
+        }
     }
 }
 

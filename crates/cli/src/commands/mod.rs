@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use minwise::shingle::Shingles;
 use minwise::{Spec, Weights};
-use minwise_corpus::{Corpus, InputFormat, Layout, Overwrite, ReadOptions, Scratch};
+use minwise_corpus::{Corpus, Format, InputFormat, Layout, Overwrite, ReadOptions, Scratch};
 use minwise_engine::frequencies::{FrequencyTable, count_for_a_run};
 use minwise_engine::{Reading, Rejected, Weighing};
 
@@ -81,7 +81,7 @@ fn ignored(
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<Vec<u64>, Failure> {
-    let options = ReadOptions { format: InputFormat::Text, ..options.clone() };
+    let options = ReadOptions { format: InputFormat::Only(Format::Text), ..options.clone() };
     let corpus = open(paths, &options, progress)?;
     let shingler = spec.shingler();
     let (mut shingles, mut all, mut rejected) = (Shingles::new(), vec![], None);

@@ -105,7 +105,7 @@ fn records_are_named_by_id_or_by_line() {
     --- stderr
     minwise: `in.jsonl#z`: there is no such document
 
-    hint: `FILE#ID` takes the value of the id field, or a line number
+    hint: `FILE#ID` takes the value of the id field, or the number of a line or row
     ");
     insta::assert_snapshot!(desk.run("compare missing.jsonl#1 y.txt"), @"
     exit 2

@@ -60,7 +60,7 @@ fn the_readme_shows_what_is_printed() {
 fn every_wrong_option_is_reported_at_once() {
     let run = desk().run(
         "dedup in.jsonl -o out.jsonl --encoding utf-7 --max-record 5apples --text-field a..b --id-field . \
-         --input-format csv --threshold 1.5 --shingle word:5 --normalize lower --whitespace tabs --short drop \
+         --input-format xml --threshold 1.5 --shingle word:5 --normalize lower --whitespace tabs --short drop \
          --registers many --seed first --keep best --cluster big --threads none --max-rejects some",
     );
     insta::assert_snapshot!(run, @"
@@ -70,7 +70,7 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
     minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
     minwise: `--max-record`: `5apples` is not a size such as `64MiB`
-    minwise: `--input-format`: `csv` is not an input format: expected `auto`, `jsonl` or `text`
+    minwise: `--input-format`: `xml` is not an input format: expected `auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `text`
     minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
     minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`
@@ -171,9 +171,9 @@ fn options_that_exclude_one_another() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o a.jsonl --removed b.jsonl --annotate"), @"
     exit 2
     --- stderr
-    error: the argument '--removed <FILE>' cannot be used with '--annotate'
+    error: the argument '--removed <OUT>' cannot be used with '--annotate'
 
-    Usage: minwise dedup --output <OUT> --removed <FILE> <INPUT>...
+    Usage: minwise dedup --output <OUT> --removed <OUT> <INPUT>...
 
     For more information, try '--help'.
     ");

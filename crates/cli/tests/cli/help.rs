@@ -41,19 +41,27 @@ fn dedup() {
 
     Arguments:
       <INPUT>...
-              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
-              files, or `-`
+              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
+              or xz), or text files; folders or globs of them; or `-`
 
     Options:
       -o, --output <OUT>
-              Where the kept documents go: a file for JSONL (compressed if it ends in `.gz` or `.zst`,
-              `-` for standard output), a folder for text files
+              Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or
+              `.xz`; `-` for standard output), or a folder with one file for each input (`DIR/`, or a
+              folder that is there). Texts go to a folder
 
-          --removed <FILE>
-              Where the removed documents go, byte for byte: a file for JSONL, a folder for text files
+          --removed <OUT>
+              Where the removed documents go, in the same way
 
           --annotate
-              Keep every document and add to it, as its member `minwise`, the cluster it belongs to
+              Keep every document and add to it, as its member or column `minwise`, the cluster it
+              belongs to
+
+          --compression <CODEC>
+              How Parquet and Arrow IPC are compressed inside: `keep` (as the input is), `none`,
+              `snappy`, `gzip`, `lz4` or `zstd`
+
+              [default: keep]
 
           --report <DIR>
               Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
@@ -116,12 +124,13 @@ fn dedup() {
 
     Reading:
           --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
+              The field or column that holds the text; dots lead into nested objects. Several, separated
+              by commas, are joined
 
               [default: text]
 
           --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
+              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
 
               [default: id]
 
@@ -140,7 +149,8 @@ fn dedup() {
               without it
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content), `jsonl` or `text`
+              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow` or `text`
 
               [default: auto]
 
@@ -246,8 +256,8 @@ fn pairs() {
 
     Arguments:
       <INPUT>...
-              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
-              files, or `-`
+              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
+              or xz), or text files; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -309,12 +319,13 @@ fn pairs() {
 
     Reading:
           --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
+              The field or column that holds the text; dots lead into nested objects. Several, separated
+              by commas, are joined
 
               [default: text]
 
           --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
+              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
 
               [default: id]
 
@@ -333,7 +344,8 @@ fn pairs() {
               without it
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content), `jsonl` or `text`
+              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow` or `text`
 
               [default: auto]
 
@@ -439,7 +451,7 @@ fn compare() {
 
     Arguments:
       <A>
-              The first document: a text file, or `FILE#ID` for a record of a JSONL file
+              The first document: a text file, or `FILE#ID` for a record of a file
 
       <B>
               The second document
@@ -494,12 +506,13 @@ fn compare() {
 
     Reading:
           --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
+              The field or column that holds the text; dots lead into nested objects. Several, separated
+              by commas, are joined
 
               [default: text]
 
           --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
+              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
 
               [default: id]
 
@@ -714,8 +727,8 @@ fn sketch() {
 
     Arguments:
       <INPUT>...
-              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
-              files, or `-`
+              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
+              or xz), or text files; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -750,12 +763,13 @@ fn sketch() {
 
     Reading:
           --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
+              The field or column that holds the text; dots lead into nested objects. Several, separated
+              by commas, are joined
 
               [default: text]
 
           --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
+              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
 
               [default: id]
 
@@ -774,7 +788,8 @@ fn sketch() {
               without it
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content), `jsonl` or `text`
+              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow` or `text`
 
               [default: auto]
 

@@ -10,6 +10,7 @@ mod concepts;
 mod dedup;
 mod determinism;
 mod errors;
+mod formats;
 mod help;
 mod inputs;
 mod interrupt;

@@ -13,22 +13,25 @@ use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) use identity::{FileId, FileIds};
 
 use self::identity::Admission;
-use self::sniff::{HEAD_BYTES, LOOK_BYTES, is_jsonl, is_jsonl_name};
+use self::sniff::{HEAD_BYTES, LOOK_BYTES, is_jsonl};
 use self::walk::Found;
-use crate::compression::Compression;
-use crate::corpus::Layout;
+use crate::compression::{Compression, MAGIC_BYTES};
+use crate::csv::Delimited;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
-use crate::options::{InputFormat, ReadOptions};
+use crate::format::{Format, InputFormat};
+use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::source::{Origin, STDIN, Source, Store, open_file, os_error};
+use crate::source::{Content, Origin, STDIN, Source, Store, open_file, os_error};
 use crate::spool::{Spool, Spooled};
+use crate::table::Table;
 use crate::watch::Watch;
 
-/// JSONL files that stay open. The others are opened for each read, since a process may have about a thousand
+/// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
 /// open.
 const KEPT_OPEN: usize = 256;
 
@@ -38,8 +41,8 @@ const READ_BYTES: usize = 256 << 10;
 /// What the inputs came to.
 pub(crate) struct Resolved {
     pub(crate) sources: Vec<Source>,
-    pub(crate) layout: Layout,
-    pub(crate) spool: Option<File>,
+    pub(crate) format: Format,
+    pub(crate) spool: Option<Arc<File>>,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
 }
@@ -62,22 +65,42 @@ pub(crate) fn resolve(inputs: &[String], options: &ReadOptions, watch: &dyn Watc
         sources: Vec::new(),
         file_ids: FileIds::default(),
         walked: Vec::new(),
-        jsonl: None,
-        text: None,
+        format: None,
     };
     for input in inputs {
         resolver.input(input)?;
     }
-    let layout = match (resolver.jsonl, resolver.text) {
-        (Some(_), _) => Layout::Jsonl,
-        (None, Some(_)) => Layout::Texts,
-        (None, None) => return Err(Error::new(ErrorKind::NoInput)),
-    };
+    let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
     let Resolver { mut sources, spool, file_ids, walked, .. } = resolver;
-    if layout == Layout::Texts {
+    let spool = spool.into_file();
+    if format == Format::Text {
         tell_apart(&mut sources);
     }
-    Ok(Resolved { sources, layout, spool: spool.into_file(), file_ids, walked })
+    look_inside(&mut sources, format, spool.as_ref(), options, watch)?;
+    Ok(Resolved { sources, format, spool, file_ids, walked })
+}
+
+/// Finds, in sources that need it, their columns and the places at which they can be cut.
+fn look_inside(
+    sources: &mut [Source],
+    format: Format,
+    spool: Option<&Arc<File>>,
+    options: &ReadOptions,
+    watch: &dyn Watch,
+) -> Result<()> {
+    for source in sources {
+        if watch.cancelled() {
+            return Err(Error::new(ErrorKind::Cancelled));
+        }
+        if let Some(delimiter) = format.delimiter() {
+            let delimited = Delimited::open(&source.open(spool)?, delimiter, options, watch)?;
+            source.content = Content::Delimited(Box::new(delimited));
+        } else if format.is_table() {
+            let table = Table::open(&source.open(spool)?, format, options)?;
+            source.content = Content::Table(Box::new(table));
+        }
+    }
+    Ok(())
 }
 
 /// Gives texts of different folders that have one relative path longer ids, one folder at a time.
@@ -114,9 +137,8 @@ struct Resolver<'o> {
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
-    /// The first source of each kind.
-    jsonl: Option<usize>,
-    text: Option<usize>,
+    /// That of the sources so far.
+    format: Option<Format>,
 }
 
 impl Resolver<'_> {
@@ -129,7 +151,7 @@ impl Resolver<'_> {
             Ok(metadata) if metadata.is_dir() => self.folder(input, path),
             Ok(metadata) => {
                 let name = slashed(input);
-                // A text's id is where its file goes in an output folder, so it must not lead out of it.
+                // That is also where its output goes in an output folder, so it must not lead out of it.
                 let leads_out =
                     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
                 let id_start = if leads_out { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
@@ -179,7 +201,7 @@ impl Resolver<'_> {
                 first: STDIN.to_owned(),
             }));
         }
-        self.stream(STDIN.to_owned(), Origin::Stdin, io::stdin().lock())
+        self.stream(STDIN.to_owned(), 0, Origin::Stdin, io::stdin().lock())
     }
 
     fn file(
@@ -207,7 +229,7 @@ impl Resolver<'_> {
         if regular {
             self.regular_file(name, id_start, origin, file, &metadata)
         } else {
-            self.stream(name, origin, file)
+            self.stream(name, id_start, origin, file)
         }
     }
 
@@ -225,42 +247,43 @@ impl Resolver<'_> {
         };
         let head = look(HEAD_BYTES)?;
         let compression = Compression::of(&head);
-        let layout = match (self.layout_by_name(&name), compression) {
-            (Some(layout), _) => layout,
+        let format = match (self.format_by_name(&head, &name), compression) {
+            (Some(format), _) => format,
             (None, Some(compression)) => {
                 let head = decompressed_head(compression, &file)
                     .map_err(|error| Error::io("read", &*name, error))?;
-                layout_by_content(&head)
+                format_by_content(&head)
             }
-            (None, None) if sniff::cannot_be_jsonl(&head) => Layout::Texts,
-            (None, None) => layout_by_content(&look(LOOK_BYTES)?),
+            (None, None) if sniff::cannot_be_jsonl(&head) => Format::Text,
+            (None, None) => format_by_content(&look(LOOK_BYTES)?),
         };
         let modified = metadata.modified().ok();
-        let source = match (layout, compression) {
-            (Layout::Jsonl, Some(compression)) => {
-                self.check_layout(layout, &name)?;
+        let source = match (format, compression) {
+            (Format::Text, _) => {
+                let store = Store::InPlace { modified, kept_open: None };
+                let content = Content::Text(compression);
+                Source { name: name.into(), id_start, origin, store, size_bytes, content }
+            }
+            (_, Some(compression)) => {
+                self.check_format(format, &name)?;
                 let mut decoder =
                     open_decoder(compression, BufReader::with_capacity(READ_BYTES, &file), &name)?;
                 let spooled = self.spool.append(&name, Some(compression), &mut decoder, self.watch)?;
-                spooled_source(name, origin, spooled)
+                spooled_source(name, id_start, origin, spooled, format)
             }
-            (Layout::Jsonl, None) => {
-                let kept_open = (self.sources.len() < KEPT_OPEN).then_some(file);
+            (_, None) => {
+                let kept_open = (self.sources.len() < KEPT_OPEN).then(|| Arc::new(file));
                 let store = Store::InPlace { modified, kept_open };
-                Source { name: name.into(), id_start, origin, store, size_bytes, compression: None }
-            }
-            (Layout::Texts, _) => {
-                let store = Store::InPlace { modified, kept_open: None };
-                Source { name: name.into(), id_start, origin, store, size_bytes, compression }
+                Source { name: name.into(), id_start, origin, store, size_bytes, content: Content::Lines }
             }
         };
-        self.push(source, layout)
+        self.push(source, format)
     }
 
     /// A source that can be read only once, and only forwards.
-    fn stream(&mut self, name: String, origin: Origin, mut stream: impl Read) -> Result<()> {
+    fn stream(&mut self, name: String, id_start: usize, origin: Origin, mut stream: impl Read) -> Result<()> {
         let mut head = Vec::new();
-        let magic = stream.by_ref().take(4).read_to_end(&mut head);
+        let magic = stream.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head);
         magic.map_err(|error| Error::io("read", &*name, error))?;
         let compression = Compression::of(&head);
         let mut whole = head.as_slice().chain(stream);
@@ -272,15 +295,16 @@ impl Resolver<'_> {
             }
             None => self.spool.append(&name, None, &mut whole, self.watch)?,
         };
-        let layout = match self.layout_by_name(&name) {
-            Some(layout) => layout,
+        let look = self.look_at_spooled(spooled)?;
+        let format = match self.format_by_name(&look, &name) {
+            Some(format) => format,
             // A pipeline that had nothing to say is a corpus of no records, not one document of no text.
-            None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) && self.text.is_none() => {
-                Layout::Jsonl
+            None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) => {
+                self.format.unwrap_or(Format::Jsonl)
             }
-            None => layout_by_content(&self.look_at_spooled(spooled)?),
+            None => format_by_content(&look),
         };
-        self.push(spooled_source(name, origin, spooled), layout)
+        self.push(spooled_source(name, id_start, origin, spooled, format), format)
     }
 
     fn look_at_spooled(&self, spooled: Spooled) -> Result<Vec<u8>> {
@@ -289,57 +313,46 @@ impl Resolver<'_> {
             .map_err(|error| Error::io("read", SPOOL, error))
     }
 
-    fn layout_by_name(&self, name: &str) -> Option<Layout> {
+    /// The format as far as it is told by what was asked for, by the magic number, or by the name.
+    fn format_by_name(&self, head: &[u8], name: &str) -> Option<Format> {
         match self.options.format {
-            InputFormat::Jsonl => Some(Layout::Jsonl),
-            InputFormat::Text => Some(Layout::Texts),
-            InputFormat::Auto => is_jsonl_name(name).then_some(Layout::Jsonl),
+            InputFormat::Only(format) => Some(format),
+            InputFormat::Auto => Format::of_magic(head).or_else(|| Format::of_name(name)),
         }
     }
 
-    /// Refuses a source of the other kind, before time is spent on spooling it.
-    fn check_layout(&self, layout: Layout, name: &str) -> Result<()> {
-        let name_of = |index: usize| self.sources.get(index).map_or("", Source::name).to_owned();
-        match (layout, self.jsonl, self.text) {
-            (Layout::Jsonl, _, Some(text)) => {
-                Err(Error::new(ErrorKind::MixedLayouts { jsonl: name.to_owned(), text: name_of(text) }))
-            }
-            (Layout::Texts, Some(jsonl), _) => {
-                Err(Error::new(ErrorKind::MixedLayouts { jsonl: name_of(jsonl), text: name.to_owned() }))
-            }
-            _ => Ok(()),
+    /// Refuses a source of another format, before time is spent on spooling it.
+    fn check_format(&self, format: Format, name: &str) -> Result<()> {
+        match self.format.filter(|first| *first != format) {
+            Some(first_format) => Err(Error::new(ErrorKind::MixedFormats {
+                first: self.sources.first().map_or("", Source::name).to_owned(),
+                first_format,
+                second: name.to_owned(),
+                second_format: format,
+            })),
+            None => Ok(()),
         }
     }
 
-    fn push(&mut self, source: Source, layout: Layout) -> Result<()> {
-        self.check_layout(layout, &source.name)?;
+    fn push(&mut self, source: Source, format: Format) -> Result<()> {
+        self.check_format(format, &source.name)?;
         if self.sources.len() >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooManyInputs));
         }
-        let first = match layout {
-            Layout::Jsonl => &mut self.jsonl,
-            Layout::Texts => &mut self.text,
-        };
-        first.get_or_insert(self.sources.len());
+        self.format = Some(format);
         self.sources.push(source);
         Ok(())
     }
 }
 
-fn spooled_source(name: String, origin: Origin, spooled: Spooled) -> Source {
+fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
     let store = Store::Spooled { base: spooled.base };
-    Source {
-        name: name.into(),
-        id_start: 0,
-        origin,
-        store,
-        size_bytes: spooled.size_bytes,
-        compression: None,
-    }
+    let content = if format == Format::Text { Content::Text(None) } else { Content::Lines };
+    Source { name: name.into(), id_start, origin, store, size_bytes: spooled.size_bytes, content }
 }
 
-fn layout_by_content(head: &[u8]) -> Layout {
-    if is_jsonl(head) { Layout::Jsonl } else { Layout::Texts }
+fn format_by_content(head: &[u8]) -> Format {
+    Format::of_magic(head).unwrap_or(if is_jsonl(head) { Format::Jsonl } else { Format::Text })
 }
 
 /// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.

@@ -2,7 +2,6 @@
 
 use serde::de::IgnoredAny;
 
-use crate::compression::Compression;
 use crate::record::BOM;
 
 /// Enough to see the magic number, and nearly always the first visible character.
@@ -10,16 +9,6 @@ pub(super) const HEAD_BYTES: usize = 512;
 
 /// How far the end of the first line is looked for.
 pub(super) const LOOK_BYTES: usize = 1 << 20;
-
-/// Whether a name says that the file is JSONL, compressed or not.
-pub(super) fn is_jsonl_name(name: &str) -> bool {
-    let stem = match Compression::of_name(name) {
-        Some(_) => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
-        None => name,
-    };
-    let extension = stem.rsplit_once('.').map_or("", |(_, extension)| extension);
-    ["jsonl", "ndjson", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
 
 /// Whether a look at the first bytes is enough to say that a file is text.
 pub(super) fn cannot_be_jsonl(head: &[u8]) -> bool {
@@ -51,16 +40,6 @@ fn without_mark(head: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names() {
-        for name in ["a.jsonl", "a.ndjson", "a.json", "a.JSONL", "x/a.jsonl.gz", "a.ndjson.zst"] {
-            assert!(is_jsonl_name(name), "{name}");
-        }
-        for name in ["a.txt", "jsonl", "a.jsonl.txt", "a.gz", "a.jsonl.bz2", "a.jsonl.gz.gz"] {
-            assert!(!is_jsonl_name(name), "{name}");
-        }
-    }
 
     #[test]
     fn content() {

@@ -1,162 +1,136 @@
-//! Adding a member to a JSON line without touching the rest of it.
+//! Records with what was decided about them.
+//!
+//! A JSON line gets a member and a table or a header a column, called `minwise`; nothing else of a record changes.
 
-use std::fmt;
+use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 
+use super::member::annotate_line;
+use super::{MEMBER, Output};
+use crate::corpus::{Corpus, Scratch};
+use crate::csv::{push_quoted, without_line_end};
+use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::BOM;
+use crate::format::Format;
+use crate::source::Source;
+use crate::table::{TableCompression, annotate_arrow, annotate_parquet};
 
-/// The member that holds what Minwise has to say about a record.
-const MEMBER: &str = "minwise";
+/// What was decided about a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation<'a> {
+    /// The id of the document that is kept of its cluster.
+    pub cluster: Cow<'a, str>,
+    /// The similarity to that document, where this is another one.
+    pub similarity: Option<f64>,
+}
 
-/// Writes `line` to `out` with its top-level member `minwise` set to `value`. `out` is cleared first.
-///
-/// A member of that name is replaced where it stands; otherwise one is added at the end. Every other byte
-/// stays as it was, the line end included. Line breaks inside `value` are left out, so that a line stays a
-/// line.
-pub fn annotate_line(line: &[u8], value: &RawValue, out: &mut Vec<u8>) -> Result<()> {
-    out.clear();
-    let not_an_object = |message: String| Error::new(ErrorKind::NotAnObject { message });
-    let line = simdutf8::compat::from_utf8(line).map_err(|error| not_an_object(error.to_string()))?;
-    let body = line.strip_prefix(BOM).unwrap_or(line);
-    let members = members_of(body).map_err(|error| not_an_object(error.to_string()))?;
+impl Serialize for Annotation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("Annotation", 3)?;
+        members.serialize_field("cluster", &self.cluster)?;
+        members.serialize_field("duplicate_of", &self.similarity.map(|_| &self.cluster))?;
+        members.serialize_field("similarity", &self.similarity)?;
+        members.end()
+    }
+}
 
-    if members.ours.is_empty() {
-        let object = body.trim_ascii_end();
-        let inside = object.strip_suffix('}').unwrap_or(object).trim_ascii_end();
-        let (before, after) = line.split_at(line.len() - body.len() + inside.len());
-        out.extend_from_slice(before.as_bytes());
-        if members.any {
-            out.push(b',');
+impl Annotation<'_> {
+    fn to_json(&self) -> Result<Box<RawValue>> {
+        to_raw_value(self).map_err(|error| Error::new(ErrorKind::NotAnObject { message: error.to_string() }))
+    }
+}
+
+/// Writes records of the sources with these numbers, in the order given, each with its annotation. What is written is
+/// one file of the corpus's format, even if there are no records.
+pub fn annotate_records<'a>(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    match corpus.format() {
+        Format::Parquet => annotate_parquet(corpus, sources, annotated, out, compression),
+        Format::Arrow => annotate_arrow(corpus, sources, annotated, out, compression),
+        Format::Jsonl | Format::Text => annotate_lines(corpus, annotated, out, |line, annotation, out| {
+            annotate_line(line, &annotation.to_json()?, out)
+        }),
+        Format::Csv | Format::Tsv => {
+            let delimiter = corpus.format().delimiter().unwrap_or(b',');
+            let mut header = vec![
+                0;
+                corpus.sources().get(sources.start as usize).map_or(0, Source::header_bytes)
+                    as usize
+            ];
+            corpus.read_span(sources.start, 0, &mut header)?;
+            let mut line = Vec::new();
+            add_field(&header, delimiter, |out| out.extend_from_slice(MEMBER.as_bytes()), &mut line);
+            if !line.ends_with(b"\n") {
+                line.push(b'\n');
+            }
+            out.write_bytes(&line)?;
+            annotate_lines(corpus, annotated, out, |line, annotation, out| {
+                let json = annotation.to_json()?;
+                add_field(line, delimiter, |out| push_quoted(json.get(), out), out);
+                Ok(())
+            })
         }
-        out.extend_from_slice(format!("\"{MEMBER}\":").as_bytes());
-        push_value(value, out);
-        out.extend_from_slice(after.as_bytes());
-        return Ok(());
     }
+}
 
-    let mut copied = 0;
-    let mark = line.len() - body.len();
-    for Range { start, end } in members.ours {
-        out.extend_from_slice(line.as_bytes().get(copied..mark + start).unwrap_or_default());
-        push_value(value, out);
-        copied = mark + end;
+fn annotate_lines<'a>(
+    corpus: &Corpus,
+    annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    out: &mut Output,
+    annotate: impl Fn(&[u8], &Annotation<'a>, &mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let mut scratch = Scratch::new();
+    let mut line = Vec::new();
+    for (place, annotation) in annotated {
+        // The line before had no line end because it ended its file.
+        if line.last().is_some_and(|&byte| byte != b'\n') {
+            out.write_bytes(b"\n")?;
+        }
+        annotate(corpus.read_raw(&place, &mut scratch)?, &annotation, &mut line)?;
+        out.write_bytes(&line)?;
     }
-    out.extend_from_slice(line.as_bytes().get(copied..).unwrap_or_default());
     Ok(())
 }
 
-fn push_value(value: &RawValue, out: &mut Vec<u8>) {
-    // Inside a string a line break is written `\n`, so that a bare one is only ever white space.
-    out.extend(value.get().bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')));
-}
-
-/// What is known about the members of an object.
-struct Members {
-    any: bool,
-    /// Where the values of members called [`MEMBER`] are.
-    ours: Vec<Range<usize>>,
-}
-
-fn members_of(body: &str) -> serde_json::Result<Members> {
-    let mut deserializer = serde_json::Deserializer::from_str(body);
-    let members = deserializer.deserialize_map(Find { body })?;
-    deserializer.end()?;
-    Ok(members)
-}
-
-struct Find<'a> {
-    body: &'a str,
-}
-
-impl<'a> Visitor<'a> for Find<'a> {
-    type Value = Members;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Members, A::Error> {
-        let mut found = Members { any: false, ours: Vec::new() };
-        while let Some(key) = members.next_key::<&'a RawValue>()? {
-            found.any = true;
-            if is_ours(key) {
-                let value: &'a RawValue = members.next_value()?;
-                // The value is a part of the body, so that its place follows from the addresses.
-                let start = value.get().as_ptr().addr() - self.body.as_ptr().addr();
-                found.ours.push(start..start + value.get().len());
-            } else {
-                members.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Whether a name, as it is written with its quotes and escapes, is [`MEMBER`].
-fn is_ours(key: &RawValue) -> bool {
-    serde_json::from_str::<std::borrow::Cow<'_, str>>(key.get()).is_ok_and(|key| key == MEMBER)
+/// Writes a record to `out`, which is cleared first, with one more field before its line end.
+fn add_field(record: &[u8], delimiter: u8, field: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let body = without_line_end(record);
+    out.clear();
+    out.extend_from_slice(body);
+    out.push(delimiter);
+    field(out);
+    out.extend_from_slice(record.get(body.len()..).unwrap_or_default());
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::{Value, json};
-
     use super::*;
 
-    fn annotated(line: &str, value: &str) -> Result<String> {
-        let mut out = b"left over".to_vec();
-        let value = RawValue::from_string(value.to_owned()).unwrap();
-        annotate_line(line.as_bytes(), &value, &mut out)?;
-        Ok(String::from_utf8(out).unwrap())
-    }
-
     #[test]
-    fn a_member_is_added_at_the_end() {
-        assert_eq!(annotated("{\"a\":1}\n", "2").unwrap(), "{\"a\":1,\"minwise\":2}\n");
-        assert_eq!(annotated("{ \"a\": 1 } \r\n", "2").unwrap(), "{ \"a\": 1,\"minwise\":2 } \r\n");
-        assert_eq!(annotated("{}", "[1]").unwrap(), "{\"minwise\":[1]}");
-        assert_eq!(annotated("{ }", "1").unwrap(), "{\"minwise\":1 }");
-        assert_eq!(annotated("\u{feff}{\"a\":\"}\"}", "1").unwrap(), "\u{feff}{\"a\":\"}\",\"minwise\":1}");
-    }
-
-    #[test]
-    fn a_member_is_replaced_where_it_stands() {
-        let line = "\u{feff}{\"minwise\": {\"old\": true} , \"a\": \"\\ud800\"}\n";
-        assert_eq!(annotated(line, "2").unwrap(), "\u{feff}{\"minwise\": 2 , \"a\": \"\\ud800\"}\n");
-        assert_eq!(annotated(r#"{"minwis\u0065":1}"#, "2").unwrap(), r#"{"minwis\u0065":2}"#);
-        assert_eq!(annotated(r#"{"minwise":1,"minwise":1}"#, "2").unwrap(), r#"{"minwise":2,"minwise":2}"#);
-        assert_eq!(annotated(r#"{"a":{"minwise":1}}"#, "2").unwrap(), r#"{"a":{"minwise":1},"minwise":2}"#);
-    }
-
-    #[test]
-    fn a_line_stays_a_line() {
+    fn an_annotation_is_an_object() {
+        let kept = Annotation { cluster: "a".into(), similarity: None };
+        assert_eq!(kept.to_json().unwrap().get(), r#"{"cluster":"a","duplicate_of":null,"similarity":null}"#);
+        let removed = Annotation { cluster: "a".into(), similarity: Some(0.5) };
         assert_eq!(
-            annotated("{}\n", "{\n  \"a\": \"b\\nc\"\r\n}").unwrap(),
-            "{\"minwise\":{  \"a\": \"b\\nc\"}}\n"
+            removed.to_json().unwrap().get(),
+            r#"{"cluster":"a","duplicate_of":"a","similarity":0.5}"#
         );
     }
 
     #[test]
-    fn what_is_not_an_object_is_refused() {
-        for line in ["[1]", "1", "{", "{} x", ""] {
-            let error = annotated(line, "1").unwrap_err();
-            assert!(error.to_string().starts_with("the line is not a JSON object: "), "{error}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_rest_of_the_object_is_unchanged(keys in prop::collection::hash_map(any::<String>(), any::<String>(), 0..6)) {
-            let mut tree = json!(keys);
-            let line = annotated(&format!("{tree}\n"), "{\"x\":1}").unwrap();
-            prop_assert_eq!(line.lines().count(), 1);
-            tree["minwise"] = json!({ "x": 1 });
-            prop_assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), tree);
+    fn a_field_goes_before_the_line_end() {
+        let mut out = Vec::new();
+        for (record, expected) in [("a,b\r\n", "a,b,x\r\n"), ("a\n", "a,x\n"), ("a", "a,x")] {
+            add_field(record.as_bytes(), b',', |out| out.push(b'x'), &mut out);
+            assert_eq!(out, expected.as_bytes());
         }
     }
 }

@@ -17,10 +17,11 @@ const BUFFER_BYTES: usize = 256 << 10;
 
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
+const XZ_LEVEL: u32 = 6;
 
 /// A file that is written beside its final name and renamed by [`Output::finish`].
 ///
-/// It is compressed if its name ends in `.gz` or `.zst`, and the same bytes in give the same bytes out.
+/// It is compressed if its name ends in `.gz`, `.zst`, `.bz2` or `.xz`, and the same bytes in give the same bytes out.
 /// Dropped without `finish`, it leaves nothing behind. A device or a pipe is written directly.
 #[derive(Debug)]
 pub struct Output {
@@ -41,6 +42,8 @@ enum Encoder {
     Plain(BufWriter<Target>),
     Gzip(flate2::write::GzEncoder<BufWriter<Target>>),
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Target>>),
+    Bzip2(bzip2::write::BzEncoder<BufWriter<Target>>),
+    Xz(liblzma::write::XzEncoder<BufWriter<Target>>),
 }
 
 impl Output {
@@ -164,6 +167,10 @@ impl Encoder {
                 encoder.include_checksum(true)?;
                 Self::Zstd(encoder)
             }
+            Some(Compression::Bzip2) => {
+                Self::Bzip2(bzip2::write::BzEncoder::new(target, bzip2::Compression::best()))
+            }
+            Some(Compression::Xz) => Self::Xz(liblzma::write::XzEncoder::new(target, XZ_LEVEL)),
         })
     }
 
@@ -172,6 +179,8 @@ impl Encoder {
             Self::Plain(target) => target,
             Self::Gzip(encoder) => encoder,
             Self::Zstd(encoder) => encoder,
+            Self::Bzip2(encoder) => encoder,
+            Self::Xz(encoder) => encoder,
         }
     }
 
@@ -180,6 +189,8 @@ impl Encoder {
             Self::Plain(target) => target,
             Self::Gzip(encoder) => encoder.finish()?,
             Self::Zstd(encoder) => encoder.finish()?,
+            Self::Bzip2(encoder) => encoder.finish()?,
+            Self::Xz(encoder) => encoder.finish()?,
         };
         buffer.flush()?;
         buffer.into_inner().map_err(io::IntoInnerError::into_error)
@@ -192,6 +203,8 @@ impl std::fmt::Debug for Encoder {
             Self::Plain(_) => "Plain",
             Self::Gzip(_) => "Gzip",
             Self::Zstd(_) => "Zstd",
+            Self::Bzip2(_) => "Bzip2",
+            Self::Xz(_) => "Xz",
         })
     }
 }
@@ -257,7 +270,7 @@ mod tests {
     #[test]
     fn a_file_that_is_dropped_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["a", "a.gz", "a.zst"] {
+        for name in ["a", "a.gz", "a.zst", "a.bz2", "a.xz"] {
             let mut output = Output::create(&folder.path().join(name), Overwrite::Refuse).unwrap();
             output.write_bytes(b"one").unwrap();
         }
@@ -283,7 +296,7 @@ mod tests {
     fn compression_goes_by_the_name_and_is_deterministic() {
         let folder = tempfile::tempdir().unwrap();
         let text = "a rose is a rose\n".repeat(1000);
-        for name in ["out.gz", "out.zst"] {
+        for name in ["out.gz", "out.zst", "out.bz2", "out.xz"] {
             let path = folder.path().join(name);
             write(&path, text.as_bytes(), Overwrite::Refuse).unwrap();
             let bytes = fs_err::read(&path).unwrap();

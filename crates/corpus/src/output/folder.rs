@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
+use super::{Output, Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::os_error;
 
@@ -60,6 +60,21 @@ impl OutputFolder {
                 Err(bad_name(relative, "it was written before"))
             }
             Err(error) => Err(Error::io("write", relative, os_error(error))),
+        }
+    }
+
+    /// Begins one file that is written bit by bit and is there when it is [finished](Output::finish). `relative` is as
+    /// for [`write_file`](Self::write_file).
+    pub fn file(&self, relative: &str) -> Result<Output> {
+        let path = self.temporary.path().join(inside(relative)?);
+        let folder = parent_of(&path);
+        fs_err::create_dir_all(&folder)
+            .map_err(|error| Error::path("make the folder", &folder, os_error(error)))?;
+        match Output::create(&path, Overwrite::Refuse) {
+            Err(error) if matches!(error.kind(), ErrorKind::OutputExists { .. }) => {
+                Err(bad_name(relative, "it was written before"))
+            }
+            created => created,
         }
     }
 
@@ -139,6 +154,23 @@ mod tests {
         folder.finish().unwrap();
         assert_eq!(fs_err::read(path.join("x/y/b.txt")).unwrap(), b"b");
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_may_be_written_bit_by_bit() {
+        let (_parent, path) = place();
+        let folder = OutputFolder::create(&path, Overwrite::Refuse).unwrap();
+        let mut file = folder.file("x/a.gz").unwrap();
+        file.write_bytes(b"one ").unwrap();
+        file.write_bytes(b"two").unwrap();
+        file.finish().unwrap();
+        assert!(folder.file("x/a.gz").unwrap_err().to_string().ends_with("it was written before"));
+        assert!(folder.file("../a").is_err());
+        folder.finish().unwrap();
+        assert!(
+            fs_err::read(path.join("x/a.gz")).unwrap().starts_with(&[0x1f, 0x8b]),
+            "compressed by its name"
+        );
     }
 
     #[test]

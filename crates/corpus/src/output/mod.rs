@@ -5,17 +5,23 @@
 
 mod annotate;
 mod copy;
+mod each;
 mod file;
 mod folder;
+mod member;
 mod overlap;
+mod refuse;
 
 use std::path::{Path, PathBuf};
 
-pub use annotate::annotate_line;
+pub use annotate::{Annotation, annotate_records};
 pub use copy::copy_records;
+pub use each::{annotate_each, copy_each};
 pub use file::Output;
 pub use folder::OutputFolder;
+pub(crate) use member::MEMBER;
 pub use overlap::{refuse_overlap, refuse_shared};
+pub use refuse::{refuse_annotation, refuse_same_names, refuse_unlike};
 
 use crate::error::{Error, ErrorKind, Result};
 

@@ -13,8 +13,8 @@ use std::fmt;
 use serde::de::{Deserializer as _, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
-use super::walk::{Slot, Wanted, walk};
-use super::{BOM, quick};
+use super::walk::{Found, Slot, Wanted, walk};
+use super::{BOM, join, quick};
 use crate::document::Document;
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
@@ -31,8 +31,8 @@ pub(crate) fn parse_line<'a>(
     if !body.starts_with('{') && body.trim_ascii().is_empty() {
         return None;
     }
-    let wanted = Wanted { text: Some(options.text_field.parts()), id: Some(options.id_field.parts()) };
-    if let Some(found) = quick::read(body, wanted, decoded)
+    if let [text_field] = &*options.text_fields
+        && let Some(found) = quick::read(body, wanted(text_field, options), decoded)
         && let Ok(id) = found.id.map_or(Ok(None), string_of_id)
     {
         let (id, repaired) = id.unzip();
@@ -40,7 +40,7 @@ pub(crate) fn parse_line<'a>(
         return Some(Ok(Document { id, text, repaired: repaired.unwrap_or(false) }));
     }
     let mark = (line.len() - body.len()) as u64;
-    Some(parse_carefully(body, wanted, options).map_err(|mut reject| {
+    Some(parse_carefully(body, options).map_err(|mut reject| {
         if let RejectReason::InvalidJson { column, .. } = &mut reject.reason {
             *column += mark;
         }
@@ -48,34 +48,49 @@ pub(crate) fn parse_line<'a>(
     }))
 }
 
-fn parse_carefully<'a>(
-    body: &'a str,
-    wanted: Wanted<'_>,
-    options: &ReadOptions,
-) -> Result<Document<'a>, Reject> {
+fn wanted<'o>(text_field: &'o FieldPath, options: &'o ReadOptions) -> Wanted<'o> {
+    Wanted { text: Some(text_field.parts()), id: Some(options.id_field.parts()) }
+}
+
+fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<'a>, Reject> {
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| invalid_json(&error))?;
     if !body.trim_ascii_start().starts_with('{') {
         return Err(Reject::new(RejectReason::NotAnObject));
     }
-    let found = walk(body, wanted).map_err(|error| invalid_json(&error))?;
+    // Each field has its own walk: several are rare, and a line is quickly walked.
+    let walks = options.text_fields.iter().map(|field| walk(body, wanted(field, options)));
+    let found: Vec<Found<'a>> = walks.collect::<Result<_, _>>().map_err(|error| invalid_json(&error))?;
 
-    let id = match found.id {
+    let id = match found.first().map(|found| found.id).unwrap_or_default() {
         Slot::Missing => Ok(None),
         Slot::Once(value) => string_of_id(value).map_err(|found| wrong_type(&options.id_field, found)),
         Slot::Repeated => Err(RejectReason::DuplicateField { field: options.id_field.to_string() }),
     };
-    let text = match found.text {
-        Slot::Missing => Err(RejectReason::MissingField { field: options.text_field.to_string() }),
-        Slot::Once(value) => string_of(value).map_err(|found| wrong_type(&options.text_field, found)),
-        Slot::Repeated => Err(RejectReason::DuplicateField { field: options.text_field.to_string() }),
-    };
-    match (id, text) {
+    match (id, text_of(&found, options)) {
         (Ok(id), Ok((text, text_repaired))) => {
             let (id, id_repaired) = id.unzip();
             Ok(Document { id, text, repaired: text_repaired || id_repaired.unwrap_or(false) })
         }
         (Ok(id), Err(reason)) => Err(Reject { reason, id: id.map(|(id, _)| id.into_owned()) }),
         (Err(reason), _) => Err(Reject::new(reason)),
+    }
+}
+
+/// The texts of all fields, joined.
+fn text_of<'a>(found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>, RejectReason> {
+    let mut texts = Vec::with_capacity(found.len());
+    for (field, found) in options.text_fields.iter().zip(found) {
+        texts.push(match found.text {
+            Slot::Missing => None,
+            Slot::Once(value) if kind_of(value) == NULL && options.text_fields.len() > 1 => None,
+            Slot::Once(value) => Some(string_of(value).map_err(|found| wrong_type(field, found))?),
+            Slot::Repeated => return Err(RejectReason::DuplicateField { field: field.to_string() }),
+        });
+    }
+    let repaired = texts.iter().flatten().any(|(_, repaired)| *repaired);
+    match join(texts.into_iter().map(|text| text.map(|(text, _)| text))) {
+        Some(text) => Ok((text, repaired)),
+        None => Err(RejectReason::MissingField { field: options.text_names() }),
     }
 }
 
@@ -169,7 +184,7 @@ mod tests {
 
     fn options(text: &str, id: &str) -> ReadOptions {
         ReadOptions {
-            text_field: text.parse().unwrap(),
+            text_fields: FieldPath::list(text).unwrap(),
             id_field: id.parse().unwrap(),
             ..ReadOptions::default()
         }
@@ -233,6 +248,24 @@ mod tests {
         );
         let missing = parse_as(r#"{"meta": "none", "text": "t"}"#, &options("meta.text", "id")).unwrap_err();
         assert_eq!(missing.reason, RejectReason::MissingField { field: "meta.text".into() });
+    }
+
+    #[test]
+    fn several_fields_are_joined() {
+        let both = options("title,meta.body", "id");
+        let text = |line: &str| parse_as(line, &both).map(|(_, text, _)| text);
+        assert_eq!(text(r#"{"meta": {"body": "b\n"}, "title": "t"}"#).unwrap(), "t\nb\n");
+        assert_eq!(text(r#"{"title": "t"}"#).unwrap(), "t\n");
+        assert_eq!(text(r#"{"title": null, "meta": {"body": "b"}}"#).unwrap(), "\nb");
+        assert_eq!(
+            parse_as(r#"{"title": "\ud800", "meta": {"body": ""}, "id": 3}"#, &both).unwrap(),
+            (Some("3".into()), "\u{fffd}\n".into(), true)
+        );
+        let missing = RejectReason::MissingField { field: "title,meta.body".into() };
+        assert_eq!(text(r#"{"title": null, "body": "b"}"#).unwrap_err().reason, missing);
+        let wrong = RejectReason::WrongType { field: "title".into(), found: "a number" };
+        assert_eq!(text(r#"{"title": 1, "meta": {"body": "b"}}"#).unwrap_err().reason, wrong);
+        assert_eq!(text(r#"{"title": "a", "title": "b"}"#).unwrap_err().reason.code(), "duplicate_field");
     }
 
     #[test]
@@ -341,10 +374,9 @@ mod tests {
         ) {
             let line = format!(" {{{}{end}", members.join(", "));
             let options = options(paths.0, paths.1);
-            let wanted = Wanted { text: Some(options.text_field.parts()), id: Some(options.id_field.parts()) };
             let mut decoded = Vec::new();
             let either = parse_line(&line, &options, &mut decoded);
-            prop_assert_eq!(either, Some(parse_carefully(&line, wanted, &options)));
+            prop_assert_eq!(either, Some(parse_carefully(&line, &options)));
         }
 
         #[test]

@@ -1,10 +1,12 @@
 //! A folder of inputs, and a scan of everything in it.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use minwise_corpus::{Corpus, Error, Place, ReadOptions, Reject, Scratch, Unwatched};
+use minwise_corpus::{
+    Annotation, Corpus, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch, TableCompression,
+    Unwatched, annotate_records, copy_records,
+};
 
 /// A folder that goes away with the test.
 pub struct Folder(tempfile::TempDir);
@@ -40,8 +42,66 @@ impl Folder {
     }
 }
 
+/// Every source of a corpus, for an output that takes all of them.
+pub fn all(corpus: &Corpus) -> std::ops::Range<u32> {
+    0..corpus.sources().len() as u32
+}
+
+impl Folder {
+    /// Copies records to a file.
+    pub fn copy(&self, corpus: &Corpus, places: &[Place], name: &str, compression: TableCompression) {
+        let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
+        copy_records(corpus, all(corpus), places.iter().copied(), &mut out, compression).unwrap();
+        out.finish().unwrap();
+    }
+
+    /// Copies records to a file, each with the first one as its cluster and, from the second on, as its keeper.
+    pub fn annotate(&self, corpus: &Corpus, places: &[Place], name: &str) {
+        let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
+        let annotated = places.iter().enumerate().map(|(number, &place)| {
+            (place, Annotation { cluster: "first".into(), similarity: (number > 0).then_some(0.75) })
+        });
+        annotate_records(corpus, all(corpus), annotated, &mut out, TableCompression::Keep).unwrap();
+        out.finish().unwrap();
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs_err::read(self.path(name)).unwrap()
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs_err::read_to_string(self.path(name)).unwrap()
+    }
+}
+
+/// The places of records.
+pub fn places(records: &[Record]) -> Vec<Place> {
+    records.iter().map(|record| record.place).collect()
+}
+
+/// Demands that every record can be read again as it was scanned, in order and against it.
+pub fn assert_read_again(corpus: &Corpus, records: &[Record]) {
+    let mut scratch = Scratch::new();
+    for record in records.iter().chain(records.iter().rev()).filter(|record| record.code() == "ok") {
+        let document = corpus.read(&record.place, &mut scratch).unwrap();
+        assert_eq!((document.id.as_deref(), &*document.text), (record.maybe_id(), record.text()));
+    }
+}
+
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn bz2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -64,6 +124,11 @@ impl Record {
             Ok((id, ..)) => id.as_deref().unwrap(),
             Err(reject) => reject.id.as_deref().unwrap(),
         }
+    }
+
+    /// The id, where there is one.
+    pub fn maybe_id(&self) -> Option<&str> {
+        self.outcome.as_ref().unwrap().0.as_deref()
     }
 
     pub fn text(&self) -> &str {

@@ -1,0 +1,222 @@
+//! Tables and delimited records, in and out.
+
+use std::sync::Arc;
+
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::support::{Desk, prose, record, records, with_word};
+
+/// A Parquet file of rows with an id, a text and a number, 10 rows in a row group.
+fn parquet(rows: &[(i64, Option<&str>)]) -> Vec<u8> {
+    let schema = "message m { required int64 id; optional binary text (UTF8); required double weight; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer =
+        SerializedFileWriter::new(vec![], schema, Arc::new(WriterProperties::builder().build())).unwrap();
+    for rows in rows.chunks(10) {
+        let mut group = writer.next_row_group().unwrap();
+        let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&ids, None, None).unwrap();
+        column.close().unwrap();
+        let texts: Vec<ByteArray> = rows.iter().filter_map(|(_, text)| *text).map(ByteArray::from).collect();
+        let there: Vec<i16> = rows.iter().map(|(_, text)| i16::from(text.is_some())).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&texts, Some(&there), None).unwrap();
+        column.close().unwrap();
+        let weights: Vec<f64> = rows.iter().map(|(id, _)| *id as f64 / 2.0).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&weights, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// The rows of a Parquet file, each as a line.
+fn rows(desk: &Desk, name: &str) -> Vec<String> {
+    let file = SerializedFileReader::new(bytes::Bytes::from(desk.bytes(name))).unwrap();
+    file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+}
+
+/// Thirty rows: ten texts, each three times, the third time with a word changed.
+fn thirty() -> Vec<u8> {
+    let texts: Vec<String> = (0..30)
+        .map(|row| {
+            let text = prose(row % 10, 60);
+            if row >= 20 { with_word(&text, 30, "changed") } else { text }
+        })
+        .collect();
+    parquet(&(0..).zip(texts.iter().map(|text| Some(text.as_str()))).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_parquet_file_without_its_duplicates() {
+    let desk = Desk::with("in.parquet", thirty());
+    let run = desk.run("dedup in.parquet -o out.parquet --removed gone.parquet --report report").exit(0);
+    assert_eq!((run.summary("kept"), &run.summary("removed")[..2]), ("10", "20"), "{run}");
+    let all = rows(&desk, "in.parquet");
+    assert_eq!(rows(&desk, "out.parquet"), all[..10]);
+    assert_eq!(rows(&desk, "gone.parquet"), all[10..]);
+    assert!(desk.text("report/pairs.tsv").contains("10\t"), "ids are those of the column");
+}
+
+#[test]
+fn threads_do_not_show() {
+    let desk = Desk::with("in.parquet", thirty());
+    let written = |threads: u32| {
+        desk.run(&format!("dedup in.parquet -o out.parquet --force -q --threads {threads}")).exit(0);
+        desk.bytes("out.parquet")
+    };
+    let one = written(1);
+    assert_eq!(written(2), one);
+    assert_eq!(written(7), one);
+}
+
+#[test]
+fn rows_are_annotated_and_compared() {
+    let desk = Desk::with("in.parquet", thirty());
+    desk.run("dedup in.parquet -o out.parquet --annotate --compression zstd").exit(0);
+    let found = rows(&desk, "out.parquet");
+    assert_eq!(found.len(), 30);
+    assert!(
+        found[12].contains("minwise: {cluster: \"2\", duplicate_of: \"2\", similarity: 1"),
+        "{}",
+        found[12]
+    );
+    let run = desk.run("dedup out.parquet -o again.parquet --annotate").exit(2);
+    assert!(run.err.starts_with("minwise: `out.parquet` has a column `minwise` already"), "{run}");
+    let run = desk.run("compare in.parquet#3 in.parquet#13").exit(0);
+    assert!(run.text().contains("1.0000"), "{run}");
+}
+
+#[test]
+fn a_row_without_a_text_is_rejected_with_its_place() {
+    let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two"))]));
+    let run = desk.run("dedup in.parquet -o out.parquet").exit(2);
+    assert!(run.err.contains("\n    in.parquet:2: the field `text` holds null\n"), "{run}");
+    assert_eq!(rows(&desk, "out.parquet").len(), 2);
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_said() {
+    let desk = Desk::with("in.parquet", thirty());
+    desk.write("cut.parquet", &thirty()[..500]);
+    desk.write("in.csv", "id,text\n1,a\n");
+    insta::assert_snapshot!(desk.run("dedup in.parquet -o out.parquet --text-field body"), @"
+    exit 2
+    --- stderr
+    minwise: `in.parquet` has no column `body`
+
+    hint: its columns are `id`, `text` and `weight`
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.parquet -o out.parquet --text-field weight"), @"
+    exit 2
+    --- stderr
+    minwise: the column `weight` of `in.parquet` holds DOUBLE, not texts
+
+    hint: `--text-field` names the column of the texts, `--id-field` that of the ids
+    ");
+    insta::assert_snapshot!(desk.run("dedup cut.parquet -o out.parquet"), @"
+    exit 2
+    --- stderr
+    minwise: `cut.parquet` cannot be read: its footer: Invalid Parquet file. Corrupt footer
+
+    hint: it may be cut short, or of another format than its name says
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.csv -o out.csv --compression zstd"), @"
+    exit 2
+    --- stderr
+    minwise: CSV cannot be written with the compression `zstd`
+
+    hint: the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.parquet in.csv -o out"), @"
+    exit 2
+    --- stderr
+    minwise: the inputs are of two kinds: `in.parquet` is Parquet and `in.csv` is CSV
+
+    hint: give a pattern that matches one kind, or say what they are with `--input-format`
+    ");
+    assert_eq!(desk.names(), ["cut.parquet", "in.csv", "in.parquet"]);
+}
+
+#[test]
+fn delimited_records_pass_through_byte_for_byte() {
+    let (one, two) = (prose(1, 20), prose(2, 20));
+    let rows = [
+        format!("a,\"{one}\nand a \"\"second\"\" line\"\r\n"),
+        format!("b,\"{one}\nand a \"\"second\"\" line\"\n"),
+        format!("c,{two}\r\n"),
+    ];
+    let desk = Desk::with("in.csv", format!("id,text\r\n{}", rows.concat()));
+    desk.run("dedup in.csv -o out.csv --removed gone.csv.bz2").exit(0);
+    assert_eq!(desk.text("out.csv"), format!("id,text\r\n{}{}", rows[0], rows[2]));
+    let run = desk.run("dedup gone.csv.bz2 -o -").exit(0);
+    assert_eq!(run.text(), format!("id,text\r\n{}", rows[1]));
+    desk.run("dedup in.csv -o marked.csv --annotate").exit(0);
+    assert!(desk.text("marked.csv").starts_with("id,text,minwise\r\n"));
+    let run = desk.run("pairs in.csv --id-field text --text-field id").exit(0);
+    assert_eq!(run.text(), "");
+}
+
+#[test]
+fn each_input_has_its_own_output() {
+    let desk = Desk::with("data/a.jsonl", records(&[("a", &prose(1, 20)), ("b", &prose(2, 20))]));
+    desk.write("data/deep/b.jsonl", records(&[("c", &prose(1, 20)), ("d", &prose(3, 20))]));
+    desk.write("data/deep/c.jsonl", record("e", &prose(1, 20)));
+    desk.run("dedup data -o out/ --removed gone/").exit(0);
+    assert_eq!(desk.ids("out/a.jsonl"), ["a", "b"]);
+    assert_eq!(desk.ids("out/deep/b.jsonl"), ["d"]);
+    assert_eq!(desk.text("out/deep/c.jsonl"), "");
+    assert_eq!(desk.ids("gone/deep/c.jsonl"), ["e"]);
+    // A folder that is there is a folder without being said to be one.
+    fs_err::create_dir_all(desk.path("there")).unwrap();
+    desk.run("dedup data/a.jsonl data/deep/b.jsonl -o there --annotate").exit(0);
+    assert!(desk.text("there/data/deep/b.jsonl").contains("\"duplicate_of\":\"a\""));
+    let run = desk.run("dedup data -o out/").exit(2);
+    assert!(run.err.contains("exists already"), "{run}");
+}
+
+#[test]
+fn inputs_without_a_name_of_their_own_are_refused() {
+    let desk = Desk::with("a/x.jsonl", record("a", "one"));
+    desk.write("b/x.jsonl", record("b", "two"));
+    insta::assert_snapshot!(desk.run("dedup a b -o out/"), @"
+    exit 2
+    --- stderr
+    minwise: `a/x.jsonl` and `b/x.jsonl` would both be written as `x.jsonl`
+
+    hint: give the folder that holds both, or run twice
+    ");
+    insta::assert_snapshot!(desk.run_with(&["dedup", "-", "-o", "out/"], record("a", "one").as_bytes()), @"
+    exit 2
+    --- stderr
+    minwise: standard input has no name that a file in the output folder could have
+
+    hint: name a file, or `-` for standard output
+    ");
+    assert_eq!(desk.names(), ["a", "a/x.jsonl", "b", "b/x.jsonl"]);
+}
+
+#[test]
+fn a_text_may_be_several_fields() {
+    let line = |id: &str, title: &str, body: &str| {
+        format!("{}\n", serde_json::json!({"id": id, "title": title, "body": body}))
+    };
+    let (one, two) = (prose(1, 30), prose(2, 30));
+    let desk = Desk::with(
+        "in.jsonl",
+        [line("a", &one, &two), line("b", &one, &prose(3, 30)), line("c", &one, &two)].concat(),
+    );
+    let pairs = |fields: &str| {
+        desk.run(&format!("pairs in.jsonl --text-field {fields} -q")).exit(0).text().to_owned()
+    };
+    assert_eq!(pairs("title").lines().count(), 3);
+    assert_eq!(pairs("title,body"), "a\tc\t1.000000\n");
+    let run = desk.run("dedup in.jsonl -o out.jsonl --text-field subject,heading").exit(2);
+    assert!(run.err.contains("in.jsonl:1: there is no field `subject,heading`"), "{run}");
+}

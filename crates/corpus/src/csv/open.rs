@@ -1,0 +1,139 @@
+//! The pass over a source that finds its header and the places at which it can be cut.
+
+use memchr::memmem;
+
+use super::split::{Splitter, fields, unquoted, without_line_end};
+use crate::column::{self, Columns};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::grown;
+use crate::options::ReadOptions;
+use crate::record::BOM;
+use crate::source::Reader;
+use crate::watch::Watch;
+
+/// Bytes between two places at which a source can be cut.
+pub(super) const CUT_BYTES: u64 = 1 << 20;
+
+/// Bytes looked at together.
+const BLOCK_BYTES: u64 = 256 << 10;
+
+/// The longest header that makes sense.
+const HEADER_BYTES: u64 = 1 << 20;
+
+/// What is known about a source of delimited records.
+#[derive(Debug)]
+pub(crate) struct Delimited {
+    pub(crate) delimiter: u8,
+    /// Where the first record after the header begins.
+    pub(crate) header_bytes: u64,
+    /// What the header calls the fields of a record.
+    pub(crate) names: Vec<String>,
+    pub(crate) columns: Columns,
+    /// Where records begin, about a mebibyte apart; the first is 0 and the last is the end. A record that is larger
+    /// lies between two of them alone.
+    pub(crate) cuts: Vec<u64>,
+}
+
+impl Delimited {
+    /// Reads the header and finds the cuts.
+    pub(crate) fn open(
+        reader: &Reader,
+        delimiter: u8,
+        options: &ReadOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let header = header(reader, delimiter)?;
+        let body = header.strip_prefix(BOM.as_bytes()).unwrap_or(&header);
+        let mut names = Vec::new();
+        for field in fields(without_line_end(body), delimiter) {
+            let name = String::from_utf8(unquoted(field).into_owned())
+                .map_err(|_| reader.bad("its header", "it is not UTF-8"))?;
+            names.push(name);
+        }
+        let columns = if header.is_empty() {
+            Columns::default()
+        } else {
+            let known: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
+            column::find(reader.name(), &known, options)?
+        };
+        let header_bytes = header.len() as u64;
+        let cuts = cuts(reader, header_bytes, delimiter, watch)?;
+        Ok(Self { delimiter, header_bytes, names, columns, cuts })
+    }
+}
+
+/// The bytes of the header, line end included. A byte-order mark before it is not a part of the first name.
+fn header(reader: &Reader, delimiter: u8) -> Result<Vec<u8>> {
+    let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
+    reader.read_exact_at(0, &mut head)?;
+    let mark = if head.starts_with(BOM.as_bytes()) { BOM.len() } else { 0 };
+    let mut splitter = Splitter::new(delimiter);
+    let end = match splitter.record_end(head.get(mark..).unwrap_or_default()) {
+        Some(end) => mark + end,
+        None if head.len() as u64 == reader.size_bytes() && !splitter.is_quoted() => head.len(),
+        None => return Err(reader.bad("its header", "a quote in it is never closed")),
+    };
+    head.truncate(end);
+    if memmem::find(&head, b"\0").is_some() {
+        return Err(reader.bad("its header", "it holds bytes that are not text"));
+    }
+    Ok(head)
+}
+
+/// The places where records begin.
+fn cuts(reader: &Reader, header_bytes: u64, delimiter: u8, watch: &dyn Watch) -> Result<Vec<u64>> {
+    let size = reader.size_bytes();
+    let mut splitter = Splitter::new(delimiter);
+    let (mut cuts, mut record, mut offset) = (vec![0], header_bytes, header_bytes);
+    let mut block = Vec::new();
+    while offset < size {
+        if watch.cancelled() {
+            return Err(Error::new(ErrorKind::Cancelled));
+        }
+        let bytes = grown(&mut block, (size - offset).min(BLOCK_BYTES) as usize);
+        reader.read_exact_at(offset, bytes)?;
+        let mut at = 0;
+        while let Some(end) = bytes.get(at..).and_then(|rest| splitter.record_end(rest)) {
+            at += end;
+            cut(&mut cuts, record, offset + at as u64);
+            record = offset + at as u64;
+        }
+        offset += bytes.len() as u64;
+    }
+    if record < size {
+        cut(&mut cuts, record, size);
+    }
+    if cuts.last() != Some(&size) {
+        cuts.push(size);
+    }
+    Ok(cuts)
+}
+
+/// Takes note of a record, and of a cut where one is due.
+fn cut(cuts: &mut Vec<u64>, start: u64, end: u64) {
+    let large = end - start > CUT_BYTES;
+    let before = cuts.last().copied().unwrap_or(0);
+    if start > before && (large || end - before > CUT_BYTES) {
+        cuts.push(start);
+    }
+    if large {
+        cuts.push(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_record_stands_alone() {
+        let mut found = vec![0];
+        let ends = [10, 20, CUT_BYTES, 3 * CUT_BYTES, 3 * CUT_BYTES + 5];
+        let mut start = 5;
+        for end in ends {
+            cut(&mut found, start, end);
+            start = end;
+        }
+        assert_eq!(found, [0, CUT_BYTES, 3 * CUT_BYTES]);
+    }
+}

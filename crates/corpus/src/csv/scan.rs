@@ -1,0 +1,141 @@
+//! The records of a chunk, and a record as a document.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+use super::open::{CUT_BYTES, Delimited};
+use super::split::{Splitter, fields, unquoted, without_line_end};
+use crate::document::{Document, Place};
+use crate::error::Result;
+use crate::lines::grown;
+use crate::options::ReadOptions;
+use crate::record::join;
+use crate::reject::{Reject, RejectReason};
+use crate::source::Reader;
+
+/// Visits the records of some stretches between cuts, in order, and returns how many lines there are.
+///
+/// The line of a record is the one on which it begins, counted from 0 at the first line of the chunk.
+pub(crate) fn scan(
+    delimited: &Delimited,
+    reader: &Reader,
+    source: u32,
+    pieces: Range<usize>,
+    options: &ReadOptions,
+    bytes: &mut Vec<u8>,
+    visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+) -> Result<u64> {
+    let mut line = 0;
+    let limit = options.record_limit();
+    for cut in delimited.cuts.windows(2).skip(pieces.start).take(pieces.len()) {
+        let &[from, to] = cut else { continue };
+        // Between two cuts there are several records or one large one, which is loaded only if it may be.
+        if to - from > (2 * CUT_BYTES).max(limit.saturating_add(2)) {
+            let place =
+                Place { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
+            visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: to - from, limit })));
+            line += count_lines(reader, from, to, bytes)?;
+            continue;
+        }
+        let span = grown(bytes, (to - from) as usize);
+        reader.read_exact_at(from, span)?;
+        let header = delimited.header_bytes.saturating_sub(from).min(to - from) as usize;
+        let (header, mut rest) = span.split_at(header);
+        line += memchr_iter(b'\n', header).count() as u64;
+        let mut offset = from + header.len() as u64;
+        while !rest.is_empty() {
+            let mut splitter = Splitter::new(delimited.delimiter);
+            let (record, after) = rest.split_at(splitter.record_end(rest).unwrap_or(rest.len()));
+            let place = Place { source, line, offset, len: record.len() as u32 };
+            if without_line_end(record).len() as u64 > limit {
+                let reason = RejectReason::TooLarge { bytes: record.len() as u64, limit };
+                visit(place, Err(Reject::new(reason)));
+            } else if let Some(document) = document(delimited, record, options) {
+                visit(place, document);
+            }
+            line += memchr_iter(b'\n', record).count() as u64;
+            offset += record.len() as u64;
+            rest = after;
+        }
+    }
+    Ok(line)
+}
+
+/// The lines of a stretch that is not loaded as a whole.
+fn count_lines(reader: &Reader, mut from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<u64> {
+    let mut lines = 0;
+    while from < to {
+        let block = grown(bytes, (to - from).min(CUT_BYTES) as usize);
+        reader.read_exact_at(from, block)?;
+        lines += memchr_iter(b'\n', block).count() as u64;
+        from += block.len() as u64;
+    }
+    Ok(lines)
+}
+
+/// A record as a document; `None` for a blank line.
+pub(crate) fn document<'a>(
+    delimited: &Delimited,
+    record: &'a [u8],
+    options: &ReadOptions,
+) -> Option<Result<Document<'a>, Reject>> {
+    let body = without_line_end(record);
+    if body.is_empty() {
+        return None;
+    }
+    Some(fields_of(delimited, body, options))
+}
+
+fn fields_of<'a>(
+    delimited: &Delimited,
+    body: &'a [u8],
+    options: &ReadOptions,
+) -> Result<Document<'a>, Reject> {
+    let mut splitter = Splitter::new(delimited.delimiter);
+    splitter.record_end(body);
+    if splitter.is_quoted() {
+        return Err(Reject::new(RejectReason::OpenQuote));
+    }
+    let columns = &delimited.columns;
+    let mut texts: Vec<Option<Cow<'a, [u8]>>> = vec![None; columns.text.len()];
+    let (mut id, mut found) = (None, 0);
+    for (number, field) in fields(body, delimited.delimiter).enumerate() {
+        found += 1;
+        for (text, column) in texts.iter_mut().zip(&columns.text) {
+            if *column == number {
+                *text = Some(unquoted(field));
+            }
+        }
+        if columns.id == Some(number) {
+            id = Some(unquoted(field));
+        }
+    }
+    let id = id.filter(|id| !id.is_empty()).map(utf8).transpose()?;
+    let reject = |reason| Reject { reason, id: id.as_deref().map(str::to_owned) };
+    if found != delimited.names.len() {
+        return Err(reject(RejectReason::FieldCount { expected: delimited.names.len(), found }));
+    }
+    let texts: Vec<Option<Cow<'a, str>>> = texts
+        .into_iter()
+        .map(|text| text.map(utf8).transpose())
+        .collect::<Result<_, _>>()
+        .map_err(|error| reject(error.reason))?;
+    match join(texts.into_iter()) {
+        Some(text) => Ok(Document { id, text, repaired: false }),
+        None => Err(reject(RejectReason::MissingField { field: options.text_names() })),
+    }
+}
+
+fn utf8(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, Reject> {
+    let invalid = |at: usize| Reject::new(RejectReason::InvalidUtf8 { at: at as u64 });
+    match bytes {
+        Cow::Borrowed(bytes) => simdutf8::compat::from_utf8(bytes)
+            .map(Cow::Borrowed)
+            .map_err(|error| invalid(error.valid_up_to())),
+        Cow::Owned(bytes) => String::from_utf8(bytes)
+            .map(Cow::Owned)
+            .map_err(|error| invalid(error.utf8_error().valid_up_to())),
+    }
+}

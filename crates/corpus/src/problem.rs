@@ -1,0 +1,115 @@
+//! What is wrong with the inside of a file.
+
+use std::fmt;
+
+use crate::escape::{escape_control, visible};
+
+/// What is wrong with the inside of a file of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It is not what it should be.
+    Content {
+        /// Where: a header, a footer, a row group and a column.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A column is not there.
+    NoColumn {
+        /// The column.
+        column: String,
+        /// The columns that are there.
+        columns: Vec<String>,
+    },
+    /// A column is there twice, with no rule to say which counts.
+    RepeatedColumn {
+        /// The column.
+        column: String,
+    },
+    /// A column holds no texts, or nothing that can be an id.
+    ColumnType {
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+        /// What it should hold.
+        expected: &'static str,
+    },
+    /// A column that is to be added is there already.
+    ColumnExists {
+        /// The column.
+        column: String,
+    },
+    /// Bytes were asked for of something that has none of its own, a row of a table.
+    NoBytes,
+}
+
+impl Problem {
+    /// What the reader of the message can do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
+            Self::NoColumn { columns, .. } => listed(columns),
+            Self::RepeatedColumn { .. } => "give its columns different names".into(),
+            Self::ColumnType { .. } => {
+                "`--text-field` names the column of the texts, `--id-field` that of the ids".into()
+            }
+            Self::ColumnExists { .. } => "rename the column; `--report DIR` lists the clusters too".into(),
+            Self::NoBytes => return None,
+        };
+        Some(hint)
+    }
+
+    /// The sentence, about a file whose name can be shown.
+    pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Content { place, message } => {
+                write!(f, "`{name}` cannot be read: {}: {}", visible(place), visible(message))
+            }
+            Self::NoColumn { column, .. } => {
+                write!(f, "`{name}` has no column `{}`", escape_control(column))
+            }
+            Self::RepeatedColumn { column } => {
+                write!(f, "`{name}` has two columns `{}`", escape_control(column))
+            }
+            Self::ColumnType { column, found, expected } => {
+                let (column, found) = (escape_control(column), visible(found));
+                write!(f, "the column `{column}` of `{name}` holds {found}, not {expected}")
+            }
+            Self::ColumnExists { column } => {
+                write!(f, "`{name}` has a column `{}` already", escape_control(column))
+            }
+            Self::NoBytes => write!(f, "`{name}` is a table, whose rows have no bytes of their own"),
+        }
+    }
+}
+
+/// Columns that a hint lists.
+const LISTED: usize = 20;
+
+/// The columns there are, in words.
+fn listed(columns: &[String]) -> String {
+    let names: Vec<String> =
+        columns.iter().take(LISTED).map(|column| format!("`{}`", escape_control(column))).collect();
+    match (names.as_slice(), columns.len().saturating_sub(LISTED)) {
+        ([], _) => "it has no columns".to_owned(),
+        ([only], _) => format!("its only column is {only}"),
+        ([first @ .., last], 0) => format!("its columns are {} and {last}", first.join(", ")),
+        (all, more) => format!("its columns are {} and {more} more", all.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_listed_in_words() {
+        let names = |count: usize| (0..count).map(|number| format!("c{number}")).collect::<Vec<_>>();
+        assert_eq!(listed(&names(0)), "it has no columns");
+        assert_eq!(listed(&names(1)), "its only column is `c0`");
+        assert_eq!(listed(&names(3)), "its columns are `c0`, `c1` and `c2`");
+        assert!(listed(&names(25)).ends_with("`c19` and 5 more"));
+    }
+}

@@ -1,0 +1,85 @@
+//! Arrow IPC, as a file or as a stream.
+//!
+//! Both are a sequence of messages; a file has a footer that says where they lie, a stream is walked from its start.
+//! After that there is no difference: any record batch can be read at its place, with the dictionaries that came before
+//! it. A batch is the least that can be read, so that memory is bounded by the largest of them.
+
+mod annotate;
+mod blocks;
+mod copy;
+mod decode;
+mod values;
+
+use std::sync::Mutex;
+
+use arrow_ipc::{Block, CompressionType, MetadataVersion};
+use arrow_schema::{Schema, SchemaRef};
+
+pub(crate) use self::annotate::annotate as annotate_arrow;
+pub(crate) use self::copy::copy as copy_arrow;
+use self::decode::Decoder;
+use crate::column::Columns;
+
+/// An Arrow IPC file or stream, as far as it is remembered.
+#[derive(Debug)]
+pub(in crate::table) struct File {
+    schema: SchemaRef,
+    version: MetadataVersion,
+    shape: Shape,
+    dictionaries: Vec<Block>,
+    /// Those that have rows.
+    batches: Vec<Batch>,
+    /// Remarks in the footer, which are passed on.
+    remarks: Vec<(String, String)>,
+    columns: Columns,
+    /// For each column that can be named, the way to it: a column, and members of structs from there on.
+    paths: Vec<Vec<usize>>,
+    /// Decodes the wanted columns. Dictionaries are read once for all threads.
+    decoder: Mutex<Option<Decoder>>,
+}
+
+/// Whether there is a footer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    File,
+    Stream,
+}
+
+/// A record batch.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    block: Block,
+    first_row: u64,
+    rows: u64,
+    /// How many dictionaries came before it.
+    dictionaries: usize,
+    compression: Option<CompressionType>,
+}
+
+impl File {
+    /// The columns at the top.
+    pub(in crate::table) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The record batch that a row lies in.
+    fn batch_of(&self, row: u64) -> usize {
+        self.batches.partition_point(|batch| batch.first_row + batch.rows <= row)
+    }
+
+    /// A file of no columns.
+    #[cfg(test)]
+    pub(in crate::table) fn empty(columns: Columns) -> Self {
+        Self {
+            schema: SchemaRef::new(Schema::empty()),
+            version: MetadataVersion::V5,
+            shape: Shape::File,
+            dictionaries: vec![],
+            batches: vec![],
+            remarks: vec![],
+            columns,
+            paths: vec![],
+            decoder: Mutex::default(),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The text and the id of some rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::basic::ConvertedType;
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use ::parquet::data_type::{AsBytes, DataType};
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::serialized_reader::SerializedPageReader;
+
+use super::{File, place};
+use crate::error::Result;
+use crate::source::Reader;
+use crate::table::cells::Cells;
+use crate::table::error::guarded;
+use crate::table::rows::Rows;
+
+impl File {
+    /// Decodes rows, which all lie in one row group.
+    pub(in crate::table) fn load(&self, reader: &Reader, rows: Range<u64>) -> Result<Rows> {
+        let mut cells = Vec::new();
+        for (wanted, column) in self.columns.all().enumerate() {
+            cells.push(self.cells(reader, &rows, wanted, column)?);
+        }
+        let id = self.columns.id.and_then(|_| cells.pop());
+        Ok(Rows { first_row: rows.start, texts: cells, id })
+    }
+
+    fn cells(&self, reader: &Reader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {
+        let number = self.group_of(rows.start);
+        let decode = || {
+            let missing = || ParquetError::General("there is no such row group".to_owned());
+            let group = self.groups.get(number).ok_or_else(missing)?;
+            let pages = group.pages.get(wanted).cloned();
+            let count = (group.rows.end - group.rows.start) as usize;
+            let chunk = self.metadata.row_group(number).column(column);
+            let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, count, pages)?;
+            let skipped = (rows.start - group.rows.start) as usize;
+            let rows = (rows.end - rows.start) as usize;
+            let column = chunk.column_descr_ptr();
+            let max_level = column.max_def_level();
+            let unsigned = matches!(
+                column.converted_type(),
+                ConvertedType::UINT_8
+                    | ConvertedType::UINT_16
+                    | ConvertedType::UINT_32
+                    | ConvertedType::UINT_64
+            );
+            match get_column_reader(column, Box::new(pages)) {
+                ColumnReader::ByteArrayColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        cells.push(Some(value.as_bytes()));
+                    })
+                }
+                ColumnReader::Int32ColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        let text = if unsigned { (*value as u32).to_string() } else { value.to_string() };
+                        cells.push(Some(text.as_bytes()));
+                    })
+                }
+                ColumnReader::Int64ColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        let text = if unsigned { (*value as u64).to_string() } else { value.to_string() };
+                        cells.push(Some(text.as_bytes()));
+                    })
+                }
+                ColumnReader::BoolColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        cells.push(Some(value.to_string().as_bytes()));
+                    })
+                }
+                _ => Err(ParquetError::General("its type changed".to_owned())),
+            }
+        };
+        guarded(decode).map_err(|error| {
+            let column = self.metadata.file_metadata().schema_descr().column(column);
+            error.at(reader.name(), place(number, &column.path().string()))
+        })
+    }
+}
+
+fn decode<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    skipped: usize,
+    rows: usize,
+    max_level: i16,
+    push: impl Fn(&T::T, &mut Cells),
+) -> ParquetResult<Cells> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    column.skip_records(skipped)?;
+    let (read, ..) = column.read_records(rows, Some(&mut levels), None, &mut values)?;
+    if read != rows {
+        return Err(ParquetError::EOF(format!("{read} of {rows} rows could be read")));
+    }
+    let mut cells = Cells::default();
+    let mut values = values.iter();
+    for row in 0..rows {
+        // A column that cannot be null has no levels.
+        let there = max_level == 0 || levels.get(row) == Some(&max_level);
+        match if there { values.next() } else { None } {
+            Some(value) => push(value, &mut cells),
+            None => cells.push(None),
+        }
+    }
+    Ok(cells)
+}

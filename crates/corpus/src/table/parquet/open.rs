@@ -1,0 +1,144 @@
+//! What a file says about itself.
+
+use std::sync::Arc;
+
+use ::parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Type};
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+    RowGroupMetaData,
+};
+use ::parquet::file::page_index::offset_index::PageLocation;
+use ::parquet::schema::types::ColumnDescriptor;
+
+use super::pages::locate;
+use super::{File, Group, place};
+use crate::column::{self, Columns};
+use crate::error::{Error, Result};
+use crate::options::ReadOptions;
+use crate::problem::Problem;
+use crate::source::Reader;
+use crate::table::Piece;
+use crate::table::error::{Foreign, guarded};
+
+/// Decoded bytes of text that a piece has at least, unless its row group ends.
+const PIECE_BYTES: u64 = 64 << 10;
+
+impl File {
+    /// Reads the footer, finds the columns and locates their pages.
+    pub(in crate::table) fn open(reader: &Reader, options: &ReadOptions) -> Result<(Self, Vec<Piece>, u64)> {
+        // Statistics are made anew for what is written, and take most of the memory.
+        let lean = ParquetMetaDataOptions::new()
+            .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+            .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        let metadata = guarded(|| {
+            ParquetMetaDataReader::new().with_metadata_options(Some(lean)).parse_and_finish(reader)
+        });
+        let metadata = Arc::new(metadata.map_err(|error| error.at(reader.name(), "its footer"))?);
+        let schema = metadata.file_metadata().schema_descr();
+        let known: Vec<Vec<String>> =
+            schema.columns().iter().map(|column| column.path().parts().to_vec()).collect();
+        let columns = column::find(reader.name(), &known, options)?;
+        for &text in &columns.text {
+            check(reader, &schema.column(text), "texts", is_text)?;
+        }
+        if let Some(id) = columns.id {
+            check(reader, &schema.column(id), "texts, whole numbers or booleans", is_id)?;
+        }
+
+        let (mut groups, mut pieces, mut rows) = (Vec::new(), Vec::new(), 0);
+        for (number, group) in metadata.row_groups().iter().enumerate() {
+            check_compression(reader, number, group)?;
+            let count = u64::try_from(group.num_rows())
+                .map_err(|_| reader.bad(format!("row group {number}"), "it has fewer than no rows"))?;
+            let pages = located(reader, number, group, &columns)?;
+            if let Some(text) = columns.text.first() {
+                cut(&mut pieces, rows, group.column(*text), pages.first().map_or(&[], Vec::as_slice));
+            }
+            groups.push(Group { rows: rows..rows + count, pages });
+            rows += count;
+        }
+        Ok((Self { metadata, columns, groups }, pieces, rows))
+    }
+}
+
+/// Refuses what could not be copied, before the work begins.
+fn check_compression(reader: &Reader, number: usize, group: &RowGroupMetaData) -> Result<()> {
+    for chunk in group.columns() {
+        if matches!(chunk.compression_codec(), CompressionCodec::BROTLI | CompressionCodec::LZO) {
+            let message =
+                format!("it is compressed by {:?}, which is not supported", chunk.compression_codec());
+            return Err(reader.bad(place(number, &chunk.column_path().string()), message));
+        }
+    }
+    Ok(())
+}
+
+/// The pages of the wanted columns of a row group.
+fn located(
+    reader: &Reader,
+    number: usize,
+    group: &RowGroupMetaData,
+    columns: &Columns,
+) -> Result<Vec<Vec<PageLocation>>> {
+    let locate = |column: usize| {
+        let chunk = group.column(column);
+        guarded(|| locate(reader, chunk, group.num_rows() as u64))
+            .map_err(|error: Foreign| error.at(reader.name(), place(number, &chunk.column_path().string())))
+    };
+    columns.all().map(locate).collect()
+}
+
+/// Cuts a row group into pieces at the pages of its text.
+fn cut(pieces: &mut Vec<Piece>, first_row: u64, chunk: &ColumnChunkMetaData, pages: &[PageLocation]) {
+    let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
+    let mut begun: Option<Piece> = None;
+    let mut last_row = None;
+    for page in pages {
+        // A page may be empty.
+        let row = first_row + page.first_row_index as u64;
+        let size = (f64::from(page.compressed_page_size) * unfolds) as u64;
+        match &mut begun {
+            Some(piece) if piece.size_bytes < PIECE_BYTES || last_row == Some(row) => {
+                piece.size_bytes += size;
+            }
+            _ => pieces.extend(begun.replace(Piece { first_row: row, size_bytes: size })),
+        }
+        last_row = Some(row);
+    }
+    pieces.extend(begun);
+}
+
+fn check(
+    reader: &Reader,
+    column: &ColumnDescriptor,
+    expected: &'static str,
+    fits: fn(&ColumnDescriptor) -> bool,
+) -> Result<()> {
+    if column.max_rep_level() == 0 && fits(column) {
+        return Ok(());
+    }
+    let found = match (column.max_rep_level(), column.logical_type_ref()) {
+        (1.., _) => "lists".to_owned(),
+        (_, Some(logical)) => format!("{:?} ({logical:?})", column.physical_type()),
+        (_, None) => format!("{:?}", column.physical_type()),
+    };
+    let column = column.path().string();
+    Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected }))
+}
+
+/// Old writers leave texts without any annotation, so that only what says to be something else is refused.
+fn is_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == Type::BYTE_ARRAY
+        && column.converted_type() != ConvertedType::DECIMAL
+        && column.converted_type() != ConvertedType::BSON
+}
+
+fn is_id(column: &ColumnDescriptor) -> bool {
+    match column.physical_type() {
+        Type::BOOLEAN => true,
+        Type::INT32 | Type::INT64 => {
+            matches!(column.logical_type_ref(), None | Some(LogicalType::Integer { .. }))
+        }
+        _ => is_text(column),
+    }
+}

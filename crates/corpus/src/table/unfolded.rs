@@ -1,0 +1,148 @@
+//! Pieces that were decoded to be read again.
+//!
+//! Verification reads rows here and there, and decoding a whole piece for one row of it would take thousands of times as
+//! long as reading a line of JSONL. So the first row of a piece that is read again has all its rows written, decoded,
+//! to one unnamed temporary file; every later one is a positional read. A table is thus decoded twice at most, and a
+//! piece nobody asks for only once. For each row of such a piece there are eight bytes in memory.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::row::Row;
+use super::rows::Rows;
+use crate::error::{Error, Result, TEMPORARY};
+use crate::lines::grown;
+use crate::positional::{read_at, write_at};
+
+/// The number of a source and of a piece of it.
+pub(super) type Key = (u32, usize);
+
+/// The pieces of all tables of a corpus that were read again.
+#[derive(Debug, Default)]
+pub(crate) struct Unfolded {
+    folder: Option<PathBuf>,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    file: Option<Arc<File>>,
+    size_bytes: u64,
+    pieces: HashMap<Key, Arc<Stored>>,
+}
+
+/// Where a piece lies.
+#[derive(Debug)]
+pub(super) struct Stored {
+    file: Arc<File>,
+    base: u64,
+    /// Where each row ends, counted from the start of the piece.
+    ends: Vec<u64>,
+}
+
+impl Unfolded {
+    /// Pieces whose file will be made in `folder`, or else where the system keeps temporary files.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, shared: Mutex::default() }
+    }
+
+    /// A piece that was stored.
+    pub(super) fn get(&self, key: Key) -> Option<Arc<Stored>> {
+        self.shared().pieces.get(&key).cloned()
+    }
+
+    /// Stores a piece.
+    pub(super) fn store(&self, key: Key, rows: &Rows) -> Result<Arc<Stored>> {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        for row in rows.iter() {
+            row.push_to(&mut bytes);
+            ends.push(bytes.len() as u64);
+        }
+        let (file, base) = self.reserve(bytes.len() as u64)?;
+        write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
+        let stored = Arc::new(Stored { file, base, ends });
+        // Two threads may have stored the same piece, of which one stays.
+        Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
+    }
+
+    /// Room at the end of the file.
+    fn reserve(&self, bytes: u64) -> Result<(Arc<File>, u64)> {
+        let mut shared = self.shared();
+        let file = match shared.file.take() {
+            Some(file) => file,
+            None => Arc::new(self.create()?),
+        };
+        shared.file = Some(Arc::clone(&file));
+        let base = shared.size_bytes;
+        shared.size_bytes += bytes;
+        Ok((file, base))
+    }
+
+    fn create(&self) -> Result<File> {
+        let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
+        tempfile::tempfile_in(&folder)
+            .map_err(|error| Error::path("make a temporary file in", &folder, error))
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        // Nothing is ever half done behind the lock.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stored {
+    /// Reads one row, counted from 0 within the piece, of a table with this many text columns.
+    pub(super) fn read<'b>(&self, row: usize, texts: usize, bytes: &'b mut Vec<u8>) -> Result<Row<'b>> {
+        let lost = || Error::io("read", TEMPORARY, std::io::ErrorKind::UnexpectedEof.into());
+        let end = *self.ends.get(row).ok_or_else(lost)?;
+        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let out = grown(bytes, (end - start) as usize);
+        let read = read_at(&self.file, self.base + start, out)
+            .map_err(|error| Error::io("read", TEMPORARY, error))?;
+        if read < out.len() {
+            return Err(lost());
+        }
+        Row::from_bytes(out, texts).ok_or_else(lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::Cells;
+    use super::*;
+
+    fn rows(texts: &[Option<&str>]) -> Rows {
+        let mut cells = Cells::default();
+        for text in texts {
+            cells.push(text.map(str::as_bytes));
+        }
+        Rows { first_row: 0, texts: vec![cells], id: None }
+    }
+
+    #[test]
+    fn pieces_are_stored_once_and_read_row_by_row() {
+        let unfolded = Unfolded::default();
+        assert!(unfolded.get((0, 0)).is_none());
+        let (first, second) = (rows(&[Some("one"), None]), rows(&[Some(""), Some("four")]));
+        unfolded.store((0, 0), &first).unwrap();
+        unfolded.store((1, 7), &second).unwrap();
+        let again = unfolded.store((0, 0), &first).unwrap();
+        assert!(Arc::ptr_eq(&again, &unfolded.get((0, 0)).unwrap()));
+        let mut bytes = Vec::new();
+        for (key, rows) in [((0, 0), first), ((1, 7), second)] {
+            let stored = unfolded.get(key).unwrap();
+            for row in [1, 0, 1] {
+                assert_eq!(stored.read(row, 1, &mut bytes).unwrap(), rows.row(row));
+            }
+            assert!(stored.read(2, 1, &mut bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = Unfolded::new(Some("no/such/folder".into())).store((0, 0), &rows(&[None])).unwrap_err();
+        assert!(error.to_string().contains("no/such/folder"), "{error}");
+    }
+}

@@ -1,0 +1,155 @@
+//! CSV and TSV.
+
+use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, TableCompression};
+use proptest::prelude::*;
+
+use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
+
+const NOTES: &str =
+    "\u{feff}id,title,text\r\n1,A,\"one, two\nthree\"\r\n2,\"B \"\"b\"\"\",four\r\n\r\n3,,five";
+
+#[test]
+fn records_are_documents() {
+    let folder = Folder::new();
+    folder.write("a.csv", NOTES);
+    folder.write("a.tsv", NOTES.replace(',', "\t"));
+    folder.write("a.csv.gz", gzip(NOTES.as_bytes()));
+    folder.write("unnamed", NOTES);
+    for name in ["a.csv", "a.tsv", "a.csv.gz", "unnamed"] {
+        let format = if name == "unnamed" { InputFormat::Only(Format::Csv) } else { InputFormat::Auto };
+        let corpus = folder.open_with(&[name], &ReadOptions { format, ..ReadOptions::default() }).unwrap();
+        let records = scan(&corpus, 1 << 20);
+        let texts: Vec<String> = records.iter().map(|record| record.text().replace('\t', ",")).collect();
+        assert_eq!(texts, ["one, two\nthree", "four", "five"], "{name}");
+        assert_eq!(records.iter().map(Record::id).collect::<Vec<_>>(), ["1", "2", "3"]);
+        // The line on which a record begins, as an editor counts, from 0.
+        assert_eq!(records.iter().map(|record| record.line).collect::<Vec<_>>(), [1, 3, 5]);
+        assert_read_again(&corpus, &records);
+    }
+}
+
+#[test]
+fn several_columns_are_joined() {
+    let folder = Folder::new();
+    folder.write("a.csv", NOTES);
+    let options =
+        ReadOptions { text_fields: FieldPath::list("title,text").unwrap(), ..ReadOptions::default() };
+    let records = scan(&folder.open_with(&["a.csv"], &options).unwrap(), 1 << 20);
+    assert_eq!(records.iter().map(Record::text).collect::<Vec<_>>()[1..], ["B \"b\"\nfour", "\nfive"]);
+}
+
+#[test]
+fn kept_records_pass_through_byte_for_byte() {
+    let folder = Folder::new();
+    folder.write("a.csv", NOTES);
+    folder.write("b.csv", "id,title,text\n4,D,\"six\"\n");
+    let corpus = folder.open(&["a.csv", "b.csv"]).unwrap();
+    let kept = places(&scan(&corpus, 1 << 20));
+    folder.copy(&corpus, &kept, "all.csv", TableCompression::Keep);
+    assert_eq!(folder.text("all.csv"), format!("{}\n4,D,\"six\"\n", NOTES.replace("\r\n\r\n", "\r\n")));
+    folder.copy(&corpus, &kept[1..2], "one.csv", TableCompression::Keep);
+    assert_eq!(folder.text("one.csv"), "\u{feff}id,title,text\r\n2,\"B \"\"b\"\"\",four\r\n");
+    folder.copy(&corpus, &[], "none.csv", TableCompression::Keep);
+    assert_eq!(folder.text("none.csv"), "\u{feff}id,title,text\r\n");
+}
+
+#[test]
+fn an_annotation_is_a_column() {
+    let folder = Folder::new();
+    folder.write("a.csv", "id,text\r\n1,\"a\"\r\n2,b");
+    let corpus = folder.open(&["a.csv"]).unwrap();
+    folder.annotate(&corpus, &places(&scan(&corpus, 9)), "out.csv");
+    let expected = "id,text,minwise\r\n\
+        1,\"a\",\"{\"\"cluster\"\":\"\"first\"\",\"\"duplicate_of\"\":null,\"\"similarity\"\":null}\"\r\n\
+        2,b,\"{\"\"cluster\"\":\"\"first\"\",\"\"duplicate_of\"\":\"\"first\"\",\"\"similarity\"\":0.75}\"";
+    assert_eq!(folder.text("out.csv"), expected);
+    let again = folder.open(&["out.csv"]).unwrap();
+    let error = minwise_corpus::refuse_annotation(&again).unwrap_err();
+    assert!(error.to_string().ends_with("has a column `minwise` already"), "{error}");
+}
+
+#[test]
+fn a_bad_record_does_not_stop_the_others() {
+    let folder = Folder::new();
+    folder.write("a.csv", b"id,text\n1,a,b\n2\n3,\"\xff\"\n4,fine\n5,\"open\n6,swallowed\n");
+    let records = scan(&folder.open(&["a.csv"]).unwrap(), 1 << 20);
+    let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
+    assert_eq!(
+        seen,
+        [("field_count", 1), ("field_count", 2), ("invalid_utf8", 3), ("ok", 4), ("open_quote", 5)]
+    );
+    assert_eq!(records[0].reject().to_string(), "record `1`: 3 fields, but the header has 2");
+}
+
+#[test]
+fn a_large_record_is_skipped_and_not_loaded() {
+    let folder = Folder::new();
+    let large = "x\n".repeat(2_000_000);
+    folder.write("a.csv", format!("id,text\n1,a\n2,\"{large}\"\n3,b\n"));
+    let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
+    for target in [1, 1 << 20, 1 << 30] {
+        let records = scan(&folder.open_with(&["a.csv"], &options).unwrap(), target);
+        let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
+        assert_eq!(seen, [("ok", 1), ("too_large", 2), ("ok", 2_000_003)]);
+    }
+    let records = scan(&folder.open(&["a.csv"]).unwrap(), 1);
+    assert_eq!(records[1].text(), large);
+}
+
+#[test]
+fn headers_are_looked_at_first() {
+    let folder = Folder::new();
+    folder.write("empty.csv", "");
+    folder.write("header.csv", "id,text");
+    folder.write("other.csv", "id,body\n1,a\n");
+    folder.write("twice.csv", "text,text\n");
+    folder.write("open.csv", "id,\"text\n1,a\n");
+    folder.write("zip.csv", "PK\u{3}\u{4}\0\0\n");
+    for name in ["empty.csv", "header.csv"] {
+        let corpus = folder.open(&[name]).unwrap();
+        assert_eq!(scan(&corpus, 9).len(), 0, "{name}");
+        folder.copy(&corpus, &[], &format!("copy-of-{name}"), TableCompression::Keep);
+        assert_eq!(folder.bytes(&format!("copy-of-{name}")), folder.bytes(name));
+    }
+    let message = |name: &str| folder.open(&[name]).unwrap_err();
+    let error = message("other.csv");
+    assert!(error.to_string().ends_with("other.csv` has no column `text`"), "{error}");
+    assert_eq!(error.hint().unwrap(), "its columns are `id` and `body`");
+    assert!(message("twice.csv").to_string().ends_with("has two columns `text`"));
+    assert!(message("open.csv").to_string().ends_with("its header: a quote in it is never closed"));
+    assert!(message("zip.csv").to_string().ends_with("its header: it holds bytes that are not text"));
+
+    let options = ReadOptions { text_fields: FieldPath::list("id").unwrap(), ..ReadOptions::default() };
+    let corpus = folder.open_with(&["header.csv", "other.csv"], &options).unwrap();
+    let error = minwise_corpus::refuse_unlike(&corpus).unwrap_err();
+    assert!(error.to_string().ends_with("cannot become one file: their headers are different"), "{error}");
+}
+
+fn record() -> impl Strategy<Value = String> {
+    let field = prop_oneof!["[a-z ]{0,8}", "\"([a-z,\n ]|\"\"){0,12}\"", "[a-z]\"[a-z]?"];
+    (field.clone(), field, any::<bool>())
+        .prop_map(|(id, text, crlf)| format!("{id},{text}{}", if crlf { "\r\n" } else { "\n" }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// However a file is cut, what comes out is what the reference reads, and a copy of everything is the file.
+    #[test]
+    fn chunks_do_not_matter(records in prop::collection::vec(record(), 0..20), target in 1u64..200) {
+        let body = format!("id,text\n{}", records.concat());
+        let folder = Folder::new();
+        folder.write("a.csv", &body);
+        let corpus = folder.open(&["a.csv"]).unwrap();
+        let whole = scan(&corpus, u64::MAX);
+        prop_assert_eq!(&scan(&corpus, target), &whole);
+        assert_read_again(&corpus, &whole);
+
+        let mut reference = csv::Reader::from_reader(body.as_bytes());
+        let expected: Vec<String> = reference.records().map(|record| record.unwrap()[1].to_owned()).collect();
+        let texts: Vec<&str> = whole.iter().map(Record::text).collect();
+        prop_assert_eq!(texts, expected);
+        folder.copy(&corpus, &places(&whole), "copy.csv", TableCompression::Keep);
+        prop_assert_eq!(folder.text("copy.csv"), body);
+    }
+}

@@ -1,0 +1,9 @@
+//! The crate from outside: files go in, documents come out, and what is kept is written as it was.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod arrow;
+mod delimited;
+mod each;
+mod files;
+mod parquet;
+mod support;

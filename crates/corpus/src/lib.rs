@@ -9,7 +9,7 @@
 //! |---|---|
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
-//! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time |
+//! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time, and read again from another such file |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //!
 //! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run

@@ -1,6 +1,7 @@
 //! Candidates by sort-merge: documents that share shingles or registers, counted pair by pair, in bounded memory.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use minwise::candidate::sort_merge::{Census, Join, Rule};
 use minwise::hash::{fmix64, unfmix64};
@@ -101,18 +102,15 @@ impl Source<'_> {
         )?;
         let join = census.decide();
 
-        let mut counts: Runs<'_, (u64, u64)> = Runs::new(HELD * self.threads, self.folder);
+        // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
+        let counts = Mutex::new(Runs::new(HELD * self.threads, self.folder));
+        let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
         let count = |(): &mut (), range: usize| {
             self.check()?;
-            self.count(&join, &having.merged(ranges[range].clone())?)
+            self.count(&join, &having.merged(ranges[range].clone())?, put_away)
         };
-        parallel::in_order(
-            ranges.len(),
-            self.threads,
-            || (),
-            count,
-            |parts: Vec<Vec<(u64, u64)>>| parts.into_iter().try_for_each(|part| counts.add(part)),
-        )?;
+        parallel::in_order(ranges.len(), self.threads, || (), count, Ok)?;
+        let counts: Runs<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
         let ranges = counts.ranges(MERGED);
         let mut candidates = vec![];
@@ -187,24 +185,36 @@ impl Source<'_> {
         Ok(runs)
     }
 
-    /// The pairs of some items with what they share, sorted and summed in portions.
-    fn count(&self, join: &Join, entries: &[Having]) -> Result<Vec<Vec<(u64, u64)>>, Error> {
-        let (mut parts, mut pairs, mut scratch) = (vec![], vec![], vec![]);
-        let mut having = vec![];
+    /// Puts away the pairs of some items with what they share, sorted and summed in portions.
+    fn count(
+        &self,
+        join: &Join,
+        entries: &[Having],
+        put_away: impl Fn(Vec<(u64, u64)>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut pairs, mut scratch, mut having) = (vec![], vec![], vec![]);
+        let mut finish = |pairs: &mut Vec<(u64, u64)>| {
+            sort_mixed(pairs, &mut scratch);
+            let part = summed(pairs);
+            pairs.clear();
+            put_away(part)
+        };
         for run in entries.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             having.clear();
             having.extend(run.iter().map(|&entry| self.document(entry)));
-            join.pairs(&having, |x, y, shared| pairs.push((key(x, y), shared)));
-            if pairs.len() >= PAIRS {
-                self.check()?;
-                sort_mixed(&mut pairs, &mut scratch);
-                parts.push(summed(&pairs));
-                pairs.clear();
-            }
+            // One item of many documents can have more pairs than a portion takes.
+            let mut done = Ok(());
+            join.pairs(&having, |x, y, shared| {
+                pairs.push((key(x, y), shared));
+                if pairs.len() >= PAIRS {
+                    let finished = self.check().and_then(|()| finish(&mut pairs));
+                    pairs.clear();
+                    done = std::mem::replace(&mut done, Ok(())).and(finished);
+                }
+            });
+            done?;
         }
-        sort_mixed(&mut pairs, &mut scratch);
-        parts.push(summed(&pairs));
-        Ok(parts)
+        finish(&mut pairs)
     }
 }
 

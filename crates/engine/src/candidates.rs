@@ -28,6 +28,8 @@ pub(crate) struct Candidates {
     documents: Vec<u32>,
     shelves: Vec<Shelved>,
     members: Vec<u32>,
+    /// What the filter put aside before.
+    screened: Screened,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -75,6 +77,11 @@ impl Candidates {
         }
     }
 
+    /// What the filter did while they were looked for.
+    pub(crate) fn screened(&self) -> Screened {
+        self.screened
+    }
+
     /// Documents in all of them together.
     pub(crate) fn documents(&self) -> usize {
         self.documents.len()
@@ -106,18 +113,19 @@ pub(crate) fn find(
     // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
     let places: Vec<u32> = (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
     let taken: Vec<u32> = places.iter().map(|&place| order[place as usize]).collect();
+    let mut screened = Screened::default();
     let pairs = match settings.search {
         Search::Banding => return Ok(gather(&by_bands(reading, &places, order, settings, observer)?, order)),
         Search::SortMerge => by_shingles(corpus, reading, &taken, settings, observer)?,
         Search::SortMergeSketch => by_registers(corpus, reading, &taken, settings, observer)?,
-        Search::All => all(reading, &taken, settings, observer)?,
+        Search::All => all(reading, &taken, settings, observer, &mut screened)?,
     };
     // A pair is a group of its own, too small ever to be split.
     let groups = BandGroups {
         sizes: vec![2; pairs.len()],
         places: pairs.iter().flat_map(|&(a, b)| [places[a as usize], places[b as usize]]).collect(),
     };
-    Ok(gather(&[groups], order))
+    Ok(Candidates { screened, ..gather(&[groups], order) })
 }
 
 /// The groups of documents that agree in each band.
@@ -220,12 +228,13 @@ fn registers_to_exceed(settings: &Settings) -> Result<u64, Error> {
     Ok(look.and_then(|look| look.lower).unwrap_or(0) as u64)
 }
 
-/// All pairs that their sketches do not put aside.
+/// All pairs that their sketches do not put aside; adds what was put aside to `screened`.
 fn all(
     reading: &Reading,
     documents: &[u32],
     settings: &Settings,
     observer: &dyn Observer,
+    screened: &mut Screened,
 ) -> Result<Vec<(u32, u32)>, Error> {
     observer.begin(Stage::Candidates, documents.len() as u64);
     let rows = settings.rows()?;
@@ -233,22 +242,29 @@ fn all(
     let tiles = Tiles::within(documents.len(), rows.words());
     let mut pairs = vec![];
     let row = |number: usize| reading.sketches.row(documents[number] as usize);
-    let work = |screened: &mut Screened, tile: usize| -> Result<_, Error> {
+    let work = |(): &mut (), tile: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let mut found = vec![];
+        let (mut found, mut screened) = (vec![], Screened::default());
         tiles.for_each_stretch(tile, |a, others| {
-            let passes = |b: &usize| !screen.rejects(&rows, row(a), row(*b), screened);
+            let passes = |b: &usize| !screen.rejects(&rows, row(a), row(*b), &mut screened);
             found.extend(others.filter(passes).map(|b| (a as u32, b as u32)));
         });
         observer.advance(tiles.rows(tile).len() as u64);
-        Ok(found)
+        Ok((found, screened))
     };
-    parallel::in_order(tiles.len(), settings.threads, Screened::default, work, |mut found| {
-        pairs.append(&mut found);
-        Ok::<(), Error>(())
-    })?;
+    parallel::in_order(
+        tiles.len(),
+        settings.threads,
+        || (),
+        work,
+        |(mut found, part)| {
+            pairs.append(&mut found);
+            screened.merge(&part);
+            Ok::<(), Error>(())
+        },
+    )?;
     pairs.sort_unstable();
     Ok(pairs)
 }
@@ -326,7 +342,7 @@ fn gather(bands: &[BandGroups], order: &[u32]) -> Candidates {
             range.end += 1;
         });
     }
-    Candidates { hoods, documents, shelves, members }
+    Candidates { hoods, documents, shelves, members, screened: Screened::default() }
 }
 
 fn for_each_slice(sizes: &[u32], places: &[u32], mut visit: impl FnMut(&[u32])) {

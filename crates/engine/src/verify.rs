@@ -45,7 +45,7 @@ pub struct Reordered {
 /// What verification adds up.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// Pairs that share a band and were looked at.
+    /// Pairs that were looked at: those that share a band, or were found or compared in another way.
     pub candidates: u64,
     /// What the filter made of them.
     pub screened: Screened,
@@ -271,11 +271,12 @@ pub(crate) fn each_hood<T: Send>(
     let (large, small): (Vec<usize>, Vec<usize>) =
         (0..candidates.len()).partition(|&number| settings.threads > 1 && text_bytes(number) > LARGE_BYTES);
 
-    let mut delivery = Delivery {
-        results: std::iter::repeat_with(|| None).take(candidates.len()).collect(),
-        next: 0,
-        sum: Verification::new(settings),
-    };
+    let mut sum = Verification::new(settings);
+    // Whoever compared all rows to find candidates has put pairs aside already.
+    sum.screened = candidates.screened();
+    sum.candidates = sum.screened.pairs;
+    let mut delivery =
+        Delivery { results: std::iter::repeat_with(|| None).take(candidates.len()).collect(), next: 0, sum };
     let mut deliver = |number: usize, result| {
         delivery.put(number, result, |number, result| receive(candidates.hood(number), result));
     };

@@ -70,7 +70,19 @@ fn a_saved_table_gives_what_counting_gives() {
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights forms.weights --shingle words:3"), @"
     exit 2
     --- stderr
-    minwise: these were made with different settings: shingle is `words:3` here and `words:5` there
+    minwise: `--weights`: `forms.weights`: these were made with different settings: shingle is `words:3` here and `words:5` there
+
+    hint: `minwise weights` takes the same `--shingle` and `--normalize`
+    ");
+    // Nothing is rare among no documents.
+    desk.write("none.jsonl", "");
+    desk.run("weights none.jsonl -o none.weights").exit(0);
+    insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights none.weights"), @"
+    exit 2
+    --- stderr
+    minwise: `--weights`: `none.weights`: it counts no documents
+
+    hint: `minwise weights INPUT -o FILE` counts a corpus
     ");
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weights forms.weights"), @"
     exit 2
@@ -176,6 +188,11 @@ fn every_way_finds_the_same_pairs() {
     let summary = desk.run("dedup in.jsonl --dry-run --candidates all --log json").exit(0);
     let line: Value = serde_json::from_str(summary.err.lines().last().unwrap()).unwrap();
     assert_eq!((&line["search"], &line["measure"]), (&Value::from("all"), &Value::from("jaccard")));
+    // Every pair is looked at once: by its sketches, and if those leave it open, exactly.
+    let of = |name: &str| line[name].as_u64().unwrap();
+    assert_eq!(of("candidates"), of("filtered") + of("compared"));
+    assert!(of("filtered") > 900 && of("filter_registers") == 128 * 48 * 47 / 2, "{line}");
+    assert!(of("filter_compared") < of("filter_registers") / 4, "{line}");
 }
 
 #[test]
@@ -189,6 +206,20 @@ fn wrong_weights_are_refused() {
     minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
     minwise: `--candidates`: `some` is not a way to find candidates: expected `banding`, `sort-merge`, `sort-merge,sketch` or `all`
     minwise: `--filter-error`: the share cannot be 2: it must be from 1e-200 to 0.5, or `off`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --threshold -0.5 --max-df -1 --filter-error -0.1"), @"
+    exit 2
+    --- stderr
+    minwise: `--threshold`: the threshold cannot be -0.5: it must be above 0 and at most 1
+    minwise: `--max-df`: `-1` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    minwise: `--filter-error`: the share cannot be -0.1: it must be from 1e-200 to 0.5, or `off`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch zero-bit"), @"
+    exit 2
+    --- stderr
+    minwise: `--sketch`: `zero-bit:128` has no registers to be banded by
+
+    hint: candidates are found by `icws` or `cws`, or otherwise than by bands with `--candidates`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch minhash"), @"
     exit 2

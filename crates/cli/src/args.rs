@@ -174,7 +174,7 @@ pub struct CompareArgs {
     pub measure: String,
 
     /// The similarity below which the exit code is 1.
-    #[arg(long, value_name = "T", default_value = "0.8")]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
     pub threshold: String,
 
     #[command(flatten)]
@@ -236,7 +236,7 @@ pub struct EstimateArgs {
     pub second: Option<String>,
 
     /// The estimate from which on a pair is listed; 0 lists all pairs.
-    #[arg(long, value_name = "T", default_value = "0.8")]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
     pub threshold: String,
 
     /// Only pairs that have one of these documents.
@@ -245,7 +245,7 @@ pub struct EstimateArgs {
 
     /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Bits are
     /// always compared in full.
-    #[arg(long, value_name = "E", default_value = "1e-6")]
+    #[arg(long, value_name = "E", default_value = "1e-6", allow_negative_numbers = true)]
     pub filter_error: String,
 
     /// Where the pairs go; standard output without it.
@@ -271,7 +271,7 @@ pub struct EstimateArgs {
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
     /// The similarity from which on two documents are near-duplicates.
-    #[arg(long, value_name = "T", default_value = "0.8")]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
     pub threshold: String,
 
     #[command(flatten)]
@@ -282,7 +282,7 @@ pub struct PlanArgs {
     pub registers: String,
 
     /// The standard error that an estimate at the threshold is to have; sketches are ranked by what they need for it.
-    #[arg(long, value_name = "E", default_value = "0.02")]
+    #[arg(long, value_name = "E", default_value = "0.02", allow_negative_numbers = true)]
     pub error: String,
 
     /// Show the filter, too: the looks at which a run puts pairs aside, and how many registers it compares until then.
@@ -290,7 +290,13 @@ pub struct PlanArgs {
     pub filter: bool,
 
     /// The share of pairs at the threshold that the filter may put aside.
-    #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter")]
+    #[arg(
+        long,
+        value_name = "E",
+        default_value = "1e-6",
+        requires = "filter",
+        allow_negative_numbers = true
+    )]
     pub filter_error: String,
 
     /// How the plan is written.
@@ -460,7 +466,7 @@ pub struct WeightArgs {
     pub weights: Option<String>,
 
     /// Leave out shingles that stand in more documents than this: a share such as `0.1`, or a number such as `500`.
-    #[arg(long, value_name = "F", help_heading = "Weights")]
+    #[arg(long, value_name = "F", help_heading = "Weights", allow_negative_numbers = true)]
     pub max_df: Option<String>,
 
     /// Leave out the shingles of these texts, a form or a template: files or folders.
@@ -471,7 +477,13 @@ pub struct WeightArgs {
 #[derive(Debug, clap::Args)]
 pub struct BandArgs {
     /// The probability with which a pair exactly at the threshold is found; bands and rows follow from it.
-    #[arg(long, value_name = "P", default_value = "0.99", help_heading = "Candidates")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value = "0.99",
+        help_heading = "Candidates",
+        allow_negative_numbers = true
+    )]
     pub recall: String,
 
     /// Bands, instead of those that follow from the recall; `--rows` goes with it.
@@ -486,7 +498,7 @@ pub struct BandArgs {
 #[derive(Debug, clap::Args)]
 pub struct SketchArgs {
     /// The exact similarity from which on two documents are near-duplicates.
-    #[arg(long, value_name = "T", default_value = "0.8")]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
     pub threshold: String,
 
     /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
@@ -495,7 +507,7 @@ pub struct SketchArgs {
 
     /// The share of common shingles that must stand in about the same places; similar documents with less are reordered,
     /// and no near-duplicates.
-    #[arg(long, value_name = "Q")]
+    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
     pub order: Option<String>,
 
     #[command(flatten)]
@@ -518,7 +530,13 @@ pub struct SketchArgs {
 
     /// The share of pairs at the threshold that sketches may put aside before they are compared exactly, by the filter and by
     /// `--order`; or `off`.
-    #[arg(long, value_name = "E", default_value = "1e-6", help_heading = "Candidates")]
+    #[arg(
+        long,
+        value_name = "E",
+        default_value = "1e-6",
+        help_heading = "Candidates",
+        allow_negative_numbers = true
+    )]
     pub filter_error: String,
 }
 

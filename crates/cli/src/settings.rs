@@ -254,7 +254,11 @@ pub fn run(
         Search::Banding if spec.method.bandable().is_none() => {
             problems.add(
                 format!("`--sketch`: `{}` has no registers to be banded by", spec.method),
-                Some("candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()),
+                Some(if matches!(spec.method, Method::Weighted(_)) {
+                    "candidates are found by `icws` or `cws`, or otherwise than by bands with `--candidates`".to_owned()
+                } else {
+                    "candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()
+                }),
             );
             None
         }

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use minwise::shingle::Shingles;
+use minwise::weight::Frequencies;
 use minwise::{Spec, Weights};
 use minwise_corpus::{Corpus, Format, InputFormat, Layout, Overwrite, ReadOptions, Scratch};
 use minwise_engine::frequencies::{FrequencyTable, count_for_a_run};
@@ -43,7 +44,7 @@ fn weigh(
     let mut weighing = Weighing::default();
     if spec.weights.need_table() {
         let table = match (&args.weights, corpus) {
-            (Some(path), _) => FrequencyTable::open(Path::new(path))?,
+            (Some(path), _) => saved(path, spec)?,
             (None, Some(corpus)) => {
                 count_for_a_run(corpus, spec, threads, options.spool_dir.as_deref(), progress)?
             }
@@ -57,7 +58,6 @@ fn weigh(
                 });
             }
         };
-        table.check(spec)?;
         spec.weights.table = Some(table.fingerprint());
         weighing.frequencies = Some(Arc::new(table));
     } else if args.weights.is_some() {
@@ -72,6 +72,26 @@ fn weigh(
         weighing.ignored = ignored.into();
     }
     Ok(weighing)
+}
+
+/// A saved table, if it can weigh what the spec gives.
+fn saved(path: &str, spec: &Spec) -> Result<FrequencyTable, Failure> {
+    let table = FrequencyTable::open(Path::new(path))?;
+    let refused = |reason: String, hint: &str| Failure::Error {
+        message: format!("`--weights`: `{path}`: {reason}"),
+        hint: Some(hint.to_owned()),
+    };
+    table.check(spec).map_err(|error| {
+        refused(error.to_string(), "`minwise weights` takes the same `--shingle` and `--normalize`")
+    })?;
+    // Nothing can be rare among no documents.
+    if table.documents() == 0 {
+        return Err(refused(
+            "it counts no documents".to_owned(),
+            "`minwise weights INPUT -o FILE` counts a corpus",
+        ));
+    }
+    Ok(table)
 }
 
 /// The shingles of templates.

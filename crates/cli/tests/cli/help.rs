@@ -917,8 +917,8 @@ fn weights() {
 
     Arguments:
       <INPUT>...
-              JSONL files (plain, gzip or zstd), folders or globs of them, text files, folders of text
-              files, or `-`
+              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
+              or xz), or text files; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -950,12 +950,13 @@ fn weights() {
 
     Reading:
           --text-field <FIELD>
-              The field that holds the text; dots lead into nested objects
+              The field or column that holds the text; dots lead into nested objects. Several, separated
+              by commas, are joined
 
               [default: text]
 
           --id-field <FIELD>
-              The field that holds the id. Without one, the id is `file:line`
+              The field or column that holds the id. Without one, the id is `file:line`, or `file:row`
 
               [default: id]
 
@@ -974,7 +975,8 @@ fn weights() {
               without it
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content), `jsonl` or `text`
+              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow` or `text`
 
               [default: auto]
 

@@ -279,7 +279,7 @@ fn plagiarised_answers_are_contained_in_their_originals() {
     let originals = |measure: &str| -> BTreeSet<String> {
         let found = desk
             .run(&format!(
-                "pairs {folder} -q --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
+                "pairs {folder} -q --input-format text --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
             ))
             .exit(0);
         // An answer and the original of its task, which is the end of its name.

@@ -84,7 +84,9 @@ fn run_experiments(args: &LabRunArgs, printer: &Printer) -> Result<Exit, Failure
         records.push(run.record);
     }
     if let Some(folder) = &args.output {
-        record::write_index(Path::new(folder), &records).map_err(failure)?;
+        // Of all that is there, also from runs before this one.
+        let all = record::read_all(Path::new(folder)).map_err(failure)?;
+        record::write_index(Path::new(folder), &all).map_err(failure)?;
     }
     let of = records.iter().map(|record| (record.verdict.is_some(), record.is_expected));
     printer.note(&format!("{}, in {:.1} s", record::summary(of), begin.elapsed().as_secs_f64()));

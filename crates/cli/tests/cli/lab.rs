@@ -89,6 +89,9 @@ fn tables_and_pictures_of_one_experiment() {
     desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
     // Again, over what is there.
     desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
+    desk.run("lab run 003/section-6-5 --output out --quiet").exit(0);
+    let index = desk.text("out/README.md");
+    assert!(index.contains("2 experiments run, 0 skipped") && index.contains("[002/figure-4]"), "{index}");
     insta::assert_snapshot!(desk.names().join("\n"), @"
     out
     out/002
@@ -97,6 +100,10 @@ fn tables_and_pictures_of_one_experiment() {
     out/002/figure-4/ratio.svg
     out/002/figure-4/ratios.csv
     out/002/figure-4/result.json
+    out/003
+    out/003/section-6-5
+    out/003/section-6-5/README.md
+    out/003/section-6-5/result.json
     out/README.md
     ");
     let csv = desk.text("out/002/figure-4/ratios.csv");

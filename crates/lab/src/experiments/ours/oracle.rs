@@ -51,7 +51,12 @@ pub(super) fn pairs(sets: &[ShingleSet], threshold: f64) -> BTreeMap<(u32, u32),
                 continue;
             }
             let others = by_shingle.entry(shingle).or_default();
-            for &other in others.iter().filter(|&&other| seen.insert(other)) {
+            // Sets of very different sizes cannot reach it.
+            let is_near = |other: u32| {
+                let (a, b) = (sets[other as usize].len(), set.len());
+                a.min(b) as f64 / a.max(b) as f64 >= threshold
+            };
+            for &other in others.iter().filter(|&&other| is_near(other) && seen.insert(other)) {
                 let similarity = Overlap::of(&sets[other as usize], set).jaccard();
                 if similarity >= threshold {
                     found.insert((other, document), similarity);

@@ -1,10 +1,7 @@
-//! The second stage: documents that share bands, gathered into neighbourhoods.
-
-use std::ops::Range;
+//! The second stage: documents that may be near-duplicates, found in one of several ways.
 
 use minwise::candidate::banding::for_each_group;
 use minwise::candidate::sort_merge::Rule;
-use minwise::cluster::Forest;
 use minwise::filter::{Budget, Filter};
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -12,87 +9,16 @@ use minwise_corpus::Corpus;
 
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
+use crate::hoods::{BandGroups, Candidates};
 use crate::join::{Items, Scale, Source};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
+use crate::partners::Pairs;
 use crate::prepare::Preparation;
 use crate::read::Reading;
 use crate::screen::{Screen, Screened};
 use crate::settings::{Search, Settings};
 use crate::tiles::Tiles;
-
-/// Documents that share bands, directly or through others, and the shelves on which they meet.
-#[derive(Debug)]
-pub(crate) struct Candidates {
-    hoods: Vec<Hood>,
-    documents: Vec<u32>,
-    shelves: Vec<Shelved>,
-    members: Vec<u32>,
-    /// What the filter put aside before.
-    screened: Screened,
-}
-
-#[derive(Debug, Default, Clone)]
-struct Hood {
-    documents: Range<usize>,
-    shelves: Range<usize>,
-}
-
-#[derive(Debug, Default, Clone)]
-struct Shelved {
-    band: u32,
-    members: Range<usize>,
-}
-
-/// One neighbourhood.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HoodRef<'a> {
-    /// Its documents, in keeper order.
-    pub documents: &'a [u32],
-    shelves: &'a [Shelved],
-    members: &'a [u32],
-}
-
-impl<'a> HoodRef<'a> {
-    /// Its shelves: the band, and the documents by their number within the neighbourhood, ascending.
-    pub(crate) fn shelves(&self) -> impl Iterator<Item = (u32, &'a [u32])> + Clone {
-        let members = self.members;
-        self.shelves.iter().map(move |shelf| (shelf.band, &members[shelf.members.clone()]))
-    }
-}
-
-impl Candidates {
-    /// How many neighbourhoods there are.
-    pub(crate) fn len(&self) -> usize {
-        self.hoods.len()
-    }
-
-    /// One of them.
-    pub(crate) fn hood(&self, number: usize) -> HoodRef<'_> {
-        let Hood { documents, shelves } = self.hoods[number].clone();
-        HoodRef {
-            documents: &self.documents[documents],
-            shelves: &self.shelves[shelves],
-            members: &self.members,
-        }
-    }
-
-    /// What the filter did while they were looked for.
-    pub(crate) fn screened(&self) -> Screened {
-        self.screened
-    }
-
-    /// Documents in all of them together.
-    pub(crate) fn documents(&self) -> usize {
-        self.documents.len()
-    }
-}
-
-/// The documents of one band that are not alone with their key, by place in keeper order.
-struct BandGroups {
-    sizes: Vec<u32>,
-    places: Vec<u32>,
-}
 
 /// Band keys and the places in keeper order of the documents that have them.
 type Keys = Vec<(u64, u32)>;
@@ -110,22 +36,23 @@ pub(crate) fn find(
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
     let wanted = |document: u32| equals.is_first(document) && reading.documents.has_shingles(document);
-    // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
-    let places: Vec<u32> = (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
-    let taken: Vec<u32> = places.iter().map(|&place| order[place as usize]).collect();
-    let mut screened = Screened::default();
-    let pairs = match settings.search {
-        Search::Banding => return Ok(gather(&by_bands(reading, &places, order, settings, observer)?, order)),
-        Search::SortMerge => by_shingles(corpus, reading, &taken, settings, observer)?,
-        Search::SortMergeSketch => by_registers(corpus, reading, &taken, settings, observer)?,
-        Search::All => all(reading, &taken, settings, observer, &mut screened)?,
+    if settings.search == Search::Banding {
+        // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
+        let places: Vec<u32> =
+            (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
+        return Ok(Candidates::of_groups(&by_bands(reading, &places, order, settings, observer)?, order));
+    }
+    let taken: Vec<u32> = order.iter().copied().filter(|&document| wanted(document)).collect();
+    // A document with equals is looked at again, when documents after it may have been kept.
+    let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
+    let mut pairs = Pairs::new(again, settings.threads, settings.temporary.as_deref());
+    let hunt = Hunt { corpus, reading, documents: &taken, settings, observer };
+    let screened = match settings.search {
+        Search::Banding | Search::All => hunt.all(&mut pairs)?,
+        Search::SortMerge => hunt.by_shingles(&mut pairs)?,
+        Search::SortMergeSketch => hunt.by_registers(&mut pairs)?,
     };
-    // A pair is a group of its own, too small ever to be split.
-    let groups = BandGroups {
-        sizes: vec![2; pairs.len()],
-        places: pairs.iter().flat_map(|&(a, b)| [places[a as usize], places[b as usize]]).collect(),
-    };
-    Ok(Candidates { screened, ..gather(&[groups], order) })
+    Candidates::of_pairs(pairs, &taken, screened)
 }
 
 /// The groups of documents that agree in each band.
@@ -150,11 +77,8 @@ fn by_bands(
                 .iter()
                 .map(|&place| (rows.key(band, reading.sketches.row(order[place as usize] as usize)), place)),
         );
-        let mut groups = BandGroups { sizes: vec![], places: vec![] };
-        for_each_group(keys, scratch, |group| {
-            groups.sizes.push(group.len() as u32);
-            groups.places.extend(group.iter().map(|keyed| keyed.1));
-        });
+        let mut groups = BandGroups::default();
+        for_each_group(keys, scratch, |group| groups.push(group.iter().map(|keyed| keyed.1)));
         observer.advance(1);
         Ok(groups)
     };
@@ -166,229 +90,107 @@ fn by_bands(
     Ok(bands)
 }
 
-/// The pairs that share enough shingles, or weight of shingles.
-fn by_shingles(
-    corpus: &Corpus,
-    reading: &Reading,
-    documents: &[u32],
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> Result<Vec<(u32, u32)>, Error> {
-    observer.begin(Stage::Candidates, 0);
-    let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
-    let scale = match settings.spec.weights.weighting {
-        Weighting::None | Weighting::Count => Scale::Whole,
-        Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
-    };
-    let rule = match settings.measure {
-        Measure::Jaccard => Rule::Jaccard(settings.threshold),
-        Measure::Containment => Rule::Containment(settings.threshold),
-    };
-    let source = Source {
-        corpus,
-        reading,
-        documents,
-        items: Items::Shingles(&preparation, scale),
-        rule,
-        threads: settings.threads,
-        folder: settings.temporary.as_deref(),
-        observer,
-    };
-    source.candidates()
+/// What a search for pairs is given.
+struct Hunt<'a> {
+    corpus: &'a Corpus,
+    reading: &'a Reading,
+    /// The documents among which pairs are looked for, by the numbers that they have in them.
+    documents: &'a [u32],
+    settings: &'a Settings,
+    observer: &'a dyn Observer,
 }
 
-/// The pairs that share so many registers that the filter would let them pass.
-fn by_registers(
-    corpus: &Corpus,
-    reading: &Reading,
-    documents: &[u32],
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> Result<Vec<(u32, u32)>, Error> {
-    observer.begin(Stage::Candidates, 0);
-    let source = Source {
-        corpus,
-        reading,
-        documents,
-        items: Items::Registers,
-        rule: Rule::MoreThan(registers_to_exceed(settings)?),
-        threads: settings.threads,
-        folder: settings.temporary.as_deref(),
-        observer,
-    };
-    source.candidates()
-}
+impl<'a> Hunt<'a> {
+    fn row(&self, number: u32) -> &[u32] {
+        self.reading.sketches.row(self.documents[number as usize] as usize)
+    }
 
-/// The most matching registers with which a pair is put aside.
-fn registers_to_exceed(settings: &Settings) -> Result<u64, Error> {
-    let registers = settings.spec.method.registers();
-    let Some(error) = settings.filter_error() else { return Ok(0) };
-    let filter = Filter::of(settings.spec.method, settings.threshold, 1, &[registers], Budget::Exact(error))?;
-    let look = filter.as_ref().and_then(|filter| filter.looks().first());
-    Ok(look.and_then(|look| look.lower).unwrap_or(0) as u64)
-}
-
-/// All pairs that their sketches do not put aside; adds what was put aside to `screened`.
-fn all(
-    reading: &Reading,
-    documents: &[u32],
-    settings: &Settings,
-    observer: &dyn Observer,
-    screened: &mut Screened,
-) -> Result<Vec<(u32, u32)>, Error> {
-    observer.begin(Stage::Candidates, documents.len() as u64);
-    let rows = settings.rows()?;
-    let screen = Screen::of_all(settings, &rows)?;
-    let tiles = Tiles::within(documents.len(), rows.words());
-    let mut pairs = vec![];
-    let row = |number: usize| reading.sketches.row(documents[number] as usize);
-    let work = |(): &mut (), tile: usize| -> Result<_, Error> {
-        if observer.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
+    fn source(&self, items: Items<'a>, rule: Rule) -> Source<'a> {
+        Source {
+            corpus: self.corpus,
+            reading: self.reading,
+            documents: self.documents,
+            items,
+            rule,
+            threads: self.settings.threads,
+            folder: self.settings.temporary.as_deref(),
+            observer: self.observer,
         }
-        let (mut found, mut screened) = (vec![], Screened::default());
-        tiles.for_each_stretch(tile, |a, others| {
-            let passes = |b: &usize| !screen.rejects(&rows, row(a), row(*b), &mut screened);
-            found.extend(others.filter(passes).map(|b| (a as u32, b as u32)));
-        });
-        observer.advance(tiles.rows(tile).len() as u64);
-        Ok((found, screened))
-    };
-    parallel::in_order(
-        tiles.len(),
-        settings.threads,
-        || (),
-        work,
-        |(mut found, part)| {
-            pairs.append(&mut found);
-            screened.merge(&part);
-            Ok::<(), Error>(())
-        },
-    )?;
-    pairs.sort_unstable();
-    Ok(pairs)
-}
+    }
 
-/// The neighbourhood of a document that has none.
-const NONE: u32 = u32::MAX;
+    /// The pairs that share enough shingles, or weight of shingles. No sketch is asked.
+    fn by_shingles(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let settings = self.settings;
+        self.observer.begin(Stage::Candidates, 0);
+        let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
+        let scale = match settings.spec.weights.weighting {
+            Weighting::None | Weighting::Count => Scale::Whole,
+            Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
+        };
+        let rule = match settings.measure {
+            Measure::Jaccard => Rule::Jaccard(settings.threshold),
+            Measure::Containment => Rule::Containment(settings.threshold),
+        };
+        let hunt = Hunt { ..*self };
+        hunt.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| true, pairs)?;
+        Ok(Screened::default())
+    }
 
-/// Gathers the groups of all bands into neighbourhoods, in the order of their first documents.
-fn gather(bands: &[BandGroups], order: &[u32]) -> Candidates {
-    let mut forest = Forest::new(order.len());
-    for band in bands {
-        for_each_slice(&band.sizes, &band.places, |group| {
-            for &place in &group[1..] {
-                forest.join(group[0], place);
+    /// The pairs that share so many registers that the filter lets them pass.
+    fn by_registers(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let Self { settings, .. } = self;
+        self.observer.begin(Stage::Candidates, 0);
+        let registers = settings.spec.method.registers();
+        let filter = match settings.filter_error() {
+            None => None,
+            Some(error) => {
+                let (method, threshold) = (settings.spec.method, settings.threshold);
+                Filter::of(method, threshold, 1, &[registers], Budget::Exact(error))?
             }
-        });
+        };
+        let lower = filter.as_ref().and_then(|filter| filter.looks().first()?.lower);
+        let source = self.source(Items::Registers, Rule::MoreThan(lower.unwrap_or(0) as u64));
+        let Some(filter) = filter.filter(|_| lower.is_some()) else {
+            source.candidates(|_, _| true, pairs)?;
+            return Ok(Screened::default());
+        };
+        // Registers of many documents were not counted, and may not be shared after all.
+        let counted = source.candidates(|a, b| !filter.screen(self.row(a), self.row(b)).rejected, pairs)?;
+        let compared = counted.seen * registers as u64;
+        Ok(Screened { pairs: counted.seen - counted.taken, compared, registers: compared })
     }
 
-    // A root is the first of its neighbourhood, so going through the places in order numbers neighbourhoods in order.
-    let mut sizes = vec![0u32; order.len()];
-    for place in 0..order.len() as u32 {
-        sizes[forest.first(place) as usize] += 1;
-    }
-    let mut hood_of = vec![NONE; order.len()];
-    let mut hoods: Vec<Hood> = vec![];
-    let mut end = 0;
-    for place in 0..order.len() {
-        if sizes[place] > 1 {
-            hood_of[place] = hoods.len() as u32;
-            hoods.push(Hood { documents: end..end, shelves: 0..0 });
-            end += sizes[place] as usize;
-        }
-    }
-    drop(sizes);
-    let mut documents = vec![0; end];
-    let mut number = vec![0u32; order.len()];
-    for place in 0..order.len() as u32 {
-        let hood = hood_of[forest.first(place) as usize];
-        if hood != NONE {
-            let range = &mut hoods[hood as usize].documents;
-            documents[range.end] = order[place as usize];
-            number[place as usize] = range.len() as u32;
-            range.end += 1;
-        }
-    }
-
-    let mut counts = vec![(0usize, 0usize); hoods.len()];
-    for band in bands {
-        for_each_slice(&band.sizes, &band.places, |group| {
-            let count = &mut counts[hood_of[forest.first(group[0]) as usize] as usize];
-            count.0 += 1;
-            count.1 += group.len();
-        });
-    }
-    let (mut shelf, mut member) = (0, 0);
-    for (hood, count) in hoods.iter_mut().zip(&mut counts) {
-        hood.shelves = shelf..shelf;
-        shelf += count.0;
-        count.0 = member;
-        member += count.1;
-    }
-    let mut shelves = vec![Shelved::default(); shelf];
-    let mut members = vec![0; member];
-    for (band, groups) in (0..).zip(bands) {
-        for_each_slice(&groups.sizes, &groups.places, |group| {
-            let hood = hood_of[forest.first(group[0]) as usize] as usize;
-            let begin = counts[hood].0;
-            counts[hood].0 += group.len();
-            let slots = &mut members[begin..begin + group.len()];
-            for (slot, &place) in slots.iter_mut().zip(group) {
-                *slot = number[place as usize];
+    /// All pairs that their sketches do not put aside.
+    fn all(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let Self { documents, settings, observer, .. } = self;
+        observer.begin(Stage::Candidates, documents.len() as u64);
+        let rows = settings.rows()?;
+        let screen = Screen::of_all(settings, &rows)?;
+        let tiles = Tiles::within(documents.len(), rows.words());
+        let mut all = Screened::default();
+        let work = |(): &mut (), tile: usize| -> Result<_, Error> {
+            if observer.cancelled() {
+                return Err(ErrorKind::Cancelled.into());
             }
-            let range = &mut hoods[hood].shelves;
-            shelves[range.end] = Shelved { band, members: begin..begin + group.len() };
-            range.end += 1;
-        });
-    }
-    Candidates { hoods, documents, shelves, members, screened: Screened::default() }
-}
-
-fn for_each_slice(sizes: &[u32], places: &[u32], mut visit: impl FnMut(&[u32])) {
-    let mut begin = 0;
-    for &size in sizes {
-        let end = begin + size as usize;
-        visit(&places[begin..end]);
-        begin = end;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_become_neighbourhoods_in_keeper_order() {
-        // Places 1, 4 and 5 hang together through two bands, 2 and 6 in one; 0, 3 and 7 are alone.
-        let bands = [
-            BandGroups { sizes: vec![2, 2], places: vec![4, 5, 2, 6] },
-            BandGroups { sizes: vec![2], places: vec![1, 4] },
-        ];
-        let order = [10, 11, 12, 13, 14, 15, 16, 17];
-        let candidates = gather(&bands, &order);
-        let hoods: Vec<_> = (0..candidates.len())
-            .map(|number| {
-                let hood = candidates.hood(number);
-                (
-                    hood.documents.to_vec(),
-                    hood.shelves().map(|(band, m)| (band, m.to_vec())).collect::<Vec<_>>(),
-                )
-            })
-            .collect();
-        assert_eq!(
-            hoods,
-            [
-                (vec![11, 14, 15], vec![(0, vec![1, 2]), (1, vec![0, 1])]),
-                (vec![12, 16], vec![(0, vec![0, 1])]),
-            ]
-        );
-        assert_eq!(candidates.documents(), 5);
-    }
-
-    #[test]
-    fn nobody_shares_a_band() {
-        let candidates = gather(&[BandGroups { sizes: vec![], places: vec![] }], &[0, 1, 2]);
-        assert_eq!((candidates.len(), candidates.documents()), (0, 0));
+            let (mut found, mut screened) = (vec![], Screened::default());
+            tiles.for_each_stretch(tile, |a, others| {
+                let row = self.row(a as u32);
+                let passes = |b: &usize| !screen.rejects(&rows, row, self.row(*b as u32), &mut screened);
+                found.extend(others.filter(passes).map(|b| (a as u32, b as u32)));
+            });
+            observer.advance(tiles.rows(tile).len() as u64);
+            Ok((found, screened))
+        };
+        parallel::in_order(
+            tiles.len(),
+            settings.threads,
+            || (),
+            work,
+            |(found, screened)| {
+                all.merge(&screened);
+                pairs.add(&found)
+            },
+        )?;
+        Ok(all)
     }
 }

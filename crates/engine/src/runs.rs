@@ -23,6 +23,18 @@ pub(crate) trait Entry: Mixed + Send + Sync {
     fn read(bytes: &[u8]) -> Self;
 }
 
+impl Entry for u64 {
+    const BYTES: usize = 8;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        number(bytes)
+    }
+}
+
 impl Entry for (u64, u32) {
     const BYTES: usize = 12;
 
@@ -49,6 +61,26 @@ impl Entry for (u64, u64) {
     }
 }
 
+/// Numbers below a bound, spread over 32 bits in their order, so that keys that begin with them fall into all parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread(u32);
+
+impl Spread {
+    pub(crate) fn new(bound: usize) -> Self {
+        Self(u32::MAX / u32::try_from(bound).unwrap_or(u32::MAX).max(1))
+    }
+
+    /// The key of a number, with something behind it.
+    pub(crate) fn key(self, number: u32, with: u32) -> u64 {
+        u64::from(number * self.0) << 32 | u64::from(with)
+    }
+
+    /// The number of a key, and what is behind it.
+    pub(crate) fn unkey(self, key: u64) -> (u32, u32) {
+        ((key >> 32) as u32 / self.0, key as u32)
+    }
+}
+
 /// A little-endian number of at most eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
@@ -69,6 +101,9 @@ enum Place<E> {
     Disk(u64),
 }
 
+/// Bytes that are written together.
+const WRITTEN: usize = 1 << 20;
+
 /// All runs of one sort.
 #[derive(Debug)]
 pub(crate) struct Runs<'a, E> {
@@ -81,13 +116,13 @@ pub(crate) struct Runs<'a, E> {
 }
 
 impl<'a, E: Entry> Runs<'a, E> {
-    /// No runs yet. At most `most` entries stay in memory; the others go to a temporary file in `folder`, or in the
+    /// No runs yet. At most `most` entries stay in memory, fewer than 2³¹; the others go to a temporary file in `folder`, or in the
     /// system's folder for such files.
     pub(crate) fn new(most: usize, folder: Option<&'a Path>) -> Self {
-        Self { all: vec![], held: 0, most, file: None, folder }
+        Self { all: vec![], held: 0, most: most.min(i32::MAX as usize), file: None, folder }
     }
 
-    /// Adds entries that are in ascending order, fewer than 2³² of them.
+    /// Adds entries that are in ascending order, fewer than 2³¹ of them.
     pub(crate) fn add(&mut self, entries: Vec<E>) -> Result<(), Error> {
         let begins = (0..=PARTS as u64).map(|part| match part.checked_shl(u64::BITS - PART_BITS) {
             Some(first) if part < PARTS as u64 => {
@@ -100,21 +135,43 @@ impl<'a, E: Entry> Runs<'a, E> {
         if self.held > self.most { self.spill() } else { Ok(()) }
     }
 
-    /// Moves all runs that are in memory to the file.
+    /// Entries in all runs.
+    pub(crate) fn len(&self) -> usize {
+        self.all.iter().map(|run| run.begins[PARTS] as usize).sum()
+    }
+
+    /// Moves all runs that are in memory to the file, as one: of many short ones each would have to be read apart.
     fn spill(&mut self) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(Temporary::create(self.folder)?),
         };
-        let mut bytes = vec![];
-        for run in &mut self.all {
-            let Place::Memory(entries) = &run.place else { continue };
-            bytes.clear();
-            for entry in entries {
+        let begin = file.size_bytes();
+        let mut begins = Vec::with_capacity(PARTS + 1);
+        let (mut entries, mut bytes, mut written) = (vec![], vec![], 0);
+        for part in 0..PARTS {
+            begins.push(written as u32);
+            entries.clear();
+            for run in &self.all {
+                if let Place::Memory(all) = &run.place {
+                    entries.extend_from_slice(&all[run.begins[part] as usize..run.begins[part + 1] as usize]);
+                }
+            }
+            // A stable sort makes use of what is sorted already.
+            entries.sort();
+            written += entries.len();
+            for entry in &entries {
                 entry.write(&mut bytes);
             }
-            run.place = Place::Disk(file.append(&bytes)?);
+            if bytes.len() >= WRITTEN {
+                file.append(&bytes)?;
+                bytes.clear();
+            }
         }
+        begins.push(written as u32);
+        file.append(&bytes)?;
+        self.all.retain(|run| matches!(run.place, Place::Disk(_)));
+        self.all.push(Run { begins: begins.into(), place: Place::Disk(begin) });
         self.held = 0;
         Ok(())
     }
@@ -195,6 +252,20 @@ mod tests {
     fn runs_in_memory_and_on_disk_merge_alike() {
         runs_merge_alike(|key, with| (key, with as u32));
         runs_merge_alike(|key, with| (key, fmix64(with)));
+        runs_merge_alike(|key, _| key);
+    }
+
+    #[test]
+    fn numbers_are_spread_in_their_order() {
+        for bound in [1, 2, 3, 1000, 4_000_000_000, u32::MAX as usize] {
+            let spread = Spread::new(bound);
+            let numbers = [0, 1, bound as u32 / 2, bound as u32 - 1].map(|number| number.min(bound as u32 - 1));
+            assert!(numbers.map(|number| spread.key(number, 7)).is_sorted());
+            assert_eq!(numbers.map(|number| spread.unkey(spread.key(number, 7))), numbers.map(|n| (n, 7)));
+            // The last one is in the last part, unless so few are in all.
+            let part = spread.key(bound as u32 - 1, 0) >> (u64::BITS - PART_BITS);
+            assert!(part as usize + 1 >= PARTS - PARTS / bound, "{bound} {part}");
+        }
     }
 
     #[test]

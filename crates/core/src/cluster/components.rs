@@ -25,13 +25,13 @@ pub fn components<J: Judge>(
     let mut together: Vec<Option<u32>> = vec![None; neighbourhood.shelves()];
     let mut apart = vec![false; neighbourhood.shelves()];
     for document in 0..neighbourhood.len() as u32 {
-        shelves.look_apart(document, judge);
-        for (i, &shelf) in neighbourhood.shelves_of(document).iter().enumerate() {
-            let shelf = shelf as usize;
+        shelves.look_apart(document, judge)?;
+        for i in 0..shelves.begins.len() - 1 {
+            let shelf = neighbourhood.shelves_of(document).get(i).map(|&shelf| shelf as usize);
             for at in shelves.begins[i]..shelves.begins[i + 1] {
-                let hangs_together = !apart[shelf]
-                    && together[shelf].is_some_and(|one| forest.first(one) == forest.first(document));
-                if hangs_together {
+                // Partners have no shelf, and need not have anything to do with one another.
+                let one = shelf.filter(|&shelf| !apart[shelf]).and_then(|shelf| together[shelf]);
+                if one.is_some_and(|one| forest.first(one) == forest.first(document)) {
                     break;
                 }
                 let earlier = shelves.met[at];

@@ -6,7 +6,7 @@
 //! | [`components`] | a chain of similar pairs leads from it to the kept one | a whole family is to go, however its ends differ |
 //! | [`pairs`] | – | every similar pair is wanted, and nothing is decided |
 //!
-//! All three work on one [`Neighbourhood`] at a time: documents that share bands, directly or through others. What is
+//! All three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others. What is
 //! similar is asked of a [`Judge`], and only when the answer matters, because an answer means reading two documents.
 
 mod components;
@@ -66,6 +66,10 @@ pub trait Judge {
 
     /// The exact similarity of two documents, if it reaches the threshold.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
+
+    /// In a neighbourhood [of pairs](Neighbourhood::of_pairs): fills `out` with the candidates of a document, in ascending
+    /// order. Those after it matter only if it is visited again.
+    fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
     /// The key of a document's further registers for the n-th split of a shelf of this band.
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64;

@@ -4,10 +4,14 @@ use crate::candidate::shelf::{Limits, Narrowing, Shelf};
 
 use super::Judge;
 
-/// Documents that share bands, numbered from 0 in keeper order, and the shelves they stand on: one shelf for each band
-/// key that at least two of them have.
+/// Documents that meet one another, numbered from 0 in keeper order.
+///
+/// Those that share bands stand on shelves: one for each band key that at least two of them have. Of candidates that were
+/// found pair by pair, which are too many to have a shelf each, the [`Judge`] knows the [partners](Judge::partners).
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
+    /// Whether partners are asked of the judge; there are no shelves then.
+    of_pairs: bool,
     bands: Vec<u32>,
     /// Shelves of document d: `shelves[begins[d]..begins[d + 1]]`.
     shelves: Vec<u32>,
@@ -41,7 +45,13 @@ impl Neighbourhood {
                 *at += 1;
             }
         }
-        Self { bands, shelves: list, begins }
+        Self { of_pairs: false, bands, shelves: list, begins }
+    }
+
+    /// `documents` documents whose candidates are pairs.
+    #[must_use]
+    pub fn of_pairs(documents: usize) -> Self {
+        Self { of_pairs: true, begins: vec![0; documents + 1], ..Self::default() }
     }
 
     /// How many documents there are.
@@ -72,6 +82,8 @@ pub(super) struct Shelves<'a> {
     neighbourhood: &'a Neighbourhood,
     limits: Limits,
     filled: Vec<Shelf>,
+    /// Of documents whose candidates are pairs: whether each was put there.
+    there: Vec<bool>,
     /// The document that last looked at each document, so that none is looked at twice.
     looked: Vec<u32>,
     /// For each crowded shelf of the document that looked last: what was asked for.
@@ -88,6 +100,7 @@ impl<'a> Shelves<'a> {
             neighbourhood,
             limits,
             filled: vec![Shelf::default(); neighbourhood.bands.len()],
+            there: vec![false; if neighbourhood.of_pairs { neighbourhood.len() } else { 0 }],
             looked: vec![u32::MAX; neighbourhood.len()],
             narrowed: vec![],
             met: vec![],
@@ -95,10 +108,15 @@ impl<'a> Shelves<'a> {
         }
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets on its shelves, each once, in ascending order.
-    pub(super) fn look(&mut self, document: u32, from: u32, judge: &impl Judge) {
+    /// Finds the documents numbered `from` and up that `document` meets, each once, in ascending order.
+    pub(super) fn look<J: Judge>(&mut self, document: u32, from: u32, judge: &mut J) -> Result<(), J::Error> {
         self.met.clear();
         self.narrowed.clear();
+        if self.neighbourhood.of_pairs {
+            judge.partners(document, &mut self.met)?;
+            self.met.retain(|&other| other >= from && self.there[other as usize]);
+            return Ok(());
+        }
         for &shelf in self.neighbourhood.shelves_of(document) {
             let band = self.neighbourhood.bands[shelf as usize];
             let key = |split| judge.split_key(document, band, split);
@@ -117,15 +135,21 @@ impl<'a> Shelves<'a> {
             self.looked[other as usize] = u32::MAX;
         }
         self.met.sort_unstable();
+        Ok(())
     }
 
     /// Finds the documents that `document` meets on each of its shelves: those of the n-th are
-    /// `met[begins[n]..begins[n + 1]]`.
-    pub(super) fn look_apart(&mut self, document: u32, judge: &impl Judge) {
-        self.met.clear();
-        self.narrowed.clear();
+    /// `met[begins[n]..begins[n + 1]]`. Partners come as if they stood on one shelf.
+    pub(super) fn look_apart<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         self.begins.clear();
         self.begins.push(0);
+        if self.neighbourhood.of_pairs {
+            self.look(document, 0, judge)?;
+            self.begins.push(self.met.len());
+            return Ok(());
+        }
+        self.met.clear();
+        self.narrowed.clear();
         for &shelf in self.neighbourhood.shelves_of(document) {
             let band = self.neighbourhood.bands[shelf as usize];
             let key = |split| judge.split_key(document, band, split);
@@ -134,6 +158,7 @@ impl<'a> Shelves<'a> {
             self.met.extend_from_slice(there);
             self.begins.push(self.met.len());
         }
+        Ok(())
     }
 
     /// Whether `document` has not looked at `other` before; now it has.
@@ -142,8 +167,11 @@ impl<'a> Shelves<'a> {
         std::mem::replace(looked, document) != document
     }
 
-    /// Puts `document` on all its shelves.
+    /// Puts `document` where those that come after it meet it.
     pub(super) fn put(&mut self, document: u32, judge: &impl Judge) {
+        if let Some(there) = self.there.get_mut(document as usize) {
+            *there = true;
+        }
         for &shelf in self.neighbourhood.shelves_of(document) {
             let band = self.neighbourhood.bands[shelf as usize];
             let key = |document, split| judge.split_key(document, band, split);

@@ -4,7 +4,7 @@ use super::neighbourhood::Shelves;
 use super::{Found, Judge, Neighbourhood};
 use crate::candidate::shelf::Limits;
 
-/// Tells `found` of every pair of documents that shares a band and reaches the threshold.
+/// Tells `found` of every pair of documents that meets and reaches the threshold.
 ///
 /// With `wanted`, only of pairs of which at least one document is wanted.
 pub fn pairs<J: Judge>(
@@ -16,7 +16,7 @@ pub fn pairs<J: Judge>(
 ) -> Result<(), J::Error> {
     let mut shelves = Shelves::new(neighbourhood, limits);
     for document in 0..neighbourhood.len() as u32 {
-        shelves.look(document, 0, judge);
+        shelves.look(document, 0, judge)?;
         for i in 0..shelves.met.len() {
             let earlier = shelves.met[i];
             if !wanted(document) && !wanted(earlier) {

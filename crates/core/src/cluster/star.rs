@@ -51,7 +51,7 @@ pub fn star<J: Judge>(
             }
             Some((verdict, from)) => (Some(verdict), from),
         };
-        shelves.look(document, from, judge);
+        shelves.look(document, from, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
         for i in 0..shelves.met.len() {
             let earlier = shelves.met[i];

@@ -36,22 +36,23 @@ pub(crate) fn find(
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
     let wanted = |document: u32| equals.is_first(document) && reading.documents.has_shingles(document);
-    if settings.search == Search::Banding {
-        // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
-        let places: Vec<u32> =
-            (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
-        return Ok(Candidates::of_groups(&by_bands(reading, &places, order, settings, observer)?, order));
-    }
+    let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match settings.search {
+        Search::Banding => {
+            // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
+            let places: Vec<u32> =
+                (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
+            let groups = by_bands(reading, &places, order, settings, observer)?;
+            return Ok(Candidates::of_groups(&groups, order));
+        }
+        Search::SortMerge => |search, pairs| search.by_shingles(pairs),
+        Search::SortMergeSketch => |search, pairs| search.by_registers(pairs),
+        Search::All => |search, pairs| search.all(pairs),
+    };
     let taken: Vec<u32> = order.iter().copied().filter(|&document| wanted(document)).collect();
     // A document with equals is looked at again, when documents after it may have been kept.
     let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
     let mut pairs = Pairs::new(again, settings.threads, settings.temporary.as_deref());
-    let hunt = Hunt { corpus, reading, documents: &taken, settings, observer };
-    let screened = match settings.search {
-        Search::Banding | Search::All => hunt.all(&mut pairs)?,
-        Search::SortMerge => hunt.by_shingles(&mut pairs)?,
-        Search::SortMergeSketch => hunt.by_registers(&mut pairs)?,
-    };
+    let screened = look(&PairSearch { corpus, reading, documents: &taken, settings, observer }, &mut pairs)?;
     Candidates::of_pairs(pairs, &taken, screened)
 }
 
@@ -91,7 +92,7 @@ fn by_bands(
 }
 
 /// What a search for pairs is given.
-struct Hunt<'a> {
+struct PairSearch<'a> {
     corpus: &'a Corpus,
     reading: &'a Reading,
     /// The documents among which pairs are looked for, by the numbers that they have in them.
@@ -100,12 +101,12 @@ struct Hunt<'a> {
     observer: &'a dyn Observer,
 }
 
-impl<'a> Hunt<'a> {
+impl PairSearch<'_> {
     fn row(&self, number: u32) -> &[u32] {
         self.reading.sketches.row(self.documents[number as usize] as usize)
     }
 
-    fn source(&self, items: Items<'a>, rule: Rule) -> Source<'a> {
+    fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> Source<'s> {
         Source {
             corpus: self.corpus,
             reading: self.reading,
@@ -131,8 +132,7 @@ impl<'a> Hunt<'a> {
             Measure::Jaccard => Rule::Jaccard(settings.threshold),
             Measure::Containment => Rule::Containment(settings.threshold),
         };
-        let hunt = Hunt { ..*self };
-        hunt.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| true, pairs)?;
+        self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| true, pairs)?;
         Ok(Screened::default())
     }
 

@@ -3,9 +3,10 @@
 use minwise::cluster::{Cluster, Verdict, components, star};
 use minwise_corpus::Corpus;
 
-use crate::candidates::{self, Candidates};
+use crate::candidates;
 use crate::equal::Equals;
 use crate::error::Error;
+use crate::hoods::Candidates;
 use crate::observe::Observer;
 use crate::read::Reading;
 use crate::settings::{CONNECTED, KEPT, Settings};

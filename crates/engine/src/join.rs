@@ -1,9 +1,10 @@
 //! Candidates by sort-merge: documents that share shingles or registers, counted pair by pair, in bounded memory.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use minwise::candidate::sort_merge::{Census, Join, Rule};
+use minwise::candidate::sort_merge::{Census, Join, Rank, Rule};
 use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
@@ -11,18 +12,21 @@ use minwise_corpus::{Corpus, Scratch};
 use crate::error::{Error, ErrorKind};
 use crate::observe::Observer;
 use crate::parallel;
+use crate::partners::Pairs;
 use crate::prepare::{DocumentSet, Preparation, Prepared};
 use crate::read::Reading;
-use crate::runs::Runs;
+use crate::runs::{Entry, Runs, Spread};
 
-/// Documents whose items are gathered together.
+/// The most documents whose items are gathered together.
 const TOGETHER: usize = 512;
 /// Entries that stay in memory, for each thread.
-const HELD: usize = 4 << 20;
-/// Entries that are merged together.
-const MERGED: usize = 1 << 20;
+const HELD: usize = 1 << 20;
+/// The fewest and the most entries that are merged together, if there are as many.
+const MERGED: RangeInclusive<usize> = 1 << 10..=1 << 18;
 /// Pairs that are counted together before they are put away.
-const PAIRS: usize = 4 << 20;
+const PAIRS: usize = 1 << 20;
+/// Pieces of work for each thread, so that none is idle for long while another one is at its last.
+const PIECES: usize = 16;
 
 /// An item, and a document that has it with its weight: the number in the upper half, the weight as an `f32` below.
 type Having = (u64, u64);
@@ -67,6 +71,15 @@ pub(crate) enum Items<'a> {
     Registers,
 }
 
+/// What a join came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counted {
+    /// Pairs that share something that both of them kept.
+    pub seen: u64,
+    /// Those of them that are candidates.
+    pub taken: u64,
+}
+
 impl Source<'_> {
     fn scale(&self) -> Scale {
         match self.items {
@@ -79,62 +92,111 @@ impl Source<'_> {
         if self.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
-    /// All candidates, by number, the lower one first, in ascending order.
-    pub(crate) fn candidates(&self) -> Result<Vec<(u32, u32)>, Error> {
+    /// Adds all candidates that pass a last look to `pairs`.
+    pub(crate) fn candidates(
+        &self,
+        passes: impl Fn(u32, u32) -> bool + Sync,
+        pairs: &mut Pairs<'_>,
+    ) -> Result<Counted, Error> {
         let having = self.gather()?;
-        let ranges = having.ranges(MERGED);
-        let mut census = Census::new(self.rule, self.documents.len());
-        let merge = |(): &mut (), range: usize| {
-            self.check()?;
-            having.merged(ranges[range].clone())
-        };
-        parallel::in_order(
-            ranges.len(),
-            self.threads,
-            || (),
-            merge,
-            |entries| {
-                for run in entries.chunk_by(|a, b| a.0 == b.0) {
-                    census.add(run.iter().map(|&entry| self.document(entry)));
-                }
-                Ok(())
-            },
-        )?;
-        let join = census.decide();
-
+        let join = self.decide(&having)?;
         // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
         let counts = Mutex::new(Runs::new(HELD * self.threads, self.folder));
         let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
-        let count = |(): &mut (), range: usize| {
-            self.check()?;
-            self.count(&join, &having.merged(ranges[range].clone())?, put_away)
-        };
-        parallel::in_order(ranges.len(), self.threads, || (), count, Ok)?;
+        self.for_each_range(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
+        drop(having);
         let counts: Runs<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
-        let ranges = counts.ranges(MERGED);
-        let mut candidates = vec![];
-        let decide = |(): &mut (), range: usize| -> Result<_, Error> {
-            self.check()?;
-            let sums = summed(&counts.merged(ranges[range].clone())?);
-            let is_candidate = |&(key, shared): &(u64, u64)| {
+        let mut all = Counted::default();
+        let take = |entries: Vec<(u64, u64)>| {
+            let sums = summed(&entries);
+            let is_taken = |&(key, shared): &(u64, u64)| {
                 let (x, y) = pair(key);
-                join.is_candidate(x, y, shared).then_some((x.min(y), x.max(y)))
+                (join.is_candidate(x, y, shared) && passes(x, y)).then_some((x, y))
             };
-            Ok(sums.iter().filter_map(is_candidate).collect::<Vec<_>>())
+            Ok((sums.len(), sums.iter().filter_map(is_taken).collect::<Vec<_>>()))
         };
-        parallel::in_order(
-            ranges.len(),
-            self.threads,
-            || (),
-            decide,
-            |mut part| {
-                candidates.append(&mut part);
-                Ok::<(), Error>(())
-            },
-        )?;
-        candidates.sort_unstable();
-        Ok(candidates)
+        self.for_each_range(&counts, take, |(seen, taken)| {
+            all.seen += seen as u64;
+            all.taken += taken.len() as u64;
+            pairs.add(&taken)
+        })?;
+        Ok(all)
+    }
+
+    /// Merges runs piece by piece: `work` on each by several threads, `receive` for what it gives, in order.
+    fn for_each_range<E: Entry, T: Send>(
+        &self,
+        runs: &Runs<'_, E>,
+        work: impl Fn(Vec<E>) -> Result<T, Error> + Sync,
+        receive: impl FnMut(T) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        let together = runs.len() / (PIECES * self.threads);
+        let ranges = runs.ranges(together.clamp(*MERGED.start(), *MERGED.end()));
+        let merge = |(): &mut (), range: usize| {
+            self.check()?;
+            work(runs.merged(ranges[range].clone())?)
+        };
+        parallel::in_order(ranges.len(), self.threads, || (), merge, receive)
+    }
+
+    /// Finds out what each document leaves out.
+    fn decide(&self, having: &Runs<'_, Having>) -> Result<Join, Error> {
+        let mut census = Census::new(self.rule, self.documents.len());
+        self.for_each_range(having, Ok, |entries| {
+            for run in entries.chunk_by(|a, b| a.0 == b.0) {
+                census.add(rank(run), run.iter().map(|&entry| self.document(entry)));
+            }
+            Ok(())
+        })?;
+        let mut join = census.join();
+        let crowded = (0..self.documents.len() as u32).filter(|&document| join.is_crowded(document)).count();
+        if crowded == 0 {
+            return Ok(join);
+        }
+
+        // The frequent items of those that cannot leave out all of them, by document.
+        let spread = Spread::new(self.documents.len());
+        let mut frequent = Runs::new(HELD * self.threads, self.folder);
+        let of_crowded = |entries: Vec<Having>| {
+            let mut found = vec![];
+            for run in entries.chunk_by(|a, b| a.0 == b.0) {
+                let rank = rank(run);
+                if rank.is_frequent() {
+                    let parts = run.iter().map(|&(_, with)| ((with >> 32) as u32, with as u32));
+                    let crowded = parts.filter(|&(document, _)| join.is_crowded(document));
+                    found.extend(
+                        crowded.map(|(document, weight)| (spread.key(document, weight), rank.to_bits())),
+                    );
+                }
+            }
+            sort_mixed(&mut found, &mut vec![]);
+            Ok(found)
+        };
+        self.for_each_range(having, of_crowded, |found| frequent.add(found))?;
+        let mut all = Vec::with_capacity(crowded);
+        let cut = |entries: Vec<(u64, u64)>| {
+            let mut cuts = vec![];
+            let mut items = vec![];
+            for same in entries.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
+                items.clear();
+                items.extend(same.iter().map(|&(key, rank)| {
+                    let weight = f32::from_bits(spread.unkey(key).1);
+                    (Rank::from_bits(rank), self.scale().mass(weight))
+                }));
+                let document = spread.unkey(same[0].0).0;
+                cuts.push((document, join.cuts(document, &mut items)));
+            }
+            Ok(cuts)
+        };
+        self.for_each_range(&frequent, cut, |mut cuts| {
+            all.append(&mut cuts);
+            Ok(())
+        })?;
+        for (document, cuts) in all {
+            join.cut(document, cuts);
+        }
+        Ok(join)
     }
 
     fn document(&self, (_, with): Having) -> (u32, u64) {
@@ -144,11 +206,12 @@ impl Source<'_> {
     /// Every item of every document, sorted.
     fn gather(&self) -> Result<Runs<'_, Having>, Error> {
         let mut runs = Runs::new(HELD * self.threads, self.folder);
-        let items = self.documents.len().div_ceil(TOGETHER);
+        let together = self.documents.len().div_ceil(PIECES * self.threads).clamp(1, TOGETHER);
+        let items = self.documents.len().div_ceil(together);
         let work = |(room, scratch): &mut (Prepared, Scratch), item: usize| -> Result<_, Error> {
             self.check()?;
-            let begin = item * TOGETHER;
-            let documents = &self.documents[begin..(begin + TOGETHER).min(self.documents.len())];
+            let begin = item * together;
+            let documents = &self.documents[begin..(begin + together).min(self.documents.len())];
             let mut entries: Vec<Having> = vec![];
             for (number, &document) in (begin as u64..).zip(documents) {
                 let with = |weight: f32| number << 32 | u64::from(weight.to_bits());
@@ -204,7 +267,7 @@ impl Source<'_> {
             having.extend(run.iter().map(|&entry| self.document(entry)));
             // One item of many documents can have more pairs than a portion takes.
             let mut done = Ok(());
-            join.pairs(&having, |x, y, shared| {
+            join.pairs(rank(run), &mut having, |x, y, shared| {
                 pairs.push((key(x, y), shared));
                 if pairs.len() >= PAIRS {
                     let finished = self.check().and_then(|()| finish(&mut pairs));
@@ -216,6 +279,11 @@ impl Source<'_> {
         }
         finish(&mut pairs)
     }
+}
+
+/// The rank of an item, given all entries with it.
+fn rank(run: &[Having]) -> Rank {
+    Rank::new(run[0].0, run.len())
 }
 
 /// A well-mixed key for a pair of documents.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use minwise_corpus::Corpus;
 
-use crate::candidates::{self, HoodRef};
+use crate::candidates;
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
+use crate::hoods::{HoodRef, Meeting};
 use crate::observe::{Observer, Warning};
 use crate::read::Reading;
 use crate::settings::{ALL, Settings};
@@ -79,7 +80,7 @@ pub fn pairs(
     };
     if wanted.is_none() {
         for number in 0..candidates.len() {
-            announce(candidates.hood(number), corpus, reading, &equals, observer);
+            announce(candidates.hood(number), corpus, reading, &equals, observer)?;
         }
         let mut in_hood = vec![false; documents];
         for number in 0..candidates.len() {
@@ -201,17 +202,39 @@ impl SimilarPairs {
 }
 
 /// Says beforehand that a neighbourhood may give very many pairs.
-fn announce(hood: HoodRef<'_>, corpus: &Corpus, reading: &Reading, equals: &Equals, observer: &dyn Observer) {
-    let copies = |document: u32| equals.copies(document);
-    let documents: u64 = hood.documents.iter().map(|&document| copies(document)).sum();
-    let on_shelves: u64 = hood
-        .shelves()
-        .map(|(_, members)| {
-            choose_two(members.iter().map(|&number| copies(hood.documents[number as usize])).sum())
-        })
-        .sum();
-    let pairs = on_shelves.min(choose_two(documents));
-    announce_many(pairs, documents, hood.documents[0], corpus, reading, observer);
+fn announce(
+    hood: HoodRef<'_>,
+    corpus: &Corpus,
+    reading: &Reading,
+    equals: &Equals,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let copies = |number: u32| equals.copies(hood.documents[number as usize]);
+    let numbers = 0..hood.documents.len() as u32;
+    let documents: u64 = numbers.clone().map(copies).sum();
+    let most = choose_two(documents);
+    // Most neighbourhoods are too small for it, and need not be looked at.
+    if most <= MANY {
+        return Ok(());
+    }
+    let pairs = match hood.meeting {
+        Meeting::Shelves(shelves) => {
+            let on_one = |members: &[u32]| choose_two(members.iter().map(|&number| copies(number)).sum());
+            shelves.iter().map(|(_, members)| on_one(members)).sum()
+        }
+        Meeting::Pairs(pairs) => {
+            let mut partners = vec![];
+            let mut sum: u64 = numbers.clone().map(|number| choose_two(copies(number))).sum();
+            for number in numbers {
+                pairs.partners(number, &mut partners)?;
+                let before = partners.iter().take_while(|&&partner| partner < number);
+                sum += copies(number) * before.map(|&partner| copies(partner)).sum::<u64>();
+            }
+            sum
+        }
+    };
+    announce_many(pairs.min(most), documents, hood.documents[0], corpus, reading, observer);
+    Ok(())
 }
 
 fn announce_many(

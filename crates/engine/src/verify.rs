@@ -5,8 +5,8 @@ use minwise::cluster::{Found, Judge, Neighbourhood};
 use minwise::sketch::Sketches;
 use minwise_corpus::Corpus;
 
-use crate::candidates::{Candidates, HoodRef};
 use crate::error::{Error, ErrorKind};
+use crate::hoods::{Candidates, HoodRef, Meeting};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
 use crate::prepare::Preparation;
@@ -125,7 +125,7 @@ struct Bench<'a> {
 /// Compares documents of one neighbourhood: by their sketches, and if that leaves it open by their shingle sets.
 pub(crate) struct ExactJudge<'a> {
     sets: Sets<'a>,
-    documents: &'a [u32],
+    hood: HoodRef<'a>,
     bench: &'a Bench<'a>,
     candidates: u64,
     screened: Screened,
@@ -185,7 +185,7 @@ impl Judge for ExactJudge<'_> {
             return Err(ErrorKind::Cancelled.into());
         }
         self.candidates += 1;
-        let [first, second] = [a, b].map(|number| self.documents[number as usize]);
+        let [first, second] = [a, b].map(|number| self.hood.documents[number as usize]);
         if self.is_screened(first, second) {
             return Ok(None);
         }
@@ -210,8 +210,15 @@ impl Judge for ExactJudge<'_> {
         Ok(None)
     }
 
+    fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
+        match self.hood.meeting {
+            Meeting::Pairs(pairs) => pairs.partners(document, out),
+            Meeting::Shelves(_) => unreachable!("they are asked of a neighbourhood of pairs only"),
+        }
+    }
+
     fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
-        let row = self.bench.sketches.row(self.documents[document as usize] as usize);
+        let row = self.bench.sketches.row(self.hood.documents[document as usize] as usize);
         self.bench.rows.split_key(band as usize, split, row)
     }
 }
@@ -247,7 +254,7 @@ pub(crate) fn each_hood<T: Send>(
         let neighbourhood = neighbourhood(hood, KEPT.0);
         let mut judge = ExactJudge {
             sets: Sets::new(&loader, hood.documents, room, budget),
-            documents: hood.documents,
+            hood,
             bench: &bench,
             candidates: 0,
             screened: Screened::default(),
@@ -317,11 +324,15 @@ impl<T> Delivery<T> {
     }
 }
 
-/// The shelves of a neighbourhood. Those that are too small ever to be split and hold the same documents in several
-/// bands are taken once.
+/// How the documents of a neighbourhood meet. Shelves that are too small ever to be split and hold the same documents in
+/// several bands are taken once.
 fn neighbourhood(hood: HoodRef<'_>, unsplit: usize) -> Neighbourhood {
+    let shelves = match hood.meeting {
+        Meeting::Pairs(_) => return Neighbourhood::of_pairs(hood.documents.len()),
+        Meeting::Shelves(shelves) => shelves,
+    };
     let (mut small, large): (Vec<_>, Vec<_>) =
-        hood.shelves().partition(|(_, members)| members.len() <= unsplit);
+        shelves.iter().partition(|(_, members)| members.len() <= unsplit);
     small.sort_unstable_by_key(|&(band, members)| (members, band));
     small.dedup_by_key(|(_, members)| *members);
     Neighbourhood::new(hood.documents.len(), small.into_iter().chain(large))

@@ -2,6 +2,7 @@
 
 use minwise::cluster::Cluster;
 use minwise::verify::Measure;
+use minwise::weight::Weighting;
 use minwise_engine::{Search, Settings};
 
 use crate::oracle::Oracle;
@@ -90,6 +91,67 @@ fn parts_are_found_by_containment() {
     }
 }
 
+/// Whatever is counted and however documents are weighed, what is left out of the counting loses nothing: families of more
+/// than a hundred, with templates of all sizes, against the comparison of all pairs.
+#[test]
+fn nothing_is_lost_by_any_measure() {
+    for seed in 0..6 {
+        let mut random = Random(100 + seed);
+        let texts = forms(&mut random);
+        let documents = Documents::new(&texts);
+        for weighting in [Weighting::None, Weighting::Count, Weighting::Tf] {
+            for measure in [Measure::Jaccard, Measure::Containment] {
+                let threshold = (5 + random.below(96)) as f64 / 100.0;
+                let with = |search| {
+                    let mut settings =
+                        Settings { measure, filter: None, ..with_registers("words:1", threshold, 1, 1, 16) };
+                    settings.search = search;
+                    settings.spec.weights.weighting = weighting;
+                    if weighting != Weighting::None {
+                        settings.spec.method = "icws:16".parse().unwrap();
+                    }
+                    documents.pairs(&settings)
+                };
+                let (found, all) = (with(Search::SortMerge), with(Search::All));
+                let context = format!("{weighting} {measure} at {threshold}, seed {seed}");
+                assert_eq!(triples(&found), triples(&all), "{context}");
+                assert!(found.verification.candidates <= all.verification.candidates, "{context}");
+            }
+        }
+    }
+}
+
+/// Documents of two templates, each with some of its words, some words of many documents, and some of their own.
+fn forms(random: &mut Random) -> Vec<String> {
+    let sizes = [20 + random.below(60), 5 + random.below(100)];
+    let mut texts: Vec<String> = vec![];
+    for i in 0..260 {
+        // Every third form is one of the other kind.
+        let kind = usize::from(i % 3 == 0);
+        let missing = random.below(4);
+        let template = (0..sizes[kind]).skip(missing).map(|word| format!("t{kind}w{word}"));
+        let common = (0..random.below(6)).map(|_| format!("c{}", random.below(40))).collect::<Vec<_>>();
+        let own = (0..random.below(30)).map(|word| format!("d{i}w{word}"));
+        let words: Vec<String> = template.chain(common).chain(own).collect();
+        texts.push(words.join(" "));
+    }
+    texts.push(texts[7].clone());
+    texts
+}
+
+/// Documents that share a template which is not quite enough for them to be near-duplicates are not even counted.
+#[test]
+fn a_template_just_below_the_threshold_makes_no_candidates() {
+    // 92 of 104 shingles, a Jaccard similarity of 0.79.
+    let template = (0..93).map(|i| format!("b{i}")).collect::<Vec<_>>().join(" ");
+    let texts = (0..3000).map(|i| {
+        let own: Vec<String> = (0..12).map(|word| format!("d{i}w{word}")).collect();
+        format!("{template} {}", own.join(" "))
+    });
+    let found = Documents::new(texts).pairs(&settings(Search::SortMerge, 0.8));
+    assert_eq!(found.verification.candidates, 0);
+}
+
 /// Frequent shingles are left out of the counting, and still nothing is lost; the work stays small.
 #[test]
 fn boilerplate_is_not_counted() {
@@ -108,6 +170,21 @@ fn boilerplate_is_not_counted() {
     assert_eq!(found.verification.candidates, 120, "the boilerplate made no candidate");
 }
 
+/// Pairs that share registers, though not enough of them, are told of as put aside.
+#[test]
+fn counted_registers_say_what_they_put_aside() {
+    let documents = Documents::new(texts());
+    let found = documents.pairs(&settings(Search::SortMergeSketch, 0.5)).verification;
+    assert!(found.screened.pairs > 100, "{:?}", found.screened);
+    assert_eq!(found.candidates, found.screened.pairs + found.compared);
+    assert_eq!(found.screened.registers, 128 * found.candidates);
+    let unfiltered = Settings { filter: None, ..settings(Search::SortMergeSketch, 0.5) };
+    let all = documents.pairs(&unfiltered).verification;
+    // Then no register is left out of the counting, and every pair that shares one is compared exactly.
+    assert_eq!((all.screened.pairs, all.compared), (0, all.candidates));
+    assert!(all.candidates >= found.candidates);
+}
+
 #[test]
 fn threads_and_memory_do_not_change_what_is_found() {
     let documents = Documents::new(texts());
@@ -116,5 +193,6 @@ fn threads_and_memory_do_not_change_what_is_found() {
         let many = documents.pairs(&Settings { threads: 7, ..settings(search, 0.5) });
         assert_eq!(listed(&one), listed(&many));
         assert_eq!(one.verification.candidates, many.verification.candidates);
+        assert_eq!(one.verification.screened, many.verification.screened);
     }
 }

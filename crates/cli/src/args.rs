@@ -103,6 +103,19 @@ pub struct DedupArgs {
     #[arg(long, value_name = "CLUSTERING", default_value = "star")]
     pub cluster: String,
 
+    /// A folder in which the run keeps what it has found out, so that `--resume` can go on after whatever ended it; removed
+    /// when the run is done.
+    #[arg(long, value_name = "DIR")]
+    pub work: Option<String>,
+
+    /// Go on with the run in `--work`, or begin one if there is none.
+    #[arg(long, requires = "work")]
+    pub resume: bool,
+
+    /// Leave `--work` there when the run is done.
+    #[arg(long, requires = "work")]
+    pub keep_work: bool,
+
     #[command(flatten)]
     pub sketch: SketchArgs,
     #[command(flatten)]
@@ -549,6 +562,11 @@ pub struct RunArgs {
     /// Stop when more records than this are rejected.
     #[arg(long, value_name = "N")]
     pub max_rejects: Option<String>,
+
+    /// The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the machine's (or of the control
+    /// group's) without it.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::Args)]

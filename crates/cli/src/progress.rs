@@ -59,7 +59,7 @@ impl Observer for Progress {
             return;
         }
         let template = match stage {
-            Stage::Weigh | Stage::Read => {
+            Stage::Weigh | Stage::Hash | Stage::Read => {
                 "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
             }
             Stage::Candidates | Stage::Verify | Stage::Write | Stage::Estimate => {

@@ -16,7 +16,7 @@ use minwise::verify::Measure;
 use minwise::weight::{MostDocuments, Weighting};
 use minwise::{ErrorKind, Spec, Weights};
 use minwise_corpus::{FieldPath, ReadOptions};
-use minwise_engine::{Search, Settings, Weighing};
+use minwise_engine::{Memory, Search, Settings, Weighing};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::Failure;
@@ -192,6 +192,18 @@ pub fn limits(args: &RunArgs, problems: &mut Problems) -> (usize, Option<u64>) {
     (threads, max_rejects.map(|number| problems.number("--max-rejects", number, WHOLE)))
 }
 
+/// The most memory that a run is to take.
+pub fn memory(args: &RunArgs, problems: &mut Problems) -> Memory {
+    let Some(text) = &args.memory else { return Memory::default() };
+    match size_bytes(text) {
+        Some(bytes) => problems.check("--memory", Memory::new(bytes)).unwrap_or_default(),
+        None => {
+            problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
+            Memory::default()
+        }
+    }
+}
+
 /// A share of shingles in the same places.
 fn alignment(text: &str, problems: &mut Problems) -> f64 {
     let share: f64 = problems.number("--order", text, NUMBER);
@@ -280,6 +292,7 @@ pub fn run(
     }
     let filter = filter_error(&sketch.filter_error, &mut problems);
     let (threads, max_rejects) = limits(run, &mut problems);
+    let memory = memory(run, &mut problems);
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
     let settings = Settings {
@@ -297,6 +310,8 @@ pub fn run(
         threads,
         max_rejects,
         temporary: None,
+        memory,
+        work: None,
     };
     let mut problems = Problems::default();
     problems.check("--bits", settings.row_bytes());

@@ -6,6 +6,8 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::Xxh3Default;
+
 use crate::chunk::{Chunk, Span, cut};
 use crate::compression::Compression;
 use crate::csv;
@@ -24,6 +26,18 @@ use crate::watch::Watch;
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScannedLines(pub u64);
+
+/// What the content of a source is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentHash {
+    /// Its bytes: decompressed for compressed records, as stored otherwise.
+    pub bytes: u64,
+    /// XXH3 of them, with 128 bits.
+    pub hash: u128,
+}
+
+/// Bytes that are hashed at a time.
+const HASHED_BYTES: usize = 1 << 20;
 
 /// Buffers that one thread uses again for every chunk and record it reads.
 #[derive(Debug, Default)]
@@ -102,6 +116,30 @@ impl Corpus {
     /// The bytes of all sources together.
     pub fn size_bytes(&self) -> u64 {
         self.sources.iter().map(Source::size_bytes).sum()
+    }
+
+    /// The hash of a source's content, to know it again. `go_on` is told of bytes as they are read; `None` when it says
+    /// no.
+    pub fn content_hash(
+        &self,
+        source: u32,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<ContentHash>> {
+        let reader = self.reader(source)?;
+        let mut hash = Xxh3Default::new();
+        let mut block = vec![0; HASHED_BYTES.min(reader.size_bytes() as usize)];
+        let mut at = 0;
+        while at < reader.size_bytes() {
+            let bytes = (HASHED_BYTES as u64).min(reader.size_bytes() - at);
+            let block = block.get_mut(..bytes as usize).unwrap_or_default();
+            reader.read_exact_at(at, block)?;
+            hash.update(block);
+            at += bytes;
+            if !go_on(bytes) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(ContentHash { bytes: reader.size_bytes(), hash: hash.digest128() }))
     }
 
     /// Cuts the corpus into chunks of about `target_bytes` that cover it in order, the same way in every run.

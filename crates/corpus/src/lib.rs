@@ -59,7 +59,7 @@ mod temporary;
 mod watch;
 
 pub use chunk::Chunk;
-pub use corpus::{Corpus, ScannedLines, Scratch};
+pub use corpus::{ContentHash, Corpus, ScannedLines, Scratch};
 pub use document::{Document, Place};
 pub use error::{Error, ErrorKind};
 pub use escape::{escape_control, visible, visible_json, visible_lines};
@@ -67,12 +67,14 @@ pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use options::{Encoding, ReadOptions};
 pub use output::{
-    Annotation, Output, OutputFolder, Overwrite, annotate_each, annotate_records, copy_each, copy_records,
-    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
+    Annotation, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each, annotate_records,
+    copy_each, copy_records, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
+    refuse_unlike,
 };
+pub use positional::read_at;
 pub use problem::Problem;
 pub use reject::{Reject, RejectReason};
-pub use source::{Source, open_file};
+pub use source::{Source, open_file, reason_of};
 pub use table::TableCompression;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};

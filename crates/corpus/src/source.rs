@@ -154,6 +154,11 @@ pub(crate) fn os_error(error: std::io::Error) -> std::io::Error {
     number.or(error.raw_os_error()).map_or(error, std::io::Error::from_raw_os_error)
 }
 
+/// The operating system's reason for an error, without the path.
+pub fn reason_of(error: std::io::Error) -> String {
+    os_error(error).to_string()
+}
+
 /// An open source.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {

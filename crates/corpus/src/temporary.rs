@@ -1,19 +1,20 @@
 //! Room on disk for what does not fit into memory.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::TempDir;
 
 use crate::error::{Error, Result, TEMPORARY};
-use crate::positional::read_at;
+use crate::positional::{read_at, write_at};
 
 /// An unnamed file that grows at its end, is read anywhere, and goes however the process ends.
 #[derive(Debug)]
 pub struct Temporary {
     file: File,
-    size_bytes: u64,
+    size_bytes: AtomicU64,
 }
 
 impl Temporary {
@@ -22,19 +23,18 @@ impl Temporary {
         let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
         let file = tempfile::tempfile_in(&folder)
             .map_err(|error| Error::path("make a temporary file in", &folder, error))?;
-        Ok(Self { file, size_bytes: 0 })
+        Ok(Self { file, size_bytes: AtomicU64::new(0) })
     }
 
     /// Bytes that it has.
     pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
+        self.size_bytes.load(Ordering::Acquire)
     }
 
     /// Writes bytes at the end; gives where they begin.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
-        self.file.write_all(bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
-        let begin = self.size_bytes;
-        self.size_bytes += bytes.len() as u64;
+    pub fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let begin = self.size_bytes.fetch_add(bytes.len() as u64, Ordering::AcqRel);
+        write_at(&self.file, begin, bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
         Ok(begin)
     }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn what_was_appended_is_read_anywhere() {
         let folder = tempfile::tempdir().unwrap();
-        let mut temporary = Temporary::create(Some(folder.path())).unwrap();
+        let temporary = Temporary::create(Some(folder.path())).unwrap();
         assert_eq!(temporary.append(b"one").unwrap(), 0);
         assert_eq!(temporary.append(b"three").unwrap(), 3);
         assert_eq!(temporary.size_bytes(), 8);

@@ -7,11 +7,14 @@ use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise_corpus::Corpus;
 
+use crate::documents::{Documents, RowReader, Which};
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
-use crate::hoods::{BandGroups, Candidates};
+use crate::groups::{self, Groups, NewGroups};
+use crate::hoods::Candidates;
 use crate::join::{Items, Scale, Source};
 use crate::observe::{Observer, Stage};
+use crate::order::Order;
 use crate::parallel;
 use crate::partners::Pairs;
 use crate::prepare::Preparation;
@@ -23,72 +26,83 @@ use crate::tiles::Tiles;
 /// Band keys and the places in keeper order of the documents that have them.
 type Keys = Vec<(u64, u32)>;
 
-/// Bands whose keys are in memory together: each takes 32 bytes a document while it is sorted.
+/// Bands whose keys are in memory together, and what each takes a document while it is sorted.
 const SORTED_TOGETHER: usize = 4;
+const SORTED_BYTES: u64 = 32;
 
 /// Finds the neighbourhoods among the documents that stand for their equals.
 pub(crate) fn find(
     corpus: &Corpus,
     reading: &Reading,
     equals: &Equals,
-    order: &[u32],
+    order: &Order,
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
-    let wanted = |document: u32| equals.is_first(document) && reading.documents.has_shingles(document);
+    let documents = &reading.documents;
+    let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
     let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match settings.search {
         Search::Banding => {
-            // Places in keeper order instead of documents, so that everything that follows is in that order by itself.
-            let places: Vec<u32> =
-                (0..order.len() as u32).filter(|&place| wanted(order[place as usize])).collect();
-            let groups = by_bands(reading, &places, order, settings, observer)?;
-            return Ok(Candidates::of_groups(&groups, order));
+            let resumed = settings.work.as_deref().map(groups::resumed).transpose()?.flatten();
+            let groups = match resumed {
+                Some(groups) => groups,
+                None => by_bands(documents, wanted, order, settings, observer)?,
+            };
+            return Candidates::of_groups(groups, order, documents);
         }
         Search::SortMerge => |search, pairs| search.by_shingles(pairs),
         Search::SortMergeSketch => |search, pairs| search.by_registers(pairs),
         Search::All => |search, pairs| search.all(pairs),
     };
-    let taken: Vec<u32> = order.iter().copied().filter(|&document| wanted(document)).collect();
+    let taken: Vec<u32> = (0..order.len() as u32)
+        .map(|place| order.document(place))
+        .filter(|&document| wanted(document))
+        .collect();
     // A document with equals is looked at again, when documents after it may have been kept.
     let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
     let mut pairs = Pairs::new(again, settings.threads, settings.temporary.as_deref());
     let screened = look(&PairSearch { corpus, reading, documents: &taken, settings, observer }, &mut pairs)?;
-    Candidates::of_pairs(pairs, &taken, screened)
+    Candidates::of_pairs(pairs, &taken, screened, documents)
 }
 
 /// The groups of documents that agree in each band.
 fn by_bands(
-    reading: &Reading,
-    places: &[u32],
-    order: &[u32],
+    documents: &Documents,
+    wanted: impl Fn(u32) -> bool + Sync,
+    order: &Order,
     settings: &Settings,
     observer: &dyn Observer,
-) -> Result<Vec<BandGroups>, Error> {
-    let banding = settings.banding;
+) -> Result<Groups, Error> {
+    let bands = settings.banding.bands();
     let rows = settings.rows()?;
-    observer.begin(Stage::Candidates, banding.bands() as u64);
-    let mut bands: Vec<BandGroups> = Vec::with_capacity(banding.bands());
-    let work = |(keys, scratch): &mut (Keys, Keys), band: usize| -> Result<_, Error> {
+    let room = settings.memory.room(settings.threads, documents.len());
+    let threads = settings.threads.min(SORTED_TOGETHER);
+    // All keys of a band at once if there is room for it; else those of one part of their range after the other.
+    let parts = room.parts((documents.len() * threads) as u64 * SORTED_BYTES);
+    observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
+    let work = |(keys, scratch): &mut (Keys, Keys), item: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
+        let (band, part) = (item / parts.len(), (item % parts.len()) as u64);
         keys.clear();
-        keys.extend(
-            places
-                .iter()
-                .map(|&place| (rows.key(band, reading.sketches.row(order[place as usize] as usize)), place)),
-        );
-        let mut groups = BandGroups::default();
-        for_each_group(keys, scratch, |group| groups.push(group.iter().map(|keyed| keyed.1)));
+        documents.for_each_band_key(band, &rows, |document, key| {
+            if parts.has(part, key) && wanted(document) {
+                // The place in keeper order instead of the document, so that everything that follows is in that order by
+                // itself.
+                keys.push((key, order.place(document)));
+            }
+        })?;
+        let mut groups = vec![];
+        for_each_group(keys, scratch, |group| {
+            groups::push(&mut groups, band, group.iter().map(|keyed| keyed.1));
+        });
         observer.advance(1);
         Ok(groups)
     };
-    let threads = settings.threads.min(SORTED_TOGETHER);
-    parallel::in_order(banding.bands(), threads, Default::default, work, |groups| {
-        bands.push(groups);
-        Ok::<(), Error>(())
-    })?;
-    Ok(bands)
+    let mut groups = NewGroups::new(room.held(), settings.temporary.as_deref(), settings.work.as_deref())?;
+    parallel::in_order(bands * parts.len(), threads, Default::default, work, |words| groups.add(&words))?;
+    groups.finish()
 }
 
 /// What a search for pairs is given.
@@ -102,8 +116,9 @@ struct PairSearch<'a> {
 }
 
 impl PairSearch<'_> {
-    fn row(&self, number: u32) -> &[u32] {
-        self.reading.sketches.row(self.documents[number as usize] as usize)
+    /// Rows by number, for one thread.
+    fn rows(&self) -> RowReader<'_> {
+        RowReader::new(&self.reading.documents, Which::Sketch)
     }
 
     fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> Source<'s> {
@@ -132,7 +147,7 @@ impl PairSearch<'_> {
             Measure::Jaccard => Rule::Jaccard(settings.threshold),
             Measure::Containment => Rule::Containment(settings.threshold),
         };
-        self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| true, pairs)?;
+        self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| Ok(true), pairs)?;
         Ok(Screened::default())
     }
 
@@ -151,11 +166,16 @@ impl PairSearch<'_> {
         let lower = filter.as_ref().and_then(|filter| filter.looks().first()?.lower);
         let source = self.source(Items::Registers, Rule::MoreThan(lower.unwrap_or(0) as u64));
         let Some(filter) = filter.filter(|_| lower.is_some()) else {
-            source.candidates(|_, _| true, pairs)?;
+            source.candidates(|_, _| Ok(true), pairs)?;
             return Ok(Screened::default());
         };
         // Registers of many documents were not counted, and may not be shared after all.
-        let counted = source.candidates(|a, b| !filter.screen(self.row(a), self.row(b)).rejected, pairs)?;
+        let passes = |a: u32, b: u32| {
+            let mut rows = self.rows();
+            let (a, b) = rows.pair(self.documents[a as usize], self.documents[b as usize])?;
+            Ok(!filter.screen(a, b).rejected)
+        };
+        let counted = source.candidates(passes, pairs)?;
         let compared = counted.seen * registers as u64;
         Ok(Screened { pairs: counted.seen - counted.taken, compared, registers: compared })
     }
@@ -168,23 +188,29 @@ impl PairSearch<'_> {
         let screen = Screen::of_all(settings, &rows)?;
         let tiles = Tiles::within(documents.len(), rows.words());
         let mut all = Screened::default();
-        let work = |(): &mut (), tile: usize| -> Result<_, Error> {
+        let work = |reader: &mut RowReader<'_>, tile: usize| -> Result<_, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
             let (mut found, mut screened) = (vec![], Screened::default());
+            let mut failed = Ok(());
             tiles.for_each_stretch(tile, |a, others| {
-                let row = self.row(a as u32);
-                let passes = |b: &usize| !screen.rejects(&rows, row, self.row(*b as u32), &mut screened);
-                found.extend(others.filter(passes).map(|b| (a as u32, b as u32)));
+                if failed.is_ok() {
+                    failed = reader.with_each(documents, a, others, |row, b, other| {
+                        if !screen.rejects(&rows, row, other, &mut screened) {
+                            found.push((a as u32, b as u32));
+                        }
+                    });
+                }
             });
+            failed?;
             observer.advance(tiles.rows(tile).len() as u64);
             Ok((found, screened))
         };
         parallel::in_order(
             tiles.len(),
             settings.threads,
-            || (),
+            || self.rows(),
             work,
             |(found, screened)| {
                 all.merge(&screened);

@@ -1,16 +1,20 @@
 //! The run that decides which documents stay.
 
+use std::sync::{Mutex, PoisonError};
+
 use minwise::cluster::{Cluster, Verdict, components, star};
 use minwise_corpus::Corpus;
 
 use crate::candidates;
+use crate::checkpoint;
 use crate::equal::Equals;
 use crate::error::Error;
 use crate::hoods::Candidates;
 use crate::observe::Observer;
+use crate::order::Order;
 use crate::read::Reading;
 use crate::settings::{CONNECTED, KEPT, Settings};
-use crate::verify::{self, Verification};
+use crate::verify::{self, Verification, Verified};
 
 /// A document that does not stay.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,15 +60,27 @@ pub fn dedup(
     observer: &dyn Observer,
     mut decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
-    let order = reading.documents.order(settings.keep);
-    let equals = Equals::find(reading, &order);
+    let order = Order::new(&reading.documents, settings.keep)?;
+    let room = settings.memory.room(settings.threads, order.len());
+    let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
-    let places = inverse(&order);
 
     let undecided = undecided_before(&candidates, &equals, order.len());
     let mut removed = removed_outside(&candidates, &equals, order.len());
-    decided(Decided { before: undecided[0], removed: documents_of(&removed) });
-    let mut hoods = 0;
+    let mut resumed = match settings.work.as_deref() {
+        Some(work) => checkpoint::resume(work, settings)?,
+        None => None,
+    };
+    let (mut batches, verified) = match &mut resumed {
+        Some(before) => {
+            removed.append(&mut before.removed);
+            (before.batches, before.verified.clone())
+        }
+        None => (0, Verified::nothing(&candidates, settings)),
+    };
+    decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
+    // What was decided since decisions were written down.
+    let fresh = Mutex::new(vec![]);
     let rows = settings.rows()?;
     let mut verification = verify::each_hood(
         corpus,
@@ -72,8 +88,9 @@ pub fn dedup(
         &candidates,
         settings,
         observer,
+        verified,
         |hood, neighbourhood, judge, sum| {
-            let visits = visits(hood.documents, &equals, &places);
+            let visits = visits(hood.documents, &equals, &order);
             // A pair that is found decides about all documents with the shingles of the later one.
             let copies = |number: u32| equals.copies(hood.documents[number as usize]);
             match settings.cluster {
@@ -108,10 +125,18 @@ pub fn dedup(
                 }
             }
         },
-        |_, mut pairs| {
-            hoods += 1;
-            decided(Decided { before: undecided[hoods], removed: documents_of(&pairs) });
-            removed.append(&mut pairs);
+        |hood, mut pairs| {
+            decided(Decided { before: undecided[hood + 1], removed: documents_of(&pairs) });
+            fresh.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pairs);
+        },
+        |verified| {
+            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(work) = settings.work.as_deref() {
+                checkpoint::write(work, batches, verified, &fresh)?;
+                batches += 1;
+            }
+            removed.append(&mut fresh);
+            Ok(())
         },
     )?;
 
@@ -136,7 +161,7 @@ fn undecided_before(candidates: &Candidates, equals: &Equals, documents: usize) 
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
         // An equal of a document may come before it in the input, if another policy than input order decides.
-        let here = candidates.hood(number).documents.iter();
+        let here = candidates.documents(number).iter();
         let first =
             here.flat_map(|&document| equals.members(document).iter().copied().chain([document])).min();
         before[number] = before[number + 1].min(first.unwrap_or(u32::MAX));
@@ -147,10 +172,8 @@ fn undecided_before(candidates: &Candidates, equals: &Equals, documents: usize) 
 /// Equals of documents that share a band with no other.
 fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<Removed> {
     let mut in_hood = vec![false; documents];
-    for number in 0..candidates.len() {
-        for &document in candidates.hood(number).documents {
-            in_hood[document as usize] = true;
-        }
+    for &document in candidates.all_documents() {
+        in_hood[document as usize] = true;
     }
     let outside = equals.groups().filter(|group| !in_hood[group[0] as usize]);
     outside
@@ -167,7 +190,7 @@ struct Visit {
 }
 
 /// The documents of a neighbourhood with all their equals, in keeper order.
-fn visits(documents: &[u32], equals: &Equals, places: &[u32]) -> Vec<Visit> {
+fn visits(documents: &[u32], equals: &Equals, order: &Order) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::with_capacity(documents.len());
     let mut sorted = true;
     for (number, &first) in (0..).zip(documents) {
@@ -178,16 +201,7 @@ fn visits(documents: &[u32], equals: &Equals, places: &[u32]) -> Vec<Visit> {
         }
     }
     if !sorted {
-        visits.sort_unstable_by_key(|visit| places[visit.document as usize]);
+        visits.sort_unstable_by_key(|visit| order.place(visit.document));
     }
     visits
-}
-
-/// Each document's place in keeper order.
-fn inverse(order: &[u32]) -> Vec<u32> {
-    let mut places = vec![0; order.len()];
-    for (place, &document) in (0..).zip(order) {
-        places[document as usize] = place;
-    }
-    places
 }

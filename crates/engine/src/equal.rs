@@ -2,7 +2,10 @@
 
 use minwise::sort::{Mixed, sort_mixed};
 
-use crate::read::Reading;
+use crate::documents::Documents;
+use crate::error::Error;
+use crate::memory::Room;
+use crate::order::Order;
 
 /// Documents that are equal stand for one another: the one first in keeper order for all of them.
 #[derive(Debug)]
@@ -25,27 +28,34 @@ impl Mixed for Keyed {
 }
 
 impl Equals {
-    /// Groups the documents, which `order` lists in keeper order.
-    pub(crate) fn find(reading: &Reading, order: &[u32]) -> Self {
-        let keys = &reading.equality_keys;
-        let mut sorted: Vec<Keyed> =
-            order.iter().zip(0..).map(|(&document, at)| Keyed(keys[document as usize], at)).collect();
-        sort_mixed(&mut sorted, &mut vec![]);
-
+    /// Groups the documents.
+    pub(crate) fn find(documents: &Documents, order: &Order, room: Room) -> Result<Self, Error> {
         let mut first: Vec<u32> = (0..order.len() as u32).collect();
         let mut groups = vec![];
         let mut members = vec![];
-        for group in sorted.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-            let begin = members.len();
-            members.extend(group.iter().map(|keyed| order[keyed.1 as usize]));
-            let stands = members[begin];
-            for &member in &members[begin..] {
-                first[member as usize] = stands;
+        let (mut sorted, mut scratch): (Vec<Keyed>, Vec<Keyed>) = (vec![], vec![]);
+        let parts = room.parts((order.len() * 2 * size_of::<Keyed>()) as u64);
+        for part in parts.all() {
+            sorted.clear();
+            documents.for_each_equality_key(|document, key| {
+                let keyed = Keyed(key, order.place(document));
+                if parts.has(part, keyed.mixed()) {
+                    sorted.push(keyed);
+                }
+            })?;
+            sort_mixed(&mut sorted, &mut scratch);
+            for group in sorted.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+                let begin = members.len();
+                members.extend(group.iter().map(|keyed| order.document(keyed.1)));
+                let stands = members[begin];
+                for &member in &members[begin..] {
+                    first[member as usize] = stands;
+                }
+                groups.push((stands, begin, members.len()));
             }
-            groups.push((stands, begin, members.len()));
         }
         groups.sort_unstable();
-        Self { first, groups, members }
+        Ok(Self { first, groups, members })
     }
 
     /// The document that stands for this one.

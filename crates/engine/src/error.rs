@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::memory::Memory;
+
 /// The reason why a run ended without a result.
 #[derive(Debug)]
 pub struct Error {
@@ -43,6 +45,20 @@ pub enum ErrorKind {
         /// What to try instead.
         hint: Option<String>,
     },
+    /// A run cannot be taken up again, because it was begun with something else.
+    Changed {
+        /// What differs.
+        reason: String,
+    },
+    /// The documents are too many for the memory that was allowed.
+    TooLittleMemory {
+        /// What was allowed.
+        allowed: Memory,
+        /// What is needed.
+        needed: Memory,
+        /// What for, in words.
+        reason: String,
+    },
     /// The person asked to stop.
     Cancelled,
 }
@@ -66,6 +82,10 @@ impl Error {
             ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".to_owned()),
             ErrorKind::NoSuchId { hint, .. } => Some((*hint).to_owned()),
             ErrorKind::File { hint, .. } => hint.clone(),
+            ErrorKind::Changed { .. } => {
+                Some("take the options and inputs of then, or begin anew with another `--work`".to_owned())
+            }
+            ErrorKind::TooLittleMemory { needed, .. } => Some(format!("`--memory {needed}` would be enough")),
             ErrorKind::Cancelled => None,
         }
     }
@@ -124,6 +144,12 @@ impl fmt::Display for Error {
             }
             ErrorKind::File { path, action, reason, .. } => {
                 write!(f, "cannot {action} `{}`: {reason}", minwise_corpus::escape_control(path))
+            }
+            ErrorKind::Changed { reason } => {
+                write!(f, "the run cannot be taken up again: {}", minwise_corpus::escape_control(reason))
+            }
+            ErrorKind::TooLittleMemory { allowed, needed, reason } => {
+                write!(f, "{reason} need {needed} of memory, and {allowed} are allowed")
             }
             ErrorKind::Cancelled => f.write_str("stopped"),
         }

@@ -9,6 +9,7 @@ use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
 
+use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
 use crate::observe::Observer;
 use crate::parallel;
@@ -95,7 +96,7 @@ impl Source<'_> {
     /// Adds all candidates that pass a last look to `pairs`.
     pub(crate) fn candidates(
         &self,
-        passes: impl Fn(u32, u32) -> bool + Sync,
+        passes: impl Fn(u32, u32) -> Result<bool, Error> + Sync,
         pairs: &mut Pairs<'_>,
     ) -> Result<Counted, Error> {
         let having = self.gather()?;
@@ -110,11 +111,14 @@ impl Source<'_> {
         let mut all = Counted::default();
         let take = |entries: Vec<(u64, u64)>| {
             let sums = summed(&entries);
-            let is_taken = |&(key, shared): &(u64, u64)| {
+            let mut taken = vec![];
+            for &(key, shared) in &sums {
                 let (x, y) = pair(key);
-                (join.is_candidate(x, y, shared) && passes(x, y)).then_some((x, y))
-            };
-            Ok((sums.len(), sums.iter().filter_map(is_taken).collect::<Vec<_>>()))
+                if join.is_candidate(x, y, shared) && passes(x, y)? {
+                    taken.push((x, y));
+                }
+            }
+            Ok((sums.len(), taken))
         };
         self.for_each_range(&counts, take, |(seen, taken)| {
             all.seen += seen as u64;
@@ -208,7 +212,9 @@ impl Source<'_> {
         let mut runs = Runs::new(HELD * self.threads, self.folder);
         let together = self.documents.len().div_ceil(PIECES * self.threads).clamp(1, TOGETHER);
         let items = self.documents.len().div_ceil(together);
-        let work = |(room, scratch): &mut (Prepared, Scratch), item: usize| -> Result<_, Error> {
+        let work = |(room, scratch, rows): &mut (Prepared, Scratch, RowReader<'_>),
+                    item: usize|
+         -> Result<_, Error> {
             self.check()?;
             let begin = item * together;
             let documents = &self.documents[begin..(begin + together).min(self.documents.len())];
@@ -217,13 +223,13 @@ impl Source<'_> {
                 let with = |weight: f32| number << 32 | u64::from(weight.to_bits());
                 match &self.items {
                     Items::Registers => {
-                        let row = self.reading.sketches.row(document as usize);
+                        let row = rows.row(document)?;
                         let items = (0u64..).zip(row).map(|(at, &value)| fmix64(at << 32 | u64::from(value)));
                         entries.extend(items.map(|item| (item, with(1.0))));
                     }
                     Items::Shingles(preparation, _) => {
-                        let place = self.reading.documents.place(document);
-                        let read = self.corpus.read(place, scratch)?;
+                        let place = self.reading.documents.place(document)?;
+                        let read = self.corpus.read(&place, scratch)?;
                         match preparation.set(&read.text, room) {
                             DocumentSet::Plain(set) => {
                                 entries.extend(set.as_slice().iter().map(|&shingle| (shingle, with(1.0))));
@@ -244,7 +250,11 @@ impl Source<'_> {
             sort_mixed(&mut entries, &mut vec![]);
             Ok(entries)
         };
-        parallel::in_order(items, self.threads, Default::default, work, |entries| runs.add(entries))?;
+        let prepare = || {
+            let rows = RowReader::new(&self.reading.documents, Which::Sketch);
+            (Prepared::default(), Scratch::new(), rows)
+        };
+        parallel::in_order(items, self.threads, prepare, work, |entries| runs.add(entries))?;
         Ok(runs)
     }
 

@@ -16,21 +16,27 @@
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 
 mod candidates;
+mod checkpoint;
 pub mod compare;
 pub mod dedup;
+mod documents;
 mod equal;
 mod error;
 pub mod estimate;
 pub mod frequencies;
+mod groups;
 mod hoods;
 mod join;
+mod memory;
 mod observe;
+mod order;
 pub mod output;
 pub mod pairs;
 mod parallel;
 mod partners;
 mod prepare;
 mod read;
+mod rejects;
 pub mod report;
 mod rows;
 mod runs;
@@ -39,15 +45,17 @@ mod sets;
 mod settings;
 pub mod sketch_file;
 mod store;
-mod table;
 mod tiles;
 mod verify;
+pub mod work;
 
+pub use documents::Documents;
 pub use error::{Error, ErrorKind};
+pub use memory::Memory;
 pub use observe::{Observer, Stage, Unobserved, Warning};
 pub use prepare::Weighing;
-pub use read::{Reading, Rejected, read};
+pub use read::{Reading, read};
+pub use rejects::{Rejected, Rejects};
 pub use screen::Screened;
 pub use settings::{FILTER_ERROR, ReadSettings, Search, Settings};
-pub use table::Documents;
 pub use verify::{Reordered, Verification};

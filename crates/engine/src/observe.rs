@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Stage {
     /// Counting document frequencies, in bytes.
     Weigh,
+    /// Hashing the inputs, in bytes.
+    Hash,
     /// Reading and sketching, in bytes.
     Read,
     /// Finding candidates, in bands.
@@ -25,6 +27,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Weigh => "weigh",
+            Self::Hash => "hash",
             Self::Read => "read",
             Self::Candidates => "candidates",
             Self::Verify => "verify",

@@ -59,9 +59,19 @@ pub fn write_records(
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    let places = places(reading, decisions, part).take_while(|_| !observer.cancelled());
-    target.copy(corpus, places, compression)?;
+    let mut failed = None;
+    let places = until_failure(places(reading, decisions, part), &mut failed);
+    target.copy(corpus, places.take_while(|_| !observer.cancelled()), compression)?;
+    failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
+}
+
+/// Items until one cannot be had, which is noted.
+fn until_failure<T>(
+    items: impl Iterator<Item = Result<T, Error>>,
+    failed: &mut Option<Error>,
+) -> impl Iterator<Item = T> {
+    items.map_while(|item| item.map_err(|error| *failed = Some(error)).ok())
 }
 
 /// Fails if the person asked to stop, so that what was written until then is not put in place.
@@ -78,10 +88,15 @@ pub fn write_kept_as_decided(
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    let places = reading.documents.places();
-    let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; places.len()] };
-    let kept = kept.take_while(|_| !observer.cancelled());
-    target.copy(corpus, kept.map(|document| places[document as usize]), compression)?;
+    let documents = reading.documents.len();
+    let mut places = (0..).zip(reading.documents.places());
+    let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; documents] };
+    // Kept documents come in input order, as places do.
+    let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
+    let mut failed = None;
+    let kept = until_failure(kept, &mut failed).take_while(|_| !observer.cancelled());
+    target.copy(corpus, kept, compression)?;
+    failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }
 
@@ -127,6 +142,7 @@ pub fn write_files(
     let mut scratch = Scratch::new();
     for place in places(reading, decisions, part) {
         not_cancelled(observer)?;
+        let place = place?;
         let Some(source) = corpus.sources().get(place.source as usize) else { continue };
         out.write_file(source.id(), corpus.read_raw(&place, &mut scratch)?)?;
         observer.advance(1);
@@ -139,9 +155,9 @@ fn places<'a>(
     reading: &'a Reading,
     decisions: &'a Decisions,
     part: Part,
-) -> impl Iterator<Item = Place> + 'a {
+) -> impl Iterator<Item = Result<Place, Error>> + 'a {
     let mut removed = decisions.removed.iter().map(|removed| removed.document).peekable();
-    (0..).zip(reading.documents.places()).filter_map(move |(document, &place)| {
+    (0..).zip(reading.documents.places()).filter_map(move |(document, place)| {
         let is_removed = removed.next_if_eq(&document).is_some();
         (is_removed == (part == Part::Removed)).then_some(place)
     })
@@ -158,16 +174,18 @@ pub fn write_annotated(
 ) -> Result<(), Error> {
     observer.begin(Stage::Write, reading.documents.len() as u64);
     let mut removed = decisions.removed.iter().peekable();
-    let annotated = (0..).zip(reading.documents.places()).map(|(document, &place)| {
+    let annotated = (0..).zip(reading.documents.places()).map(|(document, place)| {
         let removed = removed.next_if(|removed| removed.document == document);
-        let cluster = reading.documents.id(removed.map_or(document, |removed| removed.of), corpus);
+        let cluster = reading.documents.id(removed.map_or(document, |removed| removed.of), corpus)?;
         observer.advance(1);
-        (place, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) })
+        Ok((place?, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) }))
     });
-    let annotated = annotated.take_while(|_| !observer.cancelled());
+    let mut failed = None;
+    let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
     match target {
         Target::One(out) => annotate_records(corpus, 0..sources(corpus), annotated, out, compression)?,
         Target::Each(folder) => annotate_each(corpus, annotated, folder, compression)?,
     }
+    failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }

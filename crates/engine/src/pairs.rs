@@ -7,11 +7,12 @@ use minwise_corpus::Corpus;
 use crate::candidates;
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
-use crate::hoods::{HoodRef, Meeting};
+use crate::hoods::Candidates;
 use crate::observe::{Observer, Warning};
+use crate::order::Order;
 use crate::read::Reading;
 use crate::settings::{ALL, Settings};
-use crate::verify::{self, Verification};
+use crate::verify::{self, Verification, Verified};
 
 /// Lines from which on a family is announced beforehand.
 const MANY: u64 = 1_000_000;
@@ -56,13 +57,16 @@ pub fn pairs(
     observer: &dyn Observer,
 ) -> Result<SimilarPairs, Error> {
     let wanted =
-        of.map(|ids| reading.documents.find(ids, corpus)).transpose().map_err(|id| ErrorKind::NoSuchId {
-            id: id.to_owned(),
-            hint: "ids are read from `--id-field`; without one, a document's id is `file:line`",
+        of.map(|ids| reading.documents.find(ids, corpus)).transpose()?.transpose().map_err(|id| {
+            ErrorKind::NoSuchId {
+                id: id.to_owned(),
+                hint: "ids are read from `--id-field`; without one, a document's id is `file:line`",
+            }
         })?;
     let documents = reading.documents.len();
-    let order: Vec<u32> = (0..documents as u32).collect();
-    let equals = Equals::find(reading, &order);
+    let order = Order::of_input(documents);
+    let room = settings.memory.room(settings.threads, documents);
+    let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
     // The wanted documents, by the one that stands for them; that one is wanted too.
     let wanted: Option<Wanted> = wanted.map(|wanted| {
@@ -79,18 +83,14 @@ pub fn pairs(
         Some(wanted) => equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64),
     };
     if wanted.is_none() {
-        for number in 0..candidates.len() {
-            announce(candidates.hood(number), corpus, reading, &equals, observer)?;
-        }
+        announce(&candidates, corpus, reading, &equals, observer)?;
         let mut in_hood = vec![false; documents];
-        for number in 0..candidates.len() {
-            for &document in candidates.hood(number).documents {
-                in_hood[document as usize] = true;
-            }
+        for &document in candidates.all_documents() {
+            in_hood[document as usize] = true;
         }
         for group in equals.groups().filter(|group| !in_hood[group[0] as usize]) {
             let copies = group.len() as u64;
-            announce_many(choose_two(copies), copies, group[0], corpus, reading, observer);
+            announce_many(choose_two(copies), copies, group[0], corpus, reading, observer)?;
         }
     }
 
@@ -102,6 +102,7 @@ pub fn pairs(
         &candidates,
         settings,
         observer,
+        Verified::nothing(&candidates, settings),
         |hood, neighbourhood, judge, sum| {
             let mut found_here = vec![];
             if hood.documents.iter().any(|&document| is_wanted(document)) {
@@ -118,6 +119,7 @@ pub fn pairs(
             Ok(found_here)
         },
         |_, mut found_here| edges.append(&mut found_here),
+        |_| Ok(()),
     )?;
     for group in equals.groups() {
         let pairs = choose_two(group.len() as u64) - choose_two(unwanted(group[0]));
@@ -201,39 +203,24 @@ impl SimilarPairs {
     }
 }
 
-/// Says beforehand that a neighbourhood may give very many pairs.
+/// Says beforehand that some neighbourhoods may give very many pairs.
 fn announce(
-    hood: HoodRef<'_>,
+    candidates: &Candidates,
     corpus: &Corpus,
     reading: &Reading,
     equals: &Equals,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    let copies = |number: u32| equals.copies(hood.documents[number as usize]);
-    let numbers = 0..hood.documents.len() as u32;
-    let documents: u64 = numbers.clone().map(copies).sum();
-    let most = choose_two(documents);
+    let all_copies =
+        |number: usize| candidates.documents(number).iter().map(|&document| equals.copies(document)).sum();
     // Most neighbourhoods are too small for it, and need not be looked at.
-    if most <= MANY {
-        return Ok(());
+    let large = |number: &usize| choose_two(all_copies(*number)) > MANY;
+    let large: Vec<usize> = (0..candidates.len()).filter(large).collect();
+    for (number, pairs) in candidates.pairs_of(&large, |document| equals.copies(document))? {
+        let documents = all_copies(number);
+        let (pairs, example) = (pairs.min(choose_two(documents)), candidates.documents(number)[0]);
+        announce_many(pairs, documents, example, corpus, reading, observer)?;
     }
-    let pairs = match hood.meeting {
-        Meeting::Shelves(shelves) => {
-            let on_one = |members: &[u32]| choose_two(members.iter().map(|&number| copies(number)).sum());
-            shelves.iter().map(|(_, members)| on_one(members)).sum()
-        }
-        Meeting::Pairs(pairs) => {
-            let mut partners = vec![];
-            let mut sum: u64 = numbers.clone().map(|number| choose_two(copies(number))).sum();
-            for number in numbers {
-                pairs.partners(number, &mut partners)?;
-                let before = partners.iter().take_while(|&&partner| partner < number);
-                sum += copies(number) * before.map(|&partner| copies(partner)).sum::<u64>();
-            }
-            sum
-        }
-    };
-    announce_many(pairs.min(most), documents, hood.documents[0], corpus, reading, observer);
     Ok(())
 }
 
@@ -244,11 +231,12 @@ fn announce_many(
     corpus: &Corpus,
     reading: &Reading,
     observer: &dyn Observer,
-) {
+) -> Result<(), Error> {
     if pairs > MANY {
-        let example = reading.documents.id(example, corpus).into_owned();
+        let example = reading.documents.id(example, corpus)?.into_owned();
         observer.warn(&Warning::ManyPairs { pairs, documents, example });
     }
+    Ok(())
 }
 
 fn choose_two(n: u64) -> u64 {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
+
+/// Results of a thread that may wait for an earlier one: more would fill the memory while that one takes its time.
+const AHEAD: usize = 16;
 
 /// What the workers share: results that wait for earlier ones, and the receiver.
 struct Intake<T, E, R> {
@@ -28,6 +31,8 @@ pub fn in_order<W, T: Send, E: Send>(
     let taken = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let intake = Mutex::new(Intake { next: 0, waiting: BTreeMap::new(), receive, failed: None });
+    let taken_in = Condvar::new();
+    let ahead = AHEAD * threads.max(1);
     let run = || {
         let mut room = prepare();
         while !stop.load(Ordering::Relaxed) {
@@ -35,13 +40,22 @@ pub fn in_order<W, T: Send, E: Send>(
             if item >= items {
                 break;
             }
-            let result = work(&mut room, item);
             // A thread that panicked takes the whole run with it when the scope ends, so the data behind a poisoned
             // lock is never used.
-            let mut intake = intake.lock().unwrap_or_else(PoisonError::into_inner);
-            if intake.take_in(item, result).is_err() {
+            let mut guard = intake.lock().unwrap_or_else(PoisonError::into_inner);
+            while item > guard.next + ahead && !stop.load(Ordering::Relaxed) {
+                guard = taken_in.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            }
+            drop(guard);
+            let noise = Noise { stop: &stop, taken_in: &taken_in };
+            let result = work(&mut room, item);
+            let mut guard = intake.lock().unwrap_or_else(PoisonError::into_inner);
+            if guard.take_in(item, result).is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
+            drop(guard);
+            taken_in.notify_all();
+            std::mem::forget(noise);
         }
     };
     if threads <= 1 || items <= 1 {
@@ -56,6 +70,19 @@ pub fn in_order<W, T: Send, E: Send>(
     match intake.into_inner().unwrap_or_else(PoisonError::into_inner).failed {
         Some((_, error)) => Err(error),
         None => Ok(()),
+    }
+}
+
+/// Dropped only when a thread panics: wakes the others, which would wait for its result forever.
+struct Noise<'a> {
+    stop: &'a AtomicBool,
+    taken_in: &'a Condvar,
+}
+
+impl Drop for Noise<'_> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.taken_in.notify_all();
     }
 }
 
@@ -154,6 +181,32 @@ mod tests {
         );
         assert_eq!(result, Err("enough"));
         assert_eq!(received, 6);
+    }
+
+    #[test]
+    fn nobody_gets_far_ahead_of_a_slow_one() {
+        let (slow, most) = (AtomicBool::new(true), AtomicUsize::new(0));
+        let work = |(): &mut (), item: usize| {
+            if item == 0 {
+                thread::sleep(Duration::from_millis(100));
+                slow.store(false, Ordering::Relaxed);
+            } else if slow.load(Ordering::Relaxed) {
+                most.fetch_max(item, Ordering::Relaxed);
+            }
+            Ok::<(), ()>(())
+        };
+        in_order(10_000, 3, || (), work, |()| Ok(())).unwrap();
+        assert!(most.into_inner() <= 3 * AHEAD);
+    }
+
+    #[test]
+    fn a_panic_is_not_waited_for() {
+        let work = |(): &mut (), item: usize| {
+            assert!(item != 7, "seven");
+            Ok::<(), ()>(())
+        };
+        let run = || in_order(10_000, 3, || (), work, |()| Ok(()));
+        assert!(std::panic::catch_unwind(run).is_err());
     }
 
     #[test]

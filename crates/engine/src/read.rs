@@ -1,38 +1,34 @@
 //! The first stage: every document read, shingled and sketched, and little of it remembered.
 
+use std::borrow::Cow;
+
 use minwise::Spec;
 use minwise::keep::Keep;
-use minwise::shingle::{Shingles, Shingling, Unit};
-use minwise::sketch::Sketches;
-use minwise_corpus::{Corpus, Document, Layout, Place, Reject, Scratch};
+use minwise::shingle::{Shingling, Unit};
+use minwise_corpus::{Chunk, Corpus, Document, Place, Scratch};
+use serde::{Deserialize, Serialize};
 
+use crate::documents::segment::{Medium, Section};
+use crate::documents::{Columns, Documents, New, Shape};
 use crate::error::{Error, ErrorKind};
+use crate::memory::Memory;
 use crate::observe::{Observer, Stage, Warning};
 use crate::parallel;
 use crate::prepare::{Preparation, Prepared};
+use crate::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::screen::Placed;
 use crate::settings::ReadSettings;
-use crate::table::{Documents, New};
+use crate::work::{self, Piece, Work};
 
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
 /// finish together.
 const CHUNK_BYTES: u64 = 2 << 20;
-
-/// A record that was not taken in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
-    /// The number of its source.
-    pub source: u32,
-    /// Its line, from 1; 1 for a whole file.
-    pub line: u64,
-    /// Its id, where it could be read.
-    pub id: Option<String>,
-    /// A stable name for the reason.
-    pub code: String,
-    /// The reason in words.
-    pub message: String,
-}
+/// Segments that a run has in its folder, about, if none of them is smaller than the least.
+const SEGMENTS: u64 = 256;
+const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
+/// The section of a segment that has its rejected records.
+const REJECTS: &str = "rejects";
 
 /// What the first stage found.
 #[derive(Debug)]
@@ -40,15 +36,28 @@ pub struct Reading {
     /// The documents.
     pub documents: Documents,
     /// The records that were not taken in.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Rejects,
     /// Documents in which lone surrogates were replaced.
     pub repaired: u64,
-    /// What is kept of each sketch: [`Rows`] says what that is.
-    pub(crate) sketches: Sketches,
-    /// Where the shingles stand, if that matters.
-    pub(crate) places: Option<Sketches>,
-    /// Documents with equal keys have equal shingles, or no shingles and equal texts.
-    pub(crate) equality_keys: Vec<u128>,
+}
+
+/// How far reading has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Progress {
+    /// Chunks that are done.
+    chunks: usize,
+    /// The source of the last of them, and its lines so far: lines are numbered within a source.
+    source: u32,
+    lines: u64,
+}
+
+/// What a segment in the folder of a run says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    documents: usize,
+    rejected: u64,
+    repaired: u64,
+    after: Progress,
 }
 
 /// Reads and sketches a corpus.
@@ -57,9 +66,10 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
     observer.begin(Stage::Read, corpus.size_bytes());
 
     let tools = Tools::new(settings)?;
-    let mut reading = Reading::new(&tools);
-    // Lines are numbered within a source; chunks come in the order of sources and lines.
-    let mut lines = (0, 0);
+    let mut desk = Desk::new(corpus, settings, &tools)?;
+    let from = desk.progress.chunks;
+    observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
+    let chunks = chunks.get(from..).unwrap_or_default();
     let prepare = || Worker::new(settings, &tools);
     let work = |worker: &mut Worker<'_>, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
@@ -70,27 +80,19 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
         observer.advance(chunk.size_bytes());
         Ok((chunk, part))
     };
-    parallel::in_order(chunks.len(), settings.threads, prepare, work, |(chunk, (mut part, scanned))| {
-        if chunk.source() != lines.0 {
-            lines = (chunk.source(), 0);
-        }
-        if reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
-            // Growing step by step would copy everything several times and need twice the memory while it does. Memory
-            // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
-            let share = corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
-            reading.reserve((part.documents.len() as f64 * share * 1.1) as usize);
-        }
-        reading.append(&mut part, lines.1)?;
-        lines.1 += scanned;
-        reading.check_rejects(corpus, settings.max_rejects)
+    parallel::in_order(chunks.len(), settings.threads, prepare, work, |(chunk, part)| {
+        desk.take_in(chunk, part)
     })?;
+    let mut reading = desk.finish()?;
 
-    if let Some(pair) = reading.documents.find_repeated_ids(corpus) {
+    let room = settings.memory.room(settings.threads, reading.documents.len());
+    if let Some(pair) = reading.documents.find_repeated_ids(corpus, room)? {
         let documents = &reading.documents;
+        let place = |document: u32| documents.place_name(document, corpus).map(Cow::into_owned);
         observer.warn(&Warning::RepeatedIds {
             documents: documents.repeated_ids(),
-            example: documents.raw_id(pair[0]).to_owned(),
-            places: pair.map(|document| documents.place_name(document, corpus).into_owned()),
+            example: documents.raw_id(pair[0])?.into_owned(),
+            places: [place(pair[0])?, place(pair[1])?],
         });
     }
     if reading.repaired > 0 {
@@ -99,75 +101,211 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
     Ok(reading)
 }
 
-impl Reading {
-    fn new(tools: &Tools) -> Self {
-        Self {
-            documents: Documents::default(),
-            rejected: vec![],
-            repaired: 0,
-            sketches: Sketches::new(tools.words()),
-            places: tools.placed.as_ref().map(|placed| Sketches::new(placed.words())),
-            equality_keys: vec![],
+/// Where the parts that threads have read are put together, and put away when they are too many.
+struct Desk<'a> {
+    corpus: &'a Corpus,
+    settings: &'a ReadSettings,
+    tools: &'a Tools,
+    reading: Reading,
+    progress: Progress,
+    /// Segments in the folder of the run.
+    segments: usize,
+    /// What has not gone into a segment yet.
+    pending: Pending,
+    /// Bytes in memory from which on they are put away.
+    most_bytes: u64,
+}
+
+/// What is counted for a segment while it grows.
+#[derive(Debug, Default)]
+struct Pending {
+    rejected: u64,
+    repaired: u64,
+    /// Chunks, since even one without documents need not be read again.
+    chunks: usize,
+}
+
+impl<'a> Desk<'a> {
+    fn new(corpus: &'a Corpus, settings: &'a ReadSettings, tools: &'a Tools) -> Result<Self, Error> {
+        let reading =
+            Reading { documents: Documents::new(tools.shape()), rejected: Rejects::default(), repaired: 0 };
+        let room = settings.memory.room(settings.threads, 0);
+        let mut desk = Self {
+            corpus,
+            settings,
+            tools,
+            reading,
+            progress: Progress::default(),
+            segments: 0,
+            pending: Pending::default(),
+            most_bytes: room.reading(),
+        };
+        if let Some(work) = settings.work.as_deref() {
+            let share = (corpus.size_bytes() / SEGMENTS).max(LEAST_SEGMENT_BYTES);
+            desk.most_bytes = share.min(room.segment());
+            desk.take_up(work)?;
         }
+        Ok(desk)
     }
 
-    fn reserve(&mut self, documents: usize) {
-        self.documents.reserve(documents);
-        self.sketches.reserve(documents);
-        if let Some(places) = &mut self.places {
-            places.reserve(documents);
+    /// Takes in what an earlier process has read.
+    fn take_up(&mut self, work: &Work) -> Result<(), Error> {
+        while work.has(Piece::Segment(self.segments)) {
+            let file = work.open_piece(Piece::Segment(self.segments))?;
+            let about: About = work::about(&file)?;
+            let [rejects] = file.ranges([REJECTS])?;
+            let medium = self.reading.documents.append_stored(file, about.documents)?;
+            self.reading.rejected.append_stored(medium, rejects, about.rejected)?;
+            self.reading.repaired += about.repaired;
+            self.progress = about.after;
+            self.segments += 1;
         }
-        let _ = self.equality_keys.try_reserve(documents);
+        self.check_size()
     }
 
-    fn append(&mut self, part: &mut Self, first_line: u64) -> Result<(), Error> {
-        self.documents.append(&mut part.documents, first_line);
-        for rejected in &mut part.rejected {
-            rejected.line += first_line;
+    fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (Part, u64)) -> Result<(), Error> {
+        if chunk.source() != self.progress.source {
+            self.progress = Progress { source: chunk.source(), lines: 0, ..self.progress };
         }
-        self.rejected.append(&mut part.rejected);
-        self.repaired += part.repaired;
-        self.sketches.append(&mut part.sketches);
-        if let (Some(places), Some(part)) = (&mut self.places, &mut part.places) {
-            places.append(part);
+        if self.reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
+            // Growing step by step would copy everything several times and need twice the memory while it does. Memory
+            // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
+            let share = self.corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
+            let expected = part.columns.len() as f64 * share * 1.1;
+            let bytes = part.columns.size_bytes() as f64 / part.columns.len().max(1) as f64;
+            let most = (self.most_bytes as f64 / bytes.max(1.0)) * 1.1;
+            self.reading.documents.reserve(expected.min(most) as usize);
         }
-        self.equality_keys.append(&mut part.equality_keys);
-        // The last number is left free to mean "none".
-        if self.documents.len() >= u32::MAX as usize {
-            Err(ErrorKind::TooManyDocuments.into())
-        } else {
-            Ok(())
+        self.reading.documents.append(&mut part.columns, self.progress.lines);
+        for mut rejected in part.rejected {
+            rejected.line += self.progress.lines;
+            self.reading.rejected.push(rejected);
+            self.pending.rejected += 1;
         }
+        self.reading.repaired += part.repaired;
+        self.pending.repaired += part.repaired;
+        self.pending.chunks += 1;
+        self.progress.chunks += 1;
+        self.progress.lines += scanned;
+        self.check_size()?;
+        self.check_rejects()?;
+        if self.held_bytes() > self.most_bytes { self.put_away() } else { Ok(()) }
     }
 
-    fn check_rejects(&self, corpus: &Corpus, allowed: Option<u64>) -> Result<(), Error> {
-        let Some(allowed) = allowed else { return Ok(()) };
-        // The one that is too many, whatever else the same chunk held, so that the message is always the same.
-        let Some(last) = self.rejected.get(usize::try_from(allowed).unwrap_or(usize::MAX)) else {
+    fn held_bytes(&self) -> u64 {
+        self.reading.documents.held_bytes() + self.reading.rejected.held().len() as u64
+    }
+
+    /// Moves what is in memory to disk.
+    fn put_away(&mut self) -> Result<(), Error> {
+        let Reading { documents, rejected, .. } = &mut self.reading;
+        let rows = self.tools.rows.as_ref();
+        let Some(work) = self.settings.work.as_deref() else {
+            let file = documents.spill(rows, self.settings.temporary.as_deref())?;
+            let begin = file.append(rejected.held())?;
+            let end = begin + rejected.held().len() as u64;
+            rejected.now_stored(Medium::Temporary(file), begin..end);
+            // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
+            let room = self.settings.memory.room(self.settings.threads, documents.len());
+            self.most_bytes = self.most_bytes.min(room.segment());
+            self.pending = Pending::default();
             return Ok(());
         };
-        Err(ErrorKind::TooManyRejects { allowed, last: last.describe(corpus) }.into())
+        let piece = Piece::Segment(self.segments);
+        let mut writer = work.create(piece)?;
+        let mut open: Option<Section> = None;
+        let mut begun = vec![];
+        let documents_here = documents.write_held(rows, |section, bytes| {
+            if open != Some(section) {
+                writer.begin(section.name())?;
+                begun.push(section);
+                open = Some(section);
+            }
+            writer.write(bytes)
+        })?;
+        for section in Section::ALL.into_iter().filter(|section| !begun.contains(section)) {
+            writer.begin(section.name())?;
+        }
+        writer.begin(REJECTS)?;
+        writer.write(rejected.held())?;
+        let about = About {
+            documents: documents_here,
+            rejected: self.pending.rejected,
+            repaired: self.pending.repaired,
+            after: self.progress,
+        };
+        writer.finish(&about)?;
+        let file = work.reopen(piece)?;
+        let [rejects] = file.ranges([REJECTS])?;
+        let medium = documents.now_stored(file)?;
+        rejected.now_stored(medium, rejects);
+        self.segments += 1;
+        self.pending = Pending::default();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Reading, Error> {
+        // What is found out later needs the memory, and a run that is taken up again must find everything.
+        let unfinished = self.settings.work.is_some() && self.pending.chunks > 0;
+        if unfinished || self.reading.documents.is_stored() && self.held_bytes() > 0 {
+            self.put_away()?;
+        }
+        if self.reading.documents.is_stored() {
+            self.reading.documents.give_back_room();
+        }
+        Ok(self.reading)
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        let documents = self.reading.documents.len();
+        // The last number is left free to mean "none".
+        if documents >= u32::MAX as usize {
+            return Err(ErrorKind::TooManyDocuments.into());
+        }
+        let needed = Memory::least(self.settings.threads, documents);
+        if needed.bytes() > self.settings.memory.bytes() {
+            let allowed = self.settings.memory;
+            let reason = format!("{documents} documents and more");
+            return Err(ErrorKind::TooLittleMemory { allowed, needed, reason }.into());
+        }
+        Ok(())
+    }
+
+    fn check_rejects(&self) -> Result<(), Error> {
+        let Some(allowed) = self.settings.max_rejects else { return Ok(()) };
+        if self.reading.rejected.len() <= allowed {
+            return Ok(());
+        }
+        // The one that is too many, whatever else the same chunk held, so that the message is always the same.
+        let mut left = allowed;
+        let mut last = None;
+        self.reading.rejected.for_each(|rejected| {
+            if left == 0 && last.is_none() {
+                last = Some(rejected.describe(self.corpus));
+            }
+            left = left.saturating_sub(1);
+            Ok(())
+        })?;
+        let last = last.unwrap_or_default();
+        Err(ErrorKind::TooManyRejects { allowed, last }.into())
     }
 }
 
-impl Rejected {
-    /// Where it stands and why it was rejected, in one line.
-    #[must_use]
-    pub fn describe(&self, corpus: &Corpus) -> String {
-        let source = corpus.sources().get(self.source as usize).map_or("?", |source| source.name());
-        let source = minwise_corpus::escape_control(source);
-        match corpus.layout() {
-            Layout::Records => format!("{source}:{}: {}", self.line, self.message),
-            Layout::Texts => format!("{source}: {}", self.message),
-        }
-    }
+/// What one thread found in one chunk.
+#[derive(Debug)]
+struct Part {
+    columns: Columns,
+    rejected: Vec<Rejected>,
+    repaired: u64,
 }
 
 /// What all threads sketch with.
 struct Tools {
     preparation: Preparation,
-    /// What is kept of a sketch, unless all of it is.
+    /// The bands whose keys will be asked for.
     rows: Option<Rows>,
+    /// Whether rows are something else than registers.
+    bits: bool,
     placed: Option<Placed>,
 }
 
@@ -176,14 +314,38 @@ impl Tools {
         let spec = &settings.spec;
         Ok(Self {
             preparation: Preparation::new(spec, &settings.weighing)?,
-            rows: settings.bits.map(|(bits, banding)| Rows::new(spec, banding, Some(bits))).transpose()?,
+            rows: settings.banding.map(|banding| Rows::new(spec, banding, settings.bits)).transpose()?,
+            bits: settings.bits.is_some(),
             placed: settings.places.then(|| Placed::new(spec.seed)).transpose()?,
         })
     }
 
-    /// Words that are kept of a sketch.
-    fn words(&self) -> usize {
-        self.rows.as_ref().map_or_else(|| self.preparation.words(), Rows::words)
+    fn shape(&self) -> Shape {
+        let words = match &self.rows {
+            Some(rows) if self.bits => rows.words(),
+            _ => self.preparation.words(),
+        };
+        Shape { words, placed_words: self.placed.as_ref().map(Placed::words) }
+    }
+
+    /// Writes what is remembered of a sketch.
+    fn sketch(
+        &self,
+        prepared: &Prepared,
+        registers: &mut [u32],
+        row: &mut [u32],
+        placed: Option<&mut [u32]>,
+    ) {
+        match &self.rows {
+            Some(rows) if self.bits => {
+                self.preparation.sketch_into(prepared, registers);
+                rows.store(registers, row);
+            }
+            _ => self.preparation.sketch_into(prepared, row),
+        }
+        if let (Some(tool), Some(out)) = (&self.placed, placed) {
+            tool.sketch_into(self.preparation.in_order(prepared), out);
+        }
     }
 }
 
@@ -213,85 +375,53 @@ impl<'a> Worker<'a> {
     }
 
     /// Reads one chunk; gives how many lines it has too.
-    fn read(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(Reading, u64), Error> {
-        let mut part = Reading::new(self.tools);
-        part.reserve(self.before + self.before / 8);
+    fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Part, u64), Error> {
+        let mut part = Part { columns: Columns::new(self.tools.shape()), rejected: vec![], repaired: 0 };
+        part.columns.reserve(self.before + self.before / 8);
         let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
         let preparation = &tools.preparation;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
                 preparation.shingle(&document.text, prepared);
                 if preparation.shingler().refuses(&prepared.shingles) {
-                    part.reject_short(&place, &document, prepared.shingles.units(), &spec.shingling);
+                    let units = prepared.shingles.units();
+                    part.rejected.push(too_short(&place, &document, units, &spec.shingling));
                 } else {
                     let has_shingles = preparation.weigh(prepared);
-                    part.add(place, &document, &prepared.shingles, has_shingles, *keep);
-                    part.sketch(prepared, tools, registers);
+                    part.repaired += u64::from(document.repaired);
+                    let (row, placed) = part.columns.add(&New {
+                        place,
+                        id: document.id.as_deref(),
+                        // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
+                        characters: if keep.needs_lengths() {
+                            document.text.chars().count() as u64
+                        } else {
+                            0
+                        },
+                        has_shingles,
+                        equality_key: prepared.shingles.equality_key(),
+                    });
+                    tools.sketch(prepared, registers, row, placed);
                 }
             }
-            Err(reject) => part.reject(&place, reject),
+            Err(reject) => part.rejected.push(Rejected::new(&place, reject)),
         })?;
-        self.before = part.documents.len();
+        self.before = part.columns.len();
         Ok((part, lines.0))
     }
 }
 
-impl Reading {
-    fn add(
-        &mut self,
-        place: Place,
-        document: &Document<'_>,
-        shingles: &Shingles,
-        has_shingles: bool,
-        keep: Keep,
-    ) {
-        self.documents.add(&New {
-            place,
-            id: document.id.as_deref(),
-            // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
-            characters: if keep.needs_lengths() { document.text.chars().count() as u64 } else { 0 },
-            has_shingles,
-        });
-        self.equality_keys.push(shingles.equality_key());
-        self.repaired += u64::from(document.repaired);
-    }
-
-    fn sketch(&mut self, prepared: &Prepared, tools: &Tools, registers: &mut [u32]) {
-        let row = self.sketches.push();
-        match &tools.rows {
-            None => tools.preparation.sketch_into(prepared, row),
-            Some(rows) => {
-                tools.preparation.sketch_into(prepared, registers);
-                rows.store(registers, row);
-            }
-        }
-        if let (Some(placed), Some(places)) = (&tools.placed, &mut self.places) {
-            placed.sketch_into(tools.preparation.in_order(prepared), places.push());
-        }
-    }
-
-    fn reject(&mut self, place: &Place, reject: Reject) {
-        self.rejected.push(Rejected {
-            source: place.source,
-            line: place.line + 1,
-            code: reject.reason.code().to_owned(),
-            message: reject.reason.to_string(),
-            id: reject.id,
-        });
-    }
-
-    fn reject_short(&mut self, place: &Place, document: &Document<'_>, units: usize, shingling: &Shingling) {
-        let unit = match shingling.unit() {
-            Unit::Words => "tokens",
-            Unit::Chars => "characters",
-            Unit::Terms => "terms",
-        };
-        self.rejected.push(Rejected {
-            source: place.source,
-            line: place.line + 1,
-            id: document.id.as_deref().map(str::to_owned),
-            code: "too_short".to_owned(),
-            message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
-        });
+fn too_short(place: &Place, document: &Document<'_>, units: usize, shingling: &Shingling) -> Rejected {
+    let unit = match shingling.unit() {
+        Unit::Words => "tokens",
+        Unit::Chars => "characters",
+        Unit::Terms => "terms",
+    };
+    Rejected {
+        source: place.source,
+        line: place.line + 1,
+        id: document.id.as_deref().map(str::to_owned),
+        code: "too_short".to_owned(),
+        message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
     }
 }

@@ -17,7 +17,8 @@ use serde::Serialize;
 
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
-use crate::read::{Reading, Rejected};
+use crate::read::Reading;
+use crate::rejects::{Rejected, Rejects};
 use crate::settings::Settings;
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
@@ -92,9 +93,7 @@ impl Summary {
     #[must_use]
     pub fn new(corpus: &Corpus, reading: &Reading, decisions: &Decisions, settings: &Settings) -> Self {
         let documents = reading.documents.len() as u64;
-        let (removed, rejected) = (decisions.removed.len() as u64, reading.rejected.len() as u64);
-        let without_shingles =
-            (0..reading.documents.len() as u32).filter(|&document| !reading.documents.has_shingles(document));
+        let (removed, rejected) = (decisions.removed.len() as u64, reading.rejected.len());
         Self {
             spec: settings.spec.to_string(),
             fingerprint: format!("{:016x}", settings.spec.fingerprint()),
@@ -113,7 +112,7 @@ impl Summary {
             removed,
             removed_equal: decisions.equal,
             rejected,
-            without_shingles: without_shingles.count() as u64,
+            without_shingles: reading.documents.without_shingles(),
             repaired: reading.repaired,
             repeated_ids: reading.documents.repeated_ids(),
             clusters: decisions.clusters,
@@ -218,7 +217,8 @@ fn write_pairs(
     out: &mut Output,
 ) -> Result<(), Error> {
     for Removed { document, of, similarity } in &decisions.removed {
-        let [id, of] = [*document, *of].map(|document| reading.documents.id(document, corpus));
+        let id = reading.documents.id(*document, corpus)?;
+        let of = reading.documents.id(*of, corpus)?;
         let line = format!("{}\t{}\t{similarity:.6}\n", escape_control(&id), escape_control(&of));
         out.write_bytes(line.as_bytes())?;
     }
@@ -232,8 +232,8 @@ fn write_reordered(
     out: &mut Output,
 ) -> Result<(), Error> {
     for pair in &decisions.verification.reordered_pairs {
-        let [first, second] =
-            [pair.first, pair.second].map(|document| reading.documents.id(document, corpus));
+        let first = reading.documents.id(pair.first, corpus)?;
+        let second = reading.documents.id(pair.second, corpus)?;
         let line = format!(
             "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\n",
             escape_control(&first),
@@ -257,24 +257,24 @@ fn write_clusters(
     let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
     by_keeper.sort_by_key(|removed| (removed.of, removed.document));
     for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
-        let members = cluster.iter().map(|removed| MemberOfCluster {
-            id: reading.documents.id(removed.document, corpus).into_owned(),
-            similarity: removed.similarity,
-        });
-        let keeper = reading.documents.id(cluster[0].of, corpus);
-        let line = ClusterLine { cluster: &keeper, size: cluster.len() + 1, members: members.collect() };
+        let mut members = Vec::with_capacity(cluster.len());
+        for removed in cluster {
+            let id = reading.documents.id(removed.document, corpus)?.into_owned();
+            members.push(MemberOfCluster { id, similarity: removed.similarity });
+        }
+        let keeper = reading.documents.id(cluster[0].of, corpus)?;
+        let line = ClusterLine { cluster: &keeper, size: cluster.len() + 1, members };
         write_json_line(&line, out)?;
     }
     Ok(())
 }
 
-fn write_rejects(corpus: &Corpus, rejected: &[Rejected], out: &mut Output) -> Result<(), Error> {
-    for Rejected { source, line, id, code, message } in rejected {
-        let file = corpus.sources().get(*source as usize).map_or("?", |source| source.name());
-        let line = RejectLine { file, line: *line, id: id.as_deref(), reason: code, message };
-        write_json_line(&line, out)?;
-    }
-    Ok(())
+fn write_rejects(corpus: &Corpus, rejects: &Rejects, out: &mut Output) -> Result<(), Error> {
+    rejects.for_each(|Rejected { source, line, id, code, message }| {
+        let file = corpus.sources().get(source as usize).map_or("?", |source| source.name());
+        let line = RejectLine { file, line, id: id.as_deref(), reason: &code, message: &message };
+        write_json_line(&line, out)
+    })
 }
 
 fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {

@@ -81,6 +81,11 @@ impl Rows {
         Ok(Self { banding, form })
     }
 
+    /// How many bands there are.
+    pub(crate) fn bands(&self) -> usize {
+        self.banding.bands()
+    }
+
     /// Words of a row.
     pub(crate) fn words(&self) -> usize {
         match &self.form {

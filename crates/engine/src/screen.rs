@@ -5,7 +5,7 @@ use minwise::Error;
 use minwise::estimate::Estimate;
 use minwise::filter::{Budget, Filter, default_looks, shuffle};
 use minwise::sketch::sectional::Tolerant;
-use minwise::sketch::{Method, Sketcher, Sketches};
+use minwise::sketch::{Method, Sketcher};
 use minwise::verify::order::TOLERANCE;
 
 use crate::rows::Rows;
@@ -81,6 +81,11 @@ impl Screen {
         Ok(Self { filters, shuffle })
     }
 
+    /// Whether rows are asked at all.
+    pub(crate) fn asks(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
     /// Whether the pair is put aside; counts what was compared.
     pub(crate) fn rejects(&self, rows: &Rows, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
         let mut rejected = false;
@@ -130,9 +135,8 @@ impl Placed {
 
 /// Finds pairs whose shared shingles clearly stand in other places.
 #[derive(Debug)]
-pub(crate) struct OrderScreen<'a> {
+pub(crate) struct OrderScreen {
     placed: Placed,
-    sketches: &'a Sketches,
     /// For each number of agreeing registers: the most aligned ones with which a pair is put aside.
     lower: Vec<Option<usize>>,
     threshold: f64,
@@ -147,8 +151,8 @@ pub(crate) struct Misaligned {
     pub alignment: Estimate,
 }
 
-impl<'a> OrderScreen<'a> {
-    pub(crate) fn new(settings: &Settings, sketches: &'a Sketches) -> Result<Option<Self>, Error> {
+impl OrderScreen {
+    pub(crate) fn new(settings: &Settings) -> Result<Option<Self>, Error> {
         let (Some(order), Some(error)) = (settings.order, settings.filter) else { return Ok(None) };
         let lower = (0..=PLACED_REGISTERS)
             .map(|agreeing| match agreeing {
@@ -162,12 +166,11 @@ impl<'a> OrderScreen<'a> {
             })
             .collect::<Result<_, Error>>()?;
         let placed = Placed::new(settings.spec.seed)?;
-        Ok(Some(Self { placed, sketches, lower, threshold: settings.threshold }))
+        Ok(Some(Self { placed, lower, threshold: settings.threshold }))
     }
 
     /// Puts a pair aside if a pair as well aligned as asked for would look like this with the stated error at most.
-    pub(crate) fn rejects(&self, a: u32, b: u32) -> Option<Misaligned> {
-        let [a, b] = [a, b].map(|document| self.sketches.row(document as usize));
+    pub(crate) fn rejects(&self, a: &[u32], b: &[u32]) -> Option<Misaligned> {
         let matches = self.placed.sketcher.matches(a, b);
         // Shingles that agree by chance do not matter here: among n pairs of them there are n/2³².
         let lower = self.lower[matches.minima]?;

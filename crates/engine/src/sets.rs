@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use minwise::verify::order::alignment_share;
 use minwise_corpus::{Corpus, Scratch};
 
+use crate::documents::Documents;
 use crate::error::Error;
 use crate::parallel;
 use crate::prepare::{DocumentSet, Preparation, Prepared};
-use crate::table::Documents;
 
 /// Reads documents again and gives their shingle sets.
 #[derive(Debug)]
@@ -52,13 +52,13 @@ impl Drop for Lent<'_> {
 
 impl Loader<'_> {
     fn load(&self, document: u32, room: &mut Room) -> Result<DocumentSet, Error> {
-        let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
+        let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
         Ok(self.preparation.set(&read.text, &mut room.prepared))
     }
 
     /// The shingles of a document in order, in the room.
     fn shingle<'r>(&self, document: u32, room: &'r mut Room) -> Result<&'r [u64], Error> {
-        let read = self.corpus.read(self.documents.place(document), &mut room.scratch)?;
+        let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
         self.preparation.shingle(&read.text, &mut room.prepared);
         self.preparation.weigh(&mut room.prepared);
         Ok(self.preparation.in_order(&room.prepared))
@@ -71,12 +71,23 @@ pub(crate) struct Sets<'a> {
     documents: &'a [u32],
     room: &'a mut Room,
     rooms: Rooms,
-    held: Vec<Option<DocumentSet>>,
-    /// When each was used last; the oldest go first when there is no more room.
-    used: Vec<u64>,
+    /// For each document, where its set is in `held`.
+    slots: Vec<u32>,
+    held: Vec<Held>,
     now: u64,
     size_bytes: usize,
     budget: Budget,
+}
+
+/// The slot of a document whose set is not there.
+const NONE: u32 = u32::MAX;
+
+/// A set that is there.
+struct Held {
+    document: u32,
+    /// When it was used last; the oldest go first when there is no more room.
+    used: u64,
+    set: DocumentSet,
 }
 
 /// What a neighbourhood may take.
@@ -102,8 +113,8 @@ impl<'a> Sets<'a> {
             documents,
             room,
             rooms: Rooms::default(),
-            held: vec![None; documents.len()],
-            used: vec![0; documents.len()],
+            slots: vec![NONE; documents.len()],
+            held: vec![],
             now: 0,
             size_bytes: 0,
             budget,
@@ -113,19 +124,19 @@ impl<'a> Sets<'a> {
     /// The sets of two documents of the neighbourhood.
     pub(crate) fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
         self.now += 1;
+        // Noted before loading, so that making room for one does not throw out the other.
         for document in [a, b] {
-            // Noted before loading, so that making room for one does not throw out the other.
-            self.used[document as usize] = self.now;
+            if let Some(held) = self.held.get_mut(self.slots[document as usize] as usize) {
+                held.used = self.now;
+            }
         }
         for document in [a, b] {
-            if self.held[document as usize].is_none() {
+            if self.slots[document as usize] == NONE {
                 self.load(document)?;
             }
         }
-        match (&self.held[a as usize], &self.held[b as usize]) {
-            (Some(a), Some(b)) => Ok((a, b)),
-            _ => unreachable!("both were used just now, so neither was thrown out"),
-        }
+        let [a, b] = [a, b].map(|document| &self.held[self.slots[document as usize] as usize].set);
+        Ok((a, b))
     }
 
     /// The alignment share of two documents. Both are read again, since sets have no order.
@@ -148,14 +159,15 @@ impl<'a> Sets<'a> {
     /// Loads a document and those behind it, with several threads.
     fn load_ahead(&mut self, document: u32) -> Result<(), Error> {
         let mut text_bytes = 0;
-        let missing: Vec<u32> = (document..self.documents.len() as u32)
-            .filter(|&next| self.held[next as usize].is_none())
-            .take_while(|&next| {
-                let first = next == document;
-                text_bytes += u64::from(self.loader.documents.place(self.documents[next as usize]).len);
-                first || text_bytes <= self.budget.ahead_bytes
-            })
-            .collect();
+        let mut missing: Vec<u32> = vec![];
+        for next in (document..self.documents.len() as u32).filter(|&next| self.slots[next as usize] == NONE)
+        {
+            text_bytes += u64::from(self.loader.documents.place(self.documents[next as usize])?.len);
+            if next != document && text_bytes > self.budget.ahead_bytes {
+                break;
+            }
+            missing.push(next);
+        }
         let mut loaded = Vec::with_capacity(missing.len());
         let (loader, documents) = (self.loader, self.documents);
         let work =
@@ -166,7 +178,6 @@ impl<'a> Sets<'a> {
             Ok(())
         })?;
         for (next, set) in missing.into_iter().zip(loaded) {
-            self.used[next as usize] = self.now;
             self.put(next, set);
         }
         Ok(())
@@ -174,7 +185,8 @@ impl<'a> Sets<'a> {
 
     fn put(&mut self, document: u32, set: DocumentSet) {
         self.size_bytes += set.size_bytes();
-        self.held[document as usize] = Some(set);
+        self.slots[document as usize] = self.held.len() as u32;
+        self.held.push(Held { document, used: self.now, set });
     }
 
     /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
@@ -182,18 +194,19 @@ impl<'a> Sets<'a> {
         if self.size_bytes <= self.budget.bytes {
             return;
         }
-        let held = |document: &u32| {
-            self.held[*document as usize].is_some() && self.used[*document as usize] < self.now
-        };
-        let mut oldest: Vec<u32> = (0..self.documents.len() as u32).filter(held).collect();
-        oldest.sort_by_key(|&document| self.used[document as usize]);
-        for document in oldest {
+        self.held.sort_by_key(|held| (held.used, held.document));
+        let (mut thrown, now) = (0, self.now);
+        for held in self.held.iter().take_while(|held| held.used < now) {
             if self.size_bytes <= self.budget.bytes / 2 {
                 break;
             }
-            if let Some(set) = self.held[document as usize].take() {
-                self.size_bytes -= set.size_bytes();
-            }
+            self.size_bytes -= held.set.size_bytes();
+            self.slots[held.document as usize] = NONE;
+            thrown += 1;
+        }
+        self.held.drain(..thrown);
+        for (slot, held) in (0..).zip(&self.held) {
+            self.slots[held.document as usize] = slot;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, Curve, tune};
@@ -13,8 +14,10 @@ use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise::{Error, Spec};
 
+use crate::memory::Memory;
 use crate::prepare::Weighing;
 use crate::rows::Rows;
+use crate::work::Work;
 
 /// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
 pub const FILTER_ERROR: f64 = 1e-6;
@@ -65,17 +68,25 @@ pub struct ReadSettings {
     pub weighing: Weighing,
     /// Which document of a cluster stays, because that may depend on lengths.
     pub keep: Keep,
-    /// Bits that are kept of each register, besides the keys of these bands; without them, registers are kept whole.
-    pub bits: Option<(Bits, Banding)>,
+    /// The bands whose keys will be asked for.
+    pub banding: Option<Banding>,
+    /// Bits that are kept of each register, besides the keys of its bands; without them, registers are kept whole.
+    pub bits: Option<Bits>,
     /// Whether it matters where shingles stand.
     pub places: bool,
     /// Threads to work with.
     pub threads: usize,
     /// Rejected records that are put up with.
     pub max_rejects: Option<u64>,
+    /// The most memory to take.
+    pub memory: Memory,
+    /// Where goes what does not fit into it.
+    pub temporary: Option<PathBuf>,
+    /// The folder of the run, from which it can be taken up again.
+    pub work: Option<Arc<Work>>,
 }
 
-/// The settings of a run. All of them but `threads` and `max_rejects` change its result and are part of its report.
+/// The settings of a run. All of them but the last five change its result and are part of its report.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How documents become sketches.
@@ -106,6 +117,10 @@ pub struct Settings {
     pub max_rejects: Option<u64>,
     /// Where intermediate results go that do not fit into memory; where the system keeps such files without it.
     pub temporary: Option<PathBuf>,
+    /// The most memory to take.
+    pub memory: Memory,
+    /// The folder of the run, from which it can be taken up again.
+    pub work: Option<Arc<Work>>,
 }
 
 impl Settings {
@@ -129,21 +144,27 @@ impl Settings {
             threads: available_parallelism().map_or(1, usize::from),
             max_rejects: None,
             temporary: None,
+            memory: Memory::default(),
+            work: None,
         })
     }
 
     /// What reading needs to know of them.
     #[must_use]
     pub fn reading(&self) -> ReadSettings {
-        let Self { spec, keep, threads, max_rejects, banding, .. } = *self;
+        let Self { spec, keep, bits, threads, max_rejects, memory, .. } = *self;
         ReadSettings {
             spec,
             weighing: self.weighing.clone(),
             keep,
-            bits: self.bits.map(|bits| (bits, banding)),
+            banding: (bits.is_some() || self.search == Search::Banding).then_some(self.banding),
+            bits,
             places: self.asks_places(),
             threads,
             max_rejects,
+            memory,
+            temporary: self.temporary.clone(),
+            work: self.work.clone(),
         }
     }
 

@@ -12,6 +12,7 @@ use minwise::{Spec, VERSION};
 use minwise_corpus::{Corpus, Overwrite};
 use serde::{Deserialize, Serialize};
 
+use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::store::{Kind, Mapped, Writer};
@@ -58,18 +59,19 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
     writer.begin("id_ends")?;
     let mut end = 0;
     for document in numbers() {
-        end += documents.id(document, corpus).len() as u64;
+        end += documents.id(document, corpus)?.len() as u64;
         writer.write(&end.to_le_bytes())?;
     }
     writer.begin("ids")?;
     for document in numbers() {
-        writer.write(documents.id(document, corpus).as_bytes())?;
+        writer.write(documents.id(document, corpus)?.as_bytes())?;
     }
     writer.begin("rows")?;
     let mut row_bytes = vec![];
-    for document in 0..documents.len() {
+    let mut rows = RowReader::new(documents, Which::Sketch);
+    for document in numbers() {
         row_bytes.clear();
-        row_bytes.extend(reading.sketches.row(document).iter().flat_map(|word| word.to_le_bytes()));
+        row_bytes.extend(rows.row(document)?.iter().flat_map(|word| word.to_le_bytes()));
         writer.write(&row_bytes)?;
     }
     let about = About {
@@ -77,7 +79,7 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
         spec_version: VERSION,
         unicode: UNICODE.to_owned(),
         documents: documents.len() as u64,
-        words: reading.sketches.registers() as u64,
+        words: documents.shape().words as u64,
     };
     writer.finish(&about)
 }

@@ -2,11 +2,11 @@
 
 use minwise::candidate::ExpectedRecall;
 use minwise::cluster::{Found, Judge, Neighbourhood};
-use minwise::sketch::Sketches;
 use minwise_corpus::Corpus;
 
+use crate::documents::{Documents, RowReader, Which};
 use crate::error::{Error, ErrorKind};
-use crate::hoods::{Candidates, HoodRef, Meeting};
+use crate::hoods::{Batch, Candidates, HoodRef, Meeting};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
 use crate::prepare::Preparation;
@@ -90,7 +90,7 @@ impl Verification {
     }
 
     /// Takes over what the judge of one neighbourhood has seen.
-    fn take(&mut self, judge: ExactJudge<'_>) {
+    fn take(&mut self, judge: ExactJudge<'_, '_>) {
         self.candidates += judge.candidates;
         self.screened.merge(&judge.screened);
         self.compared += judge.compared;
@@ -116,16 +116,17 @@ impl Verification {
 struct Bench<'a> {
     rows: Rows,
     screen: Screen,
-    order: Option<OrderScreen<'a>>,
-    sketches: &'a Sketches,
+    order: Option<OrderScreen>,
     settings: &'a Settings,
     observer: &'a dyn Observer,
 }
 
 /// Compares documents of one neighbourhood: by their sketches, and if that leaves it open by their shingle sets.
-pub(crate) struct ExactJudge<'a> {
+pub(crate) struct ExactJudge<'a, 'r> {
     sets: Sets<'a>,
     hood: HoodRef<'a>,
+    rows: &'a mut RowReader<'r>,
+    placed_rows: &'a mut RowReader<'r>,
     bench: &'a Bench<'a>,
     candidates: u64,
     screened: Screened,
@@ -135,7 +136,7 @@ pub(crate) struct ExactJudge<'a> {
     reordered_pairs: Vec<Reordered>,
 }
 
-impl ExactJudge<'_> {
+impl ExactJudge<'_, '_> {
     /// The exact similarity, whether it reaches the threshold or not.
     pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
         let (a, b) = self.sets.both(a, b)?;
@@ -150,18 +151,20 @@ impl ExactJudge<'_> {
     }
 
     /// Whether the sketches put a pair aside.
-    fn is_screened(&mut self, a: u32, b: u32) -> bool {
+    fn is_screened(&mut self, a: u32, b: u32) -> Result<bool, Error> {
         let bench = self.bench;
-        let [row_a, row_b] = [a, b].map(|document| bench.sketches.row(document as usize));
-        if bench.screen.rejects(&bench.rows, row_a, row_b, &mut self.screened) {
-            return true;
+        if bench.screen.asks() {
+            let (row_a, row_b) = self.rows.pair(a, b)?;
+            if bench.screen.rejects(&bench.rows, row_a, row_b, &mut self.screened) {
+                return Ok(true);
+            }
         }
-        let Some(misaligned) = bench.order.as_ref().and_then(|order| order.rejects(a, b)) else {
-            return false;
-        };
+        let Some(order) = &bench.order else { return Ok(false) };
+        let (row_a, row_b) = self.placed_rows.pair(a, b)?;
+        let Some(misaligned) = order.rejects(row_a, row_b) else { return Ok(false) };
         let Some(similarity) = misaligned.similar else {
             self.screened.pairs += 1;
-            return true;
+            return Ok(true);
         };
         self.reordered_estimated += 1;
         self.note_reordered(Reordered {
@@ -172,11 +175,11 @@ impl ExactJudge<'_> {
             alignment: misaligned.alignment.value,
             alignment_error: misaligned.alignment.standard_error,
         });
-        true
+        Ok(true)
     }
 }
 
-impl Judge for ExactJudge<'_> {
+impl Judge for ExactJudge<'_, '_> {
     type Error = Error;
 
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
@@ -186,7 +189,7 @@ impl Judge for ExactJudge<'_> {
         }
         self.candidates += 1;
         let [first, second] = [a, b].map(|number| self.hood.documents[number as usize]);
-        if self.is_screened(first, second) {
+        if self.is_screened(first, second)? {
             return Ok(None);
         }
         self.compared += 1;
@@ -213,48 +216,82 @@ impl Judge for ExactJudge<'_> {
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
         match self.hood.meeting {
             Meeting::Pairs(pairs) => pairs.partners(document, out),
-            Meeting::Shelves(_) => unreachable!("they are asked of a neighbourhood of pairs only"),
+            Meeting::Shelves(_) | Meeting::Large(_) => unreachable!("asked in a neighbourhood of pairs only"),
         }
     }
 
-    fn split_key(&self, document: u32, band: u32, split: usize) -> u64 {
-        let row = self.bench.sketches.row(self.hood.documents[document as usize] as usize);
-        self.bench.rows.split_key(band as usize, split, row)
+    fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
+        match self.hood.meeting {
+            Meeting::Large(shelves) => shelves.of(document, out),
+            Meeting::Shelves(_) | Meeting::Pairs(_) => unreachable!("asked in a large neighbourhood only"),
+        }
+    }
+
+    fn split_key(&mut self, document: u32, band: u32, split: usize) -> Result<u64, Error> {
+        let row = self.rows.row(self.hood.documents[document as usize])?;
+        Ok(self.bench.rows.split_key(band as usize, split, row))
     }
 }
 
-/// Runs `work` on every neighbourhood and hands its results to `receive`, in the order of the neighbourhoods.
+/// How far verification has come.
+#[derive(Debug, Clone)]
+pub(crate) struct Verified {
+    /// The first neighbourhood that is not done.
+    pub next: usize,
+    /// What was added up over those that are.
+    pub sum: Verification,
+}
+
+impl Verified {
+    /// Nothing is done.
+    pub(crate) fn nothing(candidates: &Candidates, settings: &Settings) -> Self {
+        let mut sum = Verification::new(settings);
+        // Whoever compared all rows to find candidates has put pairs aside already.
+        sum.screened = candidates.screened();
+        sum.candidates = sum.screened.pairs;
+        Self { next: 0, sum }
+    }
+}
+
+/// Runs `work` on every neighbourhood that `verified` leaves, and hands its results to `receive`, in the order of the
+/// neighbourhoods. `done` is told after each batch.
+#[expect(clippy::too_many_arguments, reason = "the run and what it is given, and three things to do with it")]
 pub(crate) fn each_hood<T: Send>(
     corpus: &Corpus,
     reading: &Reading,
     candidates: &Candidates,
     settings: &Settings,
     observer: &dyn Observer,
-    work: impl Fn(HoodRef<'_>, &Neighbourhood, &mut ExactJudge<'_>, &mut Verification) -> Result<T, Error> + Sync,
-    mut receive: impl FnMut(HoodRef<'_>, T) + Send,
+    mut verified: Verified,
+    work: impl Fn(HoodRef<'_>, &Neighbourhood, &mut ExactJudge<'_, '_>, &mut Verification) -> Result<T, Error>
+    + Sync,
+    receive: impl FnMut(usize, T) + Send,
+    mut done: impl FnMut(&Verified) -> Result<(), Error>,
 ) -> Result<Verification, Error> {
-    observer.begin(Stage::Verify, candidates.documents() as u64);
+    observer.begin(Stage::Verify, candidates.all_documents().len() as u64);
+    observer.advance((0..verified.next).map(|number| candidates.documents(number).len() as u64).sum());
     let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
     let rows = settings.rows()?;
-    let order = reading.places.as_ref().map(|places| OrderScreen::new(settings, places)).transpose()?;
+    let placed = reading.documents.shape().placed_words.is_some();
     let bench = Bench {
         screen: Screen::new(settings, &rows)?,
-        order: order.flatten(),
+        order: if placed { OrderScreen::new(settings)? } else { None },
         rows,
-        sketches: &reading.sketches,
         settings,
         observer,
     };
     let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation };
-    let run = |number: usize, room: &mut Room, budget: Budget| -> Result<(T, Verification), Error> {
+    let run = |batch: &Batch<'_>, number: usize, seat: &mut Seat<'_>, budget: Budget| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let hood = candidates.hood(number);
-        let neighbourhood = neighbourhood(hood, KEPT.0);
+        let hood = batch.hood(number);
+        let neighbourhood = hood.neighbourhood(KEPT.0);
         let mut judge = ExactJudge {
-            sets: Sets::new(&loader, hood.documents, room, budget),
+            sets: Sets::new(&loader, hood.documents, &mut seat.room, budget),
             hood,
+            rows: &mut seat.rows,
+            placed_rows: &mut seat.placed_rows,
             bench: &bench,
             candidates: 0,
             screened: Screened::default(),
@@ -270,70 +307,80 @@ pub(crate) fn each_hood<T: Send>(
         Ok((result, verification))
     };
 
-    // Large neighbourhoods by all threads together, small ones by one thread each.
-    let text_bytes = |number: usize| -> u64 {
-        let documents = candidates.hood(number).documents.iter();
-        documents.map(|&document| u64::from(reading.documents.place(document).len)).sum()
-    };
-    let (large, small): (Vec<usize>, Vec<usize>) =
-        (0..candidates.len()).partition(|&number| settings.threads > 1 && text_bytes(number) > LARGE_BYTES);
-
-    let mut sum = Verification::new(settings);
-    // Whoever compared all rows to find candidates has put pairs aside already.
-    sum.screened = candidates.screened();
-    sum.candidates = sum.screened.pairs;
-    let mut delivery =
-        Delivery { results: std::iter::repeat_with(|| None).take(candidates.len()).collect(), next: 0, sum };
-    let mut deliver = |number: usize, result| {
-        delivery.put(number, result, |number, result| receive(candidates.hood(number), result));
-    };
+    let memory = settings.memory.room(settings.threads, reading.documents.len());
+    let folder = settings.temporary.as_deref();
     let all = Budget {
         bytes: SETS_BYTES * settings.threads,
         threads: settings.threads,
         ahead_bytes: AHEAD_BYTES * settings.threads as u64,
     };
-    let mut room = Room::default();
-    for number in large {
-        deliver(number, run(number, &mut room, all)?);
-    }
     let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
-    let work = |room: &mut Room, item: usize| Ok((small[item], run(small[item], room, one)?));
-    parallel::in_order(small.len(), settings.threads, Room::default, work, |(number, result)| {
-        deliver(number, result);
-        Ok::<(), Error>(())
-    })?;
-    Ok(delivery.sum)
+    let seat = || Seat::new(&reading.documents);
+    let mut receive = receive;
+    for hoods in candidates.batches(verified.next, memory, settings.work.is_some()) {
+        let batch = candidates.load(hoods.clone(), memory, folder)?;
+        // Large neighbourhoods by all threads together, small ones by one thread each.
+        let (large, small): (Vec<usize>, Vec<usize>) = hoods
+            .clone()
+            .partition(|&number| settings.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES);
+        let mut delivery = Delivery {
+            results: std::iter::repeat_with(|| None).take(hoods.len()).collect(),
+            first: hoods.start,
+            verified: &mut verified,
+            receive: &mut receive,
+        };
+        let mut common = seat();
+        for number in large {
+            delivery.put(number, run(&batch, number, &mut common, all)?);
+        }
+        drop(common);
+        let work = |seat: &mut Seat<'_>, item: usize| Ok((small[item], run(&batch, small[item], seat, one)?));
+        parallel::in_order(small.len(), settings.threads, seat, work, |(number, result)| {
+            delivery.put(number, result);
+            Ok::<(), Error>(())
+        })?;
+        done(&verified)?;
+    }
+    Ok(verified.sum)
 }
 
-/// Results that come in any order and are handed on in the order of the neighbourhoods, so that not even the last bit of
-/// a sum depends on the threads.
-struct Delivery<T> {
-    results: Vec<Option<(T, Verification)>>,
-    next: usize,
-    sum: Verification,
+/// One thread's room to verify in.
+struct Seat<'a> {
+    room: Room,
+    rows: RowReader<'a>,
+    placed_rows: RowReader<'a>,
 }
 
-impl<T> Delivery<T> {
-    fn put(&mut self, number: usize, result: (T, Verification), mut hand_on: impl FnMut(usize, T)) {
-        self.results[number] = Some(result);
-        while let Some((result, verification)) = self.results.get_mut(self.next).and_then(Option::take) {
-            self.sum.merge(&verification);
-            hand_on(self.next, result);
-            self.next += 1;
+impl<'a> Seat<'a> {
+    fn new(documents: &'a Documents) -> Self {
+        Self {
+            room: Room::default(),
+            rows: RowReader::new(documents, Which::Sketch),
+            placed_rows: RowReader::new(documents, Which::Placed),
         }
     }
 }
 
-/// How the documents of a neighbourhood meet. Shelves that are too small ever to be split and hold the same documents in
-/// several bands are taken once.
-fn neighbourhood(hood: HoodRef<'_>, unsplit: usize) -> Neighbourhood {
-    let shelves = match hood.meeting {
-        Meeting::Pairs(_) => return Neighbourhood::of_pairs(hood.documents.len()),
-        Meeting::Shelves(shelves) => shelves,
-    };
-    let (mut small, large): (Vec<_>, Vec<_>) =
-        shelves.iter().partition(|(_, members)| members.len() <= unsplit);
-    small.sort_unstable_by_key(|&(band, members)| (members, band));
-    small.dedup_by_key(|(_, members)| *members);
-    Neighbourhood::new(hood.documents.len(), small.into_iter().chain(large))
+/// Results of a batch that come in any order and are handed on in the order of the neighbourhoods, so that not even the
+/// last bit of a sum depends on the threads.
+struct Delivery<'a, T, R> {
+    results: Vec<Option<(T, Verification)>>,
+    /// The number of the first neighbourhood of the batch.
+    first: usize,
+    verified: &'a mut Verified,
+    receive: &'a mut R,
+}
+
+impl<T, R: FnMut(usize, T)> Delivery<'_, T, R> {
+    fn put(&mut self, number: usize, result: (T, Verification)) {
+        self.results[number - self.first] = Some(result);
+        let Verified { next, sum } = self.verified;
+        while let Some((result, verification)) =
+            self.results.get_mut(*next - self.first).and_then(Option::take)
+        {
+            sum.merge(&verification);
+            (self.receive)(*next, result);
+            *next += 1;
+        }
+    }
 }

@@ -5,11 +5,13 @@
 //! - [`concepts`]: the pictures and the table of `docs/concepts`, made of the two.
 //! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
 //!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
+//! - [`corpus`]: documents of any number whose near-duplicates are known.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it.
 
 pub mod catalogue;
 pub mod check;
 pub mod concepts;
+pub mod corpus;
 mod data;
 pub mod definition;
 pub mod experiment;

@@ -1,19 +1,20 @@
 //! `minwise dedup`: a corpus without its near-duplicates.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
 use minwise_corpus::{
-    Corpus, Layout, Output, OutputFolder, Overwrite, TableCompression, refuse_annotation, refuse_overlap,
-    refuse_same_names, refuse_shared, refuse_unlike,
+    Corpus, Layout, Output, OutputFolder, Overwrite, ReadOptions, TableCompression, refuse_annotation,
+    refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
 };
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{
     Part, Target, write_annotated, write_files, write_kept_as_decided, write_records,
 };
 use minwise_engine::report::{Report, Summary};
+use minwise_engine::work::{self, Manifest, Work};
 use minwise_engine::{Reading, Settings, read};
 
 use super::{open, overwrite, rejects, weigh};
@@ -33,6 +34,9 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     settings.temporary.clone_from(&options.spool_dir);
 
     let progress = Progress::new(printer);
+    if let Some(folder) = &args.work {
+        work::refuse(Path::new(folder), args.resume)?;
+    }
     let corpus = open(&args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus, compression)?;
@@ -40,11 +44,21 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     settings.weighing =
         weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
 
+    if let Some(folder) = &args.work {
+        let options = known_again(&settings, &options, &corpus);
+        let manifest = Manifest::new(options, &corpus, settings.threads, &progress)?;
+        let work = Work::open(Path::new(folder), &manifest, args.resume)?;
+        settings.work = Some(Arc::new(work));
+    }
+
     let reading = read(&corpus, &settings.reading(), &progress)?;
     let early = targets.written_early();
     let decisions = decide(&corpus, &reading, &settings, &progress, early, compression)?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
     targets.write(&corpus, &reading, &decisions, &summary, &progress)?;
+    if let Some(work) = settings.work.take().filter(|_| !args.keep_work) {
+        work.remove()?;
+    }
 
     progress.clear();
     printer.summary(&summary, started.elapsed());
@@ -53,6 +67,33 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
         None => "`--report DIR` lists all of them in `DIR/rejects.jsonl`".to_owned(),
     };
     Ok(rejects(&reading, &corpus, &hint, printer))
+}
+
+/// The options by which a run is known again: all that change what it finds out.
+fn known_again(settings: &Settings, options: &ReadOptions, corpus: &Corpus) -> Vec<(String, String)> {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+    let fields: Vec<String> = options.text_fields.iter().map(ToString::to_string).collect();
+    [
+        ("spec", settings.spec.to_string()),
+        ("--measure", settings.measure.to_string()),
+        ("--threshold", settings.threshold.to_string()),
+        ("--order", or_none(settings.order.map(|order| order.to_string()))),
+        ("--candidates", settings.search.to_string()),
+        ("--bands", settings.banding.bands().to_string()),
+        ("--rows", settings.banding.rows().to_string()),
+        ("--bits", or_none(settings.bits.map(|bits| bits.to_string()))),
+        ("--filter-error", or_none(settings.filter.map(|error| error.to_string()))),
+        ("--keep", settings.keep.to_string()),
+        ("--cluster", settings.cluster.to_string()),
+        ("--text-field", fields.join(",")),
+        ("--id-field", options.id_field.to_string()),
+        ("--encoding", options.encoding.to_string()),
+        ("format", corpus.format().name().to_owned()),
+        ("--max-record", options.max_record_bytes.to_string()),
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
 }
 
 /// Decides, and meanwhile writes the kept records to `early` as far as they are known.

@@ -126,17 +126,22 @@ fn overwrite(force: bool) -> Overwrite {
 
 /// Tells of the records that were not taken in, and which exit code that makes.
 fn rejects(reading: &Reading, corpus: &Corpus, hint: &str, printer: &Printer) -> crate::Exit {
-    let shown: Vec<String> =
-        reading.rejected.iter().take(SHOWN_REJECTS).map(|rejected| rejected.describe(corpus)).collect();
+    let shown: Vec<String> = reading
+        .rejected
+        .first()
+        .iter()
+        .take(SHOWN_REJECTS)
+        .map(|rejected| rejected.describe(corpus))
+        .collect();
     let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
     let not_a_line = |rejected: &Rejected| matches!(&*rejected.code, "invalid_json" | "not_an_object");
-    let hint = if reading.documents.is_empty() && reading.rejected.iter().all(not_a_line) {
+    let hint = if reading.documents.is_empty() && reading.rejected.first().iter().all(not_a_line) {
         "JSONL has one object a line; `jq -c` makes it of JSON that is laid out otherwise"
-    } else if corpus.layout() == Layout::Texts && reading.rejected.iter().any(wrong_encoding) {
+    } else if corpus.layout() == Layout::Texts && reading.rejected.first().iter().any(wrong_encoding) {
         "`--encoding auto` or `--encoding latin-1` reads texts that are not UTF-8"
     } else {
         hint
     };
-    printer.rejects(reading.rejected.len() as u64, &shown, hint);
+    printer.rejects(reading.rejected.len(), &shown, hint);
     if reading.rejected.is_empty() { crate::Exit::Done } else { crate::Exit::Error }
 }

@@ -42,8 +42,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.clear();
     let mut count = 0u64;
     found.for_each(&progress, |pair| {
-        let [first, second] =
-            [pair.first, pair.second].map(|document| reading.documents.id(document, &corpus));
+        let first = reading.documents.id(pair.first, &corpus)?;
+        let second = reading.documents.id(pair.second, &corpus)?;
         let similarity = pair.similarity;
         let line = match args.format {
             PairFormat::Tsv => {
@@ -63,7 +63,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let verification = &found.verification;
     let screened = verification.screened;
     let recall = verification.expected_recall.value();
-    let read = (reading.documents.len() + reading.rejected.len()) as u64;
+    let read = reading.documents.len() as u64 + reading.rejected.len();
     printer.event(&json!({
         "event": "summary",
         "spec": settings.spec.to_string(),
@@ -96,7 +96,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
          time        {:.2} s, {:.1} MB/s",
         counted(read, "document"),
         megabytes(corpus.size_bytes()),
-        grouped(reading.rejected.len() as u64),
+        grouped(reading.rejected.len()),
         grouped(count),
         settings.threshold,
         if settings.measure == Measure::Jaccard {

@@ -21,6 +21,7 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let options = settings::read_options(&args.inputs, &mut problems);
     let spec = settings::spec(&args.spec, &mut problems);
     let (threads, max_rejects) = settings::limits(&args.run, &mut problems);
+    let memory = settings::memory(&args.run, &mut problems);
     problems.finish()?;
 
     let progress = Progress::new(printer);
@@ -34,10 +35,14 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
         spec,
         weighing: Weighing::default(),
         keep: Keep::First,
+        banding: None,
         bits: None,
         places: false,
         threads,
         max_rejects,
+        memory,
+        temporary: options.spool_dir.clone(),
+        work: None,
     };
     let reading = read(&corpus, &settings, &progress)?;
     sketch_file::write(file, &corpus, &reading, &spec)?;
@@ -49,7 +54,7 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.event(&json!({
         "event": "summary",
         "spec": spec.to_string(),
-        "read": documents + reading.rejected.len() as u64,
+        "read": documents + reading.rejected.len(),
         "rejected": reading.rejected.len(),
         "sketched": documents,
         "sketch_bytes": bytes,
@@ -60,9 +65,9 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
          sketched    {}, {bytes} bytes each\n\
          spec        {spec}\n\
          time        {:.2} s, {:.1} MB/s",
-        counted(documents + reading.rejected.len() as u64, "document"),
+        counted(documents + reading.rejected.len(), "document"),
         megabytes(corpus.size_bytes()),
-        grouped(reading.rejected.len() as u64),
+        grouped(reading.rejected.len()),
         counted(documents, "document"),
         elapsed.as_secs_f64(),
         corpus.size_bytes() as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),

@@ -54,6 +54,17 @@ impl ExpectedRecall {
         self.there += other.there;
     }
 
+    /// What was added up so far, to be set down.
+    #[must_use]
+    pub fn sums(&self) -> [f64; 2] {
+        [self.found, self.there]
+    }
+
+    /// Goes on from what was added up before.
+    pub fn set_sums(&mut self, [found, there]: [f64; 2]) {
+        (self.found, self.there) = (found, there);
+    }
+
     /// The share of all pairs that was found; 1 when there was nothing to find.
     #[must_use]
     pub fn value(&self) -> f64 {

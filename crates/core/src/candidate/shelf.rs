@@ -54,7 +54,11 @@ impl Shelf {
     /// The documents that one with these keys meets here, and what a crowded shelf asked of them.
     ///
     /// `key` gives the key of the document's further registers for the n-th split.
-    pub fn visit(&self, limits: &Limits, mut key: impl FnMut(usize) -> u64) -> (&[u32], Option<Narrowing>) {
+    pub fn visit<E>(
+        &self,
+        limits: &Limits,
+        mut key: impl FnMut(usize) -> Result<u64, E>,
+    ) -> Result<(&[u32], Option<Narrowing>), E> {
         let mut shelf = self;
         let mut split = 0;
         loop {
@@ -64,13 +68,13 @@ impl Shelf {
                     let all = documents.len() + left_out;
                     let share = if all == 0 { 1.0 } else { documents.len() as f64 / all as f64 };
                     let narrowed = split > 0 || *left_out > 0;
-                    return (documents, narrowed.then_some(Narrowing { registers, share }));
+                    return Ok((documents, narrowed.then_some(Narrowing { registers, share })));
                 }
                 Self::Split(parts) => {
                     split += 1;
-                    let Some(part) = parts.get(&key(split - 1)) else {
+                    let Some(part) = parts.get(&key(split - 1)?) else {
                         let registers = (split * limits.registers) as u32;
-                        return (&[], Some(Narrowing { registers, share: 1.0 }));
+                        return Ok((&[], Some(Narrowing { registers, share: 1.0 })));
                     };
                     shelf = part;
                 }
@@ -79,13 +83,18 @@ impl Shelf {
     }
 
     /// Puts a document here. `key(document, n)` gives the key of its further registers for the n-th split.
-    pub fn put(&mut self, document: u32, limits: &Limits, mut key: impl FnMut(u32, usize) -> u64) {
+    pub fn put<E>(
+        &mut self,
+        document: u32,
+        limits: &Limits,
+        mut key: impl FnMut(u32, usize) -> Result<u64, E>,
+    ) -> Result<(), E> {
         let mut shelf = self;
         let mut split = 0;
         loop {
             match shelf {
                 Self::Split(parts) => {
-                    shelf = parts.entry(key(document, split)).or_default();
+                    shelf = parts.entry(key(document, split)?).or_default();
                     split += 1;
                 }
                 Self::Whole { documents, left_out } => {
@@ -99,39 +108,40 @@ impl Shelf {
                         documents.push(document);
                         if documents.len() > limits.most {
                             let documents = std::mem::take(documents);
-                            *shelf = Self::split(&documents, |document| key(document, split));
+                            *shelf = Self::split(&documents, |document| key(document, split))?;
                         }
                     }
-                    return;
+                    return Ok(());
                 }
             }
         }
     }
 
-    fn split(documents: &[u32], mut key: impl FnMut(u32) -> u64) -> Self {
+    fn split<E>(documents: &[u32], mut key: impl FnMut(u32) -> Result<u64, E>) -> Result<Self, E> {
         let mut parts: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for &document in documents {
-            parts.entry(key(document)).or_default().push(document);
+            parts.entry(key(document)?).or_default().push(document);
         }
         let whole = |(key, documents)| (key, Self::Whole { documents, left_out: 0 });
-        Self::Split(parts.into_iter().map(whole).collect())
+        Ok(Self::Split(parts.into_iter().map(whole).collect()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
 
     const LIMITS: Limits = Limits { most: 3, splits: 2, registers: 2, full: 7 };
 
     /// Registers of a document: its decimal digits.
-    fn key(document: u32, split: usize) -> u64 {
-        u64::from(document) / 10u64.pow(split as u32) % 10
+    fn key(document: u32, split: usize) -> Result<u64, Infallible> {
+        Ok(u64::from(document) / 10u64.pow(split as u32) % 10)
     }
 
     /// The documents that one meets, and the further registers that had to agree.
     fn meets(shelf: &Shelf, document: u32) -> (Vec<u32>, u32) {
-        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(document, split));
+        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(document, split)).unwrap();
         (documents.to_vec(), narrowed.map_or(0, |narrowed| narrowed.registers))
     }
 
@@ -139,7 +149,7 @@ mod tests {
     fn few_documents_meet_one_another() {
         let mut shelf = Shelf::default();
         for document in [11, 22, 33] {
-            shelf.put(document, &LIMITS, key);
+            shelf.put(document, &LIMITS, key).unwrap();
         }
         assert_eq!(meets(&shelf, 44), (vec![11, 22, 33], 0));
     }
@@ -148,12 +158,12 @@ mod tests {
     fn too_many_are_split_by_further_registers() {
         let mut shelf = Shelf::default();
         for document in [11, 22, 31, 41] {
-            shelf.put(document, &LIMITS, key);
+            shelf.put(document, &LIMITS, key).unwrap();
         }
         assert_eq!(meets(&shelf, 91), (vec![11, 31, 41], 2));
         assert_eq!(meets(&shelf, 92), (vec![22], 2));
         assert_eq!(meets(&shelf, 95), (vec![], 2));
-        shelf.put(21, &LIMITS, key);
+        shelf.put(21, &LIMITS, key).unwrap();
         assert_eq!(meets(&shelf, 21), (vec![21], 4));
         assert_eq!(meets(&shelf, 22), (vec![22], 2));
     }
@@ -162,7 +172,7 @@ mod tests {
     fn what_cannot_be_split_further_stays_together() {
         let mut shelf = Shelf::default();
         for document in [111, 211, 311, 411, 511, 611] {
-            shelf.put(document, &LIMITS, key);
+            shelf.put(document, &LIMITS, key).unwrap();
         }
         assert_eq!(meets(&shelf, 11), (vec![111, 211, 311, 411, 511, 611], 4));
     }
@@ -171,9 +181,9 @@ mod tests {
     fn a_full_shelf_takes_no_more_and_says_so() {
         let mut shelf = Shelf::default();
         for document in (0..10).map(|i| i * 100 + 11) {
-            shelf.put(document, &LIMITS, key);
+            shelf.put(document, &LIMITS, key).unwrap();
         }
-        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(11, split));
+        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(11, split)).unwrap();
         assert_eq!(documents.len(), 7);
         assert_eq!(narrowed, Some(Narrowing { registers: 4, share: 0.7 }));
     }

@@ -27,7 +27,7 @@ pub fn components<J: Judge>(
     for document in 0..neighbourhood.len() as u32 {
         shelves.look_apart(document, judge)?;
         for i in 0..shelves.begins.len() - 1 {
-            let shelf = neighbourhood.shelves_of(document).get(i).map(|&shelf| shelf as usize);
+            let shelf = shelves.own.get(i).map(|&shelf| shelf as usize);
             for at in shelves.begins[i]..shelves.begins[i + 1] {
                 // Partners have no shelf, and need not have anything to do with one another.
                 let one = shelf.filter(|&shelf| !apart[shelf]).and_then(|shelf| together[shelf]);
@@ -44,14 +44,14 @@ pub fn components<J: Judge>(
                 }
             }
         }
-        for &shelf in neighbourhood.shelves_of(document) {
+        for &shelf in &shelves.own {
             let shelf = shelf as usize;
             match together[shelf] {
                 None => together[shelf] = Some(document),
                 Some(one) => apart[shelf] |= forest.first(one) != forest.first(document),
             }
         }
-        shelves.put(document, judge);
+        shelves.put(document, judge)?;
     }
     Ok((0..neighbourhood.len() as u32).map(|document| forest.first(document)).collect())
 }

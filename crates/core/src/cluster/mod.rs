@@ -72,7 +72,11 @@ pub trait Judge {
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 
     /// The key of a document's further registers for the n-th split of a shelf of this band.
-    fn split_key(&self, document: u32, band: u32, split: usize) -> u64;
+    fn split_key(&mut self, document: u32, band: u32, split: usize) -> Result<u64, Self::Error>;
+
+    /// In a neighbourhood [of shelves](Neighbourhood::of_shelves): fills `out` with the shelves of a document, in ascending
+    /// order.
+    fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
 }
 
 /// Two documents that reach the threshold.

@@ -26,7 +26,7 @@ pub fn pairs<J: Judge>(
                 found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
             }
         }
-        shelves.put(document, judge);
+        shelves.put(document, judge)?;
     }
     Ok(())
 }

@@ -6,6 +6,8 @@
 //! Use when   always; it is the default.
 //! Do not     use it where the ends of a long chain of small edits are to count as one document.
 
+use std::collections::BTreeMap;
+
 use super::neighbourhood::Shelves;
 use super::{Found, Judge, Neighbourhood};
 use crate::candidate::shelf::Limits;
@@ -37,12 +39,18 @@ pub fn star<J: Judge>(
     mut found: impl FnMut(&Found<'_>),
 ) -> Result<Vec<Verdict>, J::Error> {
     let mut shelves = Shelves::new(neighbourhood, limits);
-    // The verdict so far, and the first document that was not yet there when it was given.
-    let mut so_far: Vec<Option<(Verdict, u32)>> = vec![None; neighbourhood.len()];
+    let mut again = vec![false; neighbourhood.len()];
+    let mut seen = vec![false; neighbourhood.len()];
+    for &document in visits {
+        again[document as usize] |= std::mem::replace(&mut seen[document as usize], true);
+    }
+    drop(seen);
+    // Of those visited again: the verdict so far, and the first document that was not yet there when it was given.
+    let mut so_far: BTreeMap<u32, (Verdict, u32)> = BTreeMap::new();
     let mut newest = 0;
     let mut verdicts = Vec::with_capacity(visits.len());
     for &document in visits {
-        let (before, from) = match so_far[document as usize] {
+        let (before, from) = match so_far.get(&document).copied() {
             None => (None, 0),
             // It was kept, so every later one with its shingles repeats it.
             Some((Verdict::Kept, _)) => {
@@ -67,9 +75,11 @@ pub fn star<J: Judge>(
             }
         }
         newest = newest.max(document);
-        so_far[document as usize] = Some((verdict, newest + 1));
+        if again[document as usize] {
+            so_far.insert(document, (verdict, newest + 1));
+        }
         if verdict == Verdict::Kept {
-            shelves.put(document, judge);
+            shelves.put(document, judge)?;
         }
         verdicts.push(verdict);
     }

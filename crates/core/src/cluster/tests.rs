@@ -37,8 +37,13 @@ impl Judge for Table {
         Ok(())
     }
 
-    fn split_key(&self, document: u32, _: u32, _: usize) -> u64 {
-        u64::from(document % 7)
+    fn split_key(&mut self, document: u32, _: u32, _: usize) -> Result<u64, Infallible> {
+        Ok(u64::from(document % 7))
+    }
+
+    fn shelves(&mut self, _: u32, out: &mut Vec<u32>) -> Result<(), Infallible> {
+        out.push(0);
+        Ok(())
     }
 }
 
@@ -49,8 +54,8 @@ fn everyone(size: usize) -> Neighbourhood {
 }
 
 /// Every pair is a candidate, found on a shelf or listed.
-fn both(size: usize) -> [Neighbourhood; 2] {
-    [everyone(size), Neighbourhood::of_pairs(size)]
+fn ways(size: usize) -> [Neighbourhood; 3] {
+    [everyone(size), Neighbourhood::of_shelves(size, vec![0]), Neighbourhood::of_pairs(size)]
 }
 
 fn table(size: usize) -> impl Strategy<Value = Table> {
@@ -99,7 +104,7 @@ proptest! {
             visits.extend(repeats.iter().filter(|&&other| other <= document && random.next_u64().is_multiple_of(3)));
         }
         let expected = star_by_definition(&table, &visits);
-        for neighbourhood in both(12) {
+        for neighbourhood in ways(12) {
             let verdicts = star(&neighbourhood, &visits, LIMITS, &mut table, |_| {}).unwrap();
             prop_assert_eq!(&verdicts, &expected);
         }
@@ -116,7 +121,7 @@ proptest! {
             }
         }
         let expected: Vec<u32> = (0..14).map(|document| forest.first(document)).collect();
-        for neighbourhood in both(14) {
+        for neighbourhood in ways(14) {
             prop_assert_eq!(&components(&neighbourhood, LIMITS, &mut table, |_| {}).unwrap(), &expected);
         }
     }
@@ -131,7 +136,7 @@ proptest! {
                 }
             }
         }
-        for neighbourhood in both(10) {
+        for neighbourhood in ways(10) {
             let mut found = vec![];
             let note = |pair: &Found<'_>| found.push((pair.earlier, pair.document, pair.similarity));
             pairs(&neighbourhood, |document| wanted[document as usize], LIMITS, &mut table, note).unwrap();

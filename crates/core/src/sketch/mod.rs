@@ -163,6 +163,17 @@ impl Sketches {
         self.values.is_empty()
     }
 
+    /// All values, row after row.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u32] {
+        &self.values
+    }
+
+    /// Forgets all rows and keeps the room they had.
+    pub fn clear(&mut self) {
+        self.values.clear();
+    }
+
     /// One row.
     ///
     /// # Panics

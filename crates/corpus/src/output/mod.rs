@@ -35,7 +35,7 @@ pub enum Overwrite {
 }
 
 /// How temporary outputs are called, so that what a killed process leaves behind is recognised.
-const TEMPORARY_PREFIX: &str = ".minwise-";
+pub const TEMPORARY_PREFIX: &str = ".minwise-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// The folder an output lies in.

@@ -147,7 +147,7 @@ fn write(
     NewTable(mut writer): NewTable,
 ) -> Result<(), Error> {
     let ranges = runs.ranges(TOGETHER);
-    let mut frequencies = Temporary::create(temporary)?;
+    let frequencies = Temporary::create(temporary)?;
     let mut content = Xxh3::new();
     let mut shingles = 0;
     let mut bytes = vec![];

@@ -1,6 +1,7 @@
 //! Reading a file of our own, in place.
 
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -8,10 +9,10 @@ use memmap2::Mmap;
 use minwise::VERSION;
 use minwise::text::UNICODE;
 use minwise_corpus::open_file;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::{ALIGNMENT, BLOCK_BYTES, Header, Kind, TRAILER_BYTES};
-use crate::error::{Error, ErrorKind};
+use super::check::Description;
+use super::{Header, Kind, damaged};
+use crate::error::Error;
 
 /// A file that is mapped, and whose every byte is what was written.
 #[derive(Debug)]
@@ -36,8 +37,16 @@ impl Mapped {
         }
         let map = map(&file).map_err(|error| Error::file("map", &name, error.to_string()))?;
         let ours = map.starts_with(&kind.magic);
-        let header = check(&map, kind).map_err(|reason| damaged(&name, kind, reason, ours))?;
-        Ok(Self { map, header, path: name, kind })
+        let read = |offset: u64, out: &mut [u8]| {
+            let begin = offset as usize;
+            let bytes = begin.checked_add(out.len()).and_then(|end| map.get(begin..end));
+            out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        };
+        let described = Description::read(map.len() as u64, kind, &read)
+            .and_then(|described| described.check_body(&read).map(|()| described))
+            .map_err(|reason| damaged(&name, kind, reason, ours))?;
+        Ok(Self { header: described.header, map, path: name, kind })
     }
 
     /// Refuses what was made with shingles or sketches that mean something else today.
@@ -82,90 +91,9 @@ fn to_usize(range: &Range<u64>) -> Option<Range<usize>> {
 }
 
 #[expect(unsafe_code, reason = "a map of a file can be made in no other way")]
-fn map(file: &File) -> std::io::Result<Mmap> {
+fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: The file is one of ours, which are written under another name and never changed once they have theirs.
     // Whoever writes into it meanwhile, or cuts it short, can make this process see other bytes or end it; SECURITY.md
     // says so.
     unsafe { Mmap::map(file) }
-}
-
-fn damaged(path: &str, kind: Kind, reason: String, ours: bool) -> Error {
-    let hint = if ours {
-        format!("make it again with {}", kind.made_by)
-    } else {
-        format!("{} makes a {}", kind.made_by, kind.name)
-    };
-    ErrorKind::File { path: path.to_owned(), action: "read", reason, hint: Some(hint) }.into()
-}
-
-/// Checks every byte; gives the header, or says what is wrong.
-fn check(bytes: &[u8], kind: Kind) -> Result<Header, String> {
-    if bytes.is_empty() {
-        return Err("it is empty".to_owned());
-    }
-    let cut = || format!("it ends after {} bytes: it is cut short, or was never finished", bytes.len());
-    if !bytes.starts_with(&kind.magic) {
-        return Err(format!("it is no {}", kind.name));
-    }
-    let version = number(bytes.get(8..12).ok_or_else(cut)?) as u32;
-    if version != kind.version {
-        return Err(format!(
-            "it has format version {version}, and this program reads version {}",
-            kind.version
-        ));
-    }
-    if bytes.len() < 16 + TRAILER_BYTES || !bytes.ends_with(&kind.magic) {
-        return Err(cut());
-    }
-
-    let (before, trailer) = bytes.split_at(bytes.len() - TRAILER_BYTES);
-    let [body_bytes, header_bytes, checksum] = [0, 8, 16].map(|at| number(&trailer[at..at + 8]));
-    let wrong_end = || "the description at its end is not what was written".to_owned();
-    let body_bytes = usize::try_from(body_bytes).ok().filter(|&bytes| bytes <= before.len());
-    let body_bytes = body_bytes.ok_or_else(wrong_end)?;
-    let end = &bytes[body_bytes..bytes.len() - 16];
-    if xxh3_64(end) != checksum {
-        return Err(wrong_end());
-    }
-    let checksum_bytes = 8 * body_bytes.div_ceil(BLOCK_BYTES);
-    let (body, after) = before.split_at(body_bytes);
-    if Some(after.len()) != checksum_bytes.checked_add(header_bytes as usize) {
-        return Err(wrong_end());
-    }
-    let (checksums, header) = after.split_at(checksum_bytes);
-    let header: Header = serde_json::from_slice(header).map_err(|_| wrong_end())?;
-    let fits = |range: &Range<u64>| {
-        range.start.is_multiple_of(ALIGNMENT as u64)
-            && range.start <= range.end
-            && range.end <= body_bytes as u64
-    };
-    if !header.sections.values().all(fits) {
-        return Err(wrong_end());
-    }
-    for (block, (content, checksum)) in body.chunks(BLOCK_BYTES).zip(checksums.chunks(8)).enumerate() {
-        if xxh3_64(content) != number(checksum) {
-            let first = block * BLOCK_BYTES;
-            return Err(place(&(first..first + content.len()), &header));
-        }
-    }
-    Ok(header)
-}
-
-/// Where the damage is, in words.
-fn place(damaged: &Range<usize>, header: &Header) -> String {
-    let touched = |range: &Range<u64>| range.start < damaged.end as u64 && range.end > damaged.start as u64;
-    let mut sections: Vec<_> = header.sections.iter().filter(|(_, range)| touched(range)).collect();
-    sections.sort_by_key(|(_, range)| range.start);
-    let names: Vec<String> = sections.into_iter().map(|(name, _)| format!("`{name}`")).collect();
-    let sections = match names.as_slice() {
-        [] => String::new(),
-        [one] => format!(", in the section {one},"),
-        [rest @ .., last] => format!(", in the sections {} and {last},", rest.join(", ")),
-    };
-    format!("bytes {} to {}{sections} are not what was written", damaged.start, damaged.end - 1)
-}
-
-/// A little-endian number of at most eight bytes.
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -13,7 +13,9 @@
 //! written in one go; a file that was cut short has no trailer. Sections begin at multiples of 64 bytes and are read in
 //! place from a map of the file.
 
+mod check;
 mod map;
+mod read;
 mod write;
 
 use std::collections::BTreeMap;
@@ -21,7 +23,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind};
+
 pub(crate) use map::Mapped;
+pub(crate) use read::{Check, Stored};
 pub(crate) use write::Writer;
 
 /// Bytes that one checksum covers.
@@ -51,10 +56,18 @@ struct Header {
     about: serde_json::Value,
 }
 
+fn damaged(path: &str, kind: Kind, reason: String, ours: bool) -> Error {
+    let hint = if ours {
+        format!("make it again with {}", kind.made_by)
+    } else {
+        format!("{} makes a {}", kind.made_by, kind.name)
+    };
+    ErrorKind::File { path: path.to_owned(), action: "read", reason, hint: Some(hint) }.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
     use minwise_corpus::Overwrite;
     use proptest::prelude::*;
     use std::path::PathBuf;

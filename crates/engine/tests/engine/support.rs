@@ -9,7 +9,7 @@ use minwise::verify::Measure;
 use minwise_corpus::{Corpus, ReadOptions, Unwatched};
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
-use minwise_engine::{Error, FILTER_ERROR, Reading, Search, Settings, Unobserved, Weighing, read};
+use minwise_engine::{Error, FILTER_ERROR, Memory, Reading, Search, Settings, Unobserved, Weighing, read};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
@@ -57,7 +57,7 @@ impl Documents {
 
     pub fn read(&self, settings: &Settings) -> Reading {
         let reading = read(&self.corpus, &settings.reading(), &Unobserved).unwrap();
-        assert_eq!(reading.rejected, []);
+        assert_eq!(reading.rejected.first(), []);
         reading
     }
 
@@ -109,6 +109,8 @@ pub fn with_registers(
         threads: 2,
         max_rejects: None,
         temporary: None,
+        memory: Memory::default(),
+        work: None,
     }
 }
 

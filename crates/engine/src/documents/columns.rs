@@ -1,0 +1,136 @@
+//! What is remembered of consecutive documents, in memory.
+
+use minwise::sketch::Sketches;
+use minwise_corpus::Place;
+
+use crate::rows::Rows;
+
+/// What rows look like, and so what a column of them takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Words that are kept of a sketch.
+    pub words: usize,
+    /// Words that say where shingles stand, if that matters.
+    pub placed_words: Option<usize>,
+}
+
+/// What is known of a document when it is added.
+pub(crate) struct New<'a> {
+    pub place: Place,
+    pub id: Option<&'a str>,
+    pub characters: u64,
+    pub has_shingles: bool,
+    /// Documents with equal keys have equal shingles, or no shingles and equal texts.
+    pub equality_key: u128,
+}
+
+/// One column a fact; a document is a row across all of them.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    pub(super) places: Vec<Place>,
+    pub(super) characters: Vec<u32>,
+    pub(super) has_shingles: Vec<bool>,
+    /// The user's ids one after the other, and where each ends; a document without one has none of the bytes.
+    pub(super) ids: String,
+    pub(super) id_ends: Vec<u64>,
+    pub(super) equality_keys: Vec<u128>,
+    /// What is kept of each sketch: [`Rows`] says what that is.
+    pub(super) rows: Sketches,
+    pub(super) placed_rows: Option<Sketches>,
+}
+
+impl Columns {
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self {
+            places: vec![],
+            characters: vec![],
+            has_shingles: vec![],
+            ids: String::new(),
+            id_ends: vec![],
+            equality_keys: vec![],
+            rows: Sketches::new(shape.words),
+            placed_rows: shape.placed_words.map(Sketches::new),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Adds a document, whose rows are to be filled.
+    pub(crate) fn add(&mut self, new: &New<'_>) -> (&mut [u32], Option<&mut [u32]>) {
+        self.places.push(new.place);
+        self.characters.push(u32::try_from(new.characters).unwrap_or(u32::MAX));
+        self.has_shingles.push(new.has_shingles);
+        self.ids.push_str(new.id.unwrap_or_default());
+        self.id_ends.push(self.ids.len() as u64);
+        self.equality_keys.push(new.equality_key);
+        (self.rows.push(), self.placed_rows.as_mut().map(Sketches::push))
+    }
+
+    /// Makes room for this many more documents.
+    pub(crate) fn reserve(&mut self, documents: usize) {
+        // Without room they grow as they need to.
+        let _ = self.places.try_reserve(documents);
+        let _ = self.characters.try_reserve(documents);
+        let _ = self.has_shingles.try_reserve(documents);
+        let _ = self.id_ends.try_reserve(documents);
+        let _ = self.equality_keys.try_reserve(documents);
+        self.rows.reserve(documents);
+        if let Some(rows) = &mut self.placed_rows {
+            rows.reserve(documents);
+        }
+    }
+
+    /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
+    pub(crate) fn append(&mut self, part: &mut Self, first_line: u64) {
+        for place in &mut part.places {
+            place.line += first_line;
+        }
+        self.places.append(&mut part.places);
+        self.characters.append(&mut part.characters);
+        self.has_shingles.append(&mut part.has_shingles);
+        let ids = self.ids.len() as u64;
+        self.ids.push_str(&part.ids);
+        self.id_ends.extend(part.id_ends.iter().map(|end| end + ids));
+        self.equality_keys.append(&mut part.equality_keys);
+        self.rows.append(&mut part.rows);
+        if let (Some(rows), Some(part)) = (&mut self.placed_rows, &mut part.placed_rows) {
+            rows.append(part);
+        }
+    }
+
+    /// Forgets all documents and keeps the room they had.
+    pub(super) fn clear(&mut self) {
+        self.places.clear();
+        self.characters.clear();
+        self.has_shingles.clear();
+        self.ids.clear();
+        self.id_ends.clear();
+        self.equality_keys.clear();
+        self.rows.clear();
+        if let Some(rows) = &mut self.placed_rows {
+            rows.clear();
+        }
+    }
+
+    /// Bytes that the documents take.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        let words =
+            self.rows.as_slice().len() + self.placed_rows.as_ref().map_or(0, |rows| rows.as_slice().len());
+        let fixed =
+            size_of::<Place>() + size_of::<u32>() + size_of::<bool>() + size_of::<u64>() + size_of::<u128>();
+        (self.len() * fixed + words * size_of::<u32>() + self.ids.len()) as u64
+    }
+
+    pub(super) fn user_id(&self, at: usize) -> Option<&str> {
+        let begin = at.checked_sub(1).map_or(0, |before| self.id_ends[before]) as usize;
+        let id = &self.ids[begin..self.id_ends[at] as usize];
+        (!id.is_empty()).then_some(id)
+    }
+
+    /// The keys of one band, of all documents.
+    pub(super) fn band_keys(&self, band: usize, rows: &Rows) -> impl Iterator<Item = u64> {
+        (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))
+    }
+}

@@ -1,0 +1,126 @@
+//! Rows of sketches, wherever they are.
+
+use std::ops::Range;
+
+use super::{Documents, Found};
+use crate::error::Error;
+
+/// Bytes of rows that one reader keeps of those on disk.
+const CACHE_BYTES: usize = 4 << 20;
+
+/// Which of a document's two rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// The one of its sketch.
+    Sketch,
+    /// The one that says where shingles stand.
+    Placed,
+}
+
+/// Gives out rows; those on disk are kept for a while, since the ones that are compared are compared often.
+#[derive(Debug)]
+pub(crate) struct RowReader<'a> {
+    documents: &'a Documents,
+    which: Which,
+    words: usize,
+    /// The document in each slot, plus one; a document has one slot that it can be in.
+    slots: Vec<u32>,
+    values: Vec<u32>,
+    spare: Vec<u32>,
+}
+
+impl<'a> RowReader<'a> {
+    pub(crate) fn new(documents: &'a Documents, which: Which) -> Self {
+        let shape = documents.shape();
+        let words = match which {
+            Which::Sketch => shape.words,
+            Which::Placed => shape.placed_words.unwrap_or(0),
+        };
+        Self { documents, which, words, slots: vec![], values: vec![], spare: vec![] }
+    }
+
+    /// The row of a document.
+    pub(crate) fn row(&mut self, document: u32) -> Result<&[u32], Error> {
+        if let Found::Held(columns, at) = self.documents.find_document(document) {
+            return Ok(held(columns, at, self.which));
+        }
+        let at = self.load(document)?;
+        Ok(&self.values[at..at + self.words])
+    }
+
+    /// The rows of two documents.
+    pub(crate) fn pair(&mut self, a: u32, b: u32) -> Result<(&[u32], &[u32]), Error> {
+        let (documents, which) = (self.documents, self.which);
+        let held = |document| match documents.find_document(document) {
+            Found::Held(columns, at) => Some(held(columns, at, which)),
+            Found::Stored(..) => None,
+        };
+        match (held(a), held(b)) {
+            (Some(a), Some(b)) => Ok((a, b)),
+            (Some(a), None) => Ok((a, self.row(b)?)),
+            (None, Some(b)) => Ok((self.row(a)?, b)),
+            (None, None) => {
+                // Both may belong into one slot, so one of them is copied.
+                let mut spare = std::mem::take(&mut self.spare);
+                spare.clear();
+                spare.extend_from_slice(self.row(a)?);
+                self.spare = spare;
+                let at = self.load(b)?;
+                Ok((&self.spare, &self.values[at..at + self.words]))
+            }
+        }
+    }
+
+    /// Visits the row of one of some documents with each of others, all told by their place in `documents`.
+    pub(crate) fn with_each(
+        &mut self,
+        documents: &[u32],
+        one: usize,
+        others: Range<usize>,
+        mut visit: impl FnMut(&[u32], usize, &[u32]),
+    ) -> Result<(), Error> {
+        if !self.documents.is_stored() {
+            // Nothing is looked up but rows: this runs once for every pair there is.
+            let (columns, which) = (&self.documents.held, self.which);
+            let row = held(columns, documents[one] as usize, which);
+            others.for_each(|at| visit(row, at, held(columns, documents[at] as usize, which)));
+            return Ok(());
+        }
+        for at in others {
+            let (row, other) = self.pair(documents[one], documents[at])?;
+            visit(row, at, other);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a row on disk is in its slot; gives where.
+    fn load(&mut self, document: u32) -> Result<usize, Error> {
+        if self.slots.is_empty() {
+            let slots = (CACHE_BYTES / (4 * self.words.max(1))).max(1);
+            self.slots = vec![0; slots];
+            self.values = vec![0; slots * self.words];
+        }
+        let slot = document as usize % self.slots.len();
+        let at = slot * self.words;
+        if self.slots[slot] != document + 1 {
+            let Found::Stored(segment, place) = self.documents.find_document(document) else {
+                unreachable!("rows in memory are not loaded")
+            };
+            let out = &mut self.values[at..at + self.words];
+            self.slots[slot] = 0;
+            match self.which {
+                Which::Sketch => segment.row_into(place, out)?,
+                Which::Placed => segment.placed_row_into(place, out)?,
+            }
+            self.slots[slot] = document + 1;
+        }
+        Ok(at)
+    }
+}
+
+fn held(columns: &super::Columns, at: usize, which: Which) -> &[u32] {
+    match which {
+        Which::Sketch => columns.rows.row(at),
+        Which::Placed => columns.placed_rows.as_ref().map_or(&[], |rows| rows.row(at)),
+    }
+}

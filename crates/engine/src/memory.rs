@@ -1,0 +1,235 @@
+//! How much memory a run may take, and what for.
+
+use std::fmt;
+use std::ops::Range;
+
+use minwise::{Error, ErrorKind};
+
+const MIB: u64 = 1 << 20;
+
+/// What the program itself needs, whatever the corpus, and each of its threads.
+const PROGRAM_BYTES: u64 = 48 * MIB;
+const THREAD_BYTES: u64 = 40 * MIB;
+/// The least that can be asked for.
+const LEAST_BYTES: u64 = 128 * MIB;
+/// What is remembered of every document until the end, though it lies on disk: its place in keeper order, the one that
+/// stands for it, its neighbourhood and what became of it.
+pub(crate) const DOCUMENT_BYTES: u64 = 32;
+/// Where the memory of the machine cannot be found out.
+const UNKNOWN_BYTES: u64 = 4096 * MIB;
+
+/// The most memory that a run is to take. It never changes what comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    bytes: u64,
+    /// What is taken to be left for what grows with the corpus, instead of counting it.
+    room: Option<u64>,
+}
+
+impl Memory {
+    /// At most this many bytes, at least 128 MiB.
+    pub fn new(bytes: u64) -> Result<Self, Error> {
+        if bytes < LEAST_BYTES {
+            let expected = format!("at least {}", Self { bytes: LEAST_BYTES, room: None });
+            let given = Self { bytes, room: None }.to_string();
+            return Err(ErrorKind::OutOfRange { setting: "the memory of a run", given, expected }.into());
+        }
+        Ok(Self { bytes, room: None })
+    }
+
+    /// Half of what this process may have: of the machine's memory, or of the limit of its control group.
+    #[must_use]
+    pub fn half_of_machine() -> Self {
+        let limits = [machine_bytes(), control_group_bytes()];
+        let all = limits.into_iter().flatten().min().unwrap_or(2 * UNKNOWN_BYTES);
+        Self { bytes: (all / 2).max(LEAST_BYTES), room: None }
+    }
+
+    /// So little that small corpora go to disk too, whatever the program itself takes: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_room(room: u64) -> Self {
+        Self { room: Some(room), ..Self::half_of_machine() }
+    }
+
+    /// How many bytes that is.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// What is left for what grows with the corpus.
+    pub(crate) fn room(self, threads: usize, documents: usize) -> Room {
+        let taken = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
+        let left = self.bytes.saturating_sub(taken).max(self.bytes / 8);
+        Room { bytes: self.room.unwrap_or(left) }
+    }
+
+    /// The least memory that a run over this many documents can do with.
+    pub(crate) fn least(threads: usize, documents: usize) -> Self {
+        let bytes = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
+        Self { bytes: (bytes + bytes / 8).next_multiple_of(MIB), room: None }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::half_of_machine()
+    }
+}
+
+/// In the largest unit that is exact.
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let exact = |&(_, bits): &(&str, u32)| self.bytes >> bits > 0 && self.bytes.trailing_zeros() >= bits;
+        match units.into_iter().find(exact) {
+            Some((name, bits)) => write!(f, "{}{name}", self.bytes >> bits),
+            None => write!(f, "{}B", self.bytes),
+        }
+    }
+}
+
+/// Memory for what grows with the corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    bytes: u64,
+}
+
+impl Room {
+    /// None.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self { bytes: 0 }
+    }
+
+    /// For documents while they are read. What is found out about them afterwards needs as much again.
+    pub(crate) fn reading(self) -> u64 {
+        self.bytes / 2
+    }
+
+    /// For documents before they are put away together.
+    pub(crate) fn segment(self) -> u64 {
+        self.bytes / 8
+    }
+
+    /// For what lies on disk if it is more.
+    pub(crate) fn held(self) -> u64 {
+        self.bytes / 8
+    }
+
+    /// For a batch of neighbourhoods that are worked on together.
+    pub(crate) fn batch(self) -> u64 {
+        self.bytes / 4
+    }
+
+    /// Parts of the range of mixed keys, so that what takes `bytes` in all fits if it is taken part by part.
+    pub(crate) fn parts(self, bytes: u64) -> Parts {
+        let parts = bytes.div_ceil((self.bytes / 3).max(1)).next_power_of_two();
+        Parts { bits: parts.trailing_zeros() }
+    }
+}
+
+/// A cut of all mixed keys into ranges by their first bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts {
+    bits: u32,
+}
+
+impl Parts {
+    pub(crate) fn len(self) -> usize {
+        1 << self.bits
+    }
+
+    pub(crate) fn all(self) -> Range<u64> {
+        0..self.len() as u64
+    }
+
+    /// Whether a key belongs to a part. Parts are in the order of their keys.
+    pub(crate) fn has(self, part: u64, key: u64) -> bool {
+        key.checked_shr(u64::BITS - self.bits).unwrap_or(0) == part
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn machine_bytes() -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kib = about.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(kib.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// The least limit of the control groups this process is in, of either version.
+#[cfg(target_os = "linux")]
+fn control_group_bytes() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut files = vec![];
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(kind), Some(group)) = (fields.next(), fields.next()) else { continue };
+        let (root, name) = match kind {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            kind if kind.split(',').any(|kind| kind == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        // A limit on an outer group holds for the inner ones; in a container the outer ones are not to be seen.
+        let group = std::path::Path::new(group.trim_start_matches('/'));
+        files.extend(group.ancestors().map(|group| std::path::Path::new(root).join(group).join(name)));
+    }
+    files.iter().filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok()).min()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn machine_bytes() -> Option<u64> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn control_group_bytes() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_shown_in_the_largest_unit_that_is_exact() {
+        for (bytes, shown) in
+            [(4 << 30, "4GiB"), (3 << 29, "1536MiB"), (800_000_000, "781250KiB"), (134_217_729, "134217729B")]
+        {
+            assert_eq!(Memory::new(bytes).unwrap().to_string(), shown);
+        }
+        let error = Memory::new(1 << 20).unwrap_err().to_string();
+        assert!(error.contains("1MiB") && error.contains("at least 128MiB"), "{error}");
+    }
+
+    #[test]
+    fn half_of_the_machine_is_no_more_than_it_has() {
+        let half = Memory::half_of_machine().bytes();
+        assert!(half >= LEAST_BYTES);
+        if let Some(machine) = machine_bytes() {
+            assert!(half <= (machine / 2).max(LEAST_BYTES));
+        }
+    }
+
+    #[test]
+    fn every_key_is_in_one_part() {
+        let room = Room { bytes: 300 };
+        for (bytes, parts) in [(0, 1), (100, 1), (101, 2), (401, 8)] {
+            assert_eq!(room.parts(bytes).len(), parts);
+        }
+        let parts = room.parts(800);
+        let mut before = 0;
+        for key in [0, 1 << 61, (1 << 61) - 1, u64::MAX / 3, u64::MAX] {
+            assert_eq!(parts.all().filter(|&part| parts.has(part, key)).count(), 1);
+        }
+        for key in (0..64).map(|i| i << 58) {
+            let part = parts.all().find(|&part| parts.has(part, key)).unwrap();
+            assert!(part >= before);
+            before = part;
+        }
+        assert!(room.parts(1).has(0, u64::MAX));
+    }
+}

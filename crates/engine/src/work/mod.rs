@@ -1,0 +1,240 @@
+//! The folder of a run, in which it can be taken up again after whatever ended it.
+//!
+//! | file | holds | written |
+//! |---|---|---|
+//! | `lock` | nothing; whoever has it locked works here | first |
+//! | `manifest` | the options that change the result, and the inputs with sizes and content hashes | before the work begins |
+//! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
+//! | `groups` | the documents that agree in each band | when all of them are known |
+//! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
+//!
+//! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
+//! under its name is done, and what is missing is done again; nothing else says how far a run got.
+
+mod manifest;
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use minwise_corpus::{Overwrite, TEMPORARY_PREFIX};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind};
+use crate::store::{Check, Kind, Stored, Writer};
+
+pub use manifest::Manifest;
+
+const MADE_BY: &str = "`minwise dedup --work`";
+const MANIFEST: Kind = Kind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
+const SEGMENT: Kind = Kind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
+const GROUPS: Kind = Kind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
+const BATCH: Kind = Kind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
+
+/// A file in the folder of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Manifest,
+    Segment(usize),
+    Groups,
+    Batch(usize),
+}
+
+impl Piece {
+    fn name(self) -> String {
+        match self {
+            Self::Manifest => "manifest".to_owned(),
+            Self::Segment(number) => format!("segment-{number:06}"),
+            Self::Groups => "groups".to_owned(),
+            Self::Batch(number) => format!("batch-{number:06}"),
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Manifest => MANIFEST,
+            Self::Segment(_) => SEGMENT,
+            Self::Groups => GROUPS,
+            Self::Batch(_) => BATCH,
+        }
+    }
+}
+
+const LOCK: &str = "lock";
+
+/// The folder of a run. While it is open, no other process works in it.
+#[derive(Debug)]
+pub struct Work {
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+    resumed: bool,
+}
+
+impl Work {
+    /// Begins a run in a folder that is empty or not there yet, or, with `resume`, goes on with the one that was begun
+    /// there with the same options on the same inputs.
+    pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {
+        refuse(folder, resume)?;
+        fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
+        let lock = lock(folder)?;
+        remove_temporary(folder)?;
+        let begun = is_begun(folder);
+        let work = Self { folder: folder.to_owned(), _lock: lock, resumed: begun };
+        if begun {
+            manifest.check(&work.open_piece(Piece::Manifest)?)?;
+        } else {
+            manifest.write(&work)?;
+        }
+        Ok(work)
+    }
+
+    /// Whether an earlier process began the run.
+    #[must_use]
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
+    pub fn remove(&self) -> Result<(), Error> {
+        let folder = &self.folder;
+        for entry in entries(folder)? {
+            if is_piece(&entry) {
+                let path = folder.join(&entry);
+                fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
+            }
+        }
+        let path = folder.join(LOCK);
+        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
+        // Something that somebody else put there stays, and so does the folder then.
+        let _ = fs_err::remove_dir(folder);
+        Ok(())
+    }
+
+    fn path(&self, piece: Piece) -> PathBuf {
+        self.folder.join(piece.name())
+    }
+
+    pub(crate) fn has(&self, piece: Piece) -> bool {
+        self.path(piece).exists()
+    }
+
+    /// Begins a piece.
+    pub(crate) fn create(&self, piece: Piece) -> Result<Writer, Error> {
+        Writer::create(&self.path(piece), piece.kind(), Overwrite::Allow)
+    }
+
+    /// Opens a piece that another process wrote, and checks every byte of it.
+    pub(crate) fn open_piece(&self, piece: Piece) -> Result<Stored, Error> {
+        Stored::open(&self.path(piece), piece.kind(), Check::Everything)
+    }
+
+    /// Opens a piece that this process has just written.
+    pub(crate) fn reopen(&self, piece: Piece) -> Result<Stored, Error> {
+        Stored::open(&self.path(piece), piece.kind(), Check::Description)
+    }
+}
+
+fn is_begun(folder: &Path) -> bool {
+    folder.join(Piece::Manifest.name()).exists()
+}
+
+/// Refuses a folder in which no run can be begun, or, with `resume`, none can be taken up.
+pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let strange = others(folder)?;
+    let begun = is_begun(folder);
+    if (begun || !strange.is_empty()) && !resume {
+        return Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "begin a run in",
+            reason: "it is not empty".to_owned(),
+            hint: Some(if begun {
+                "`--resume` goes on with the run that was begun there".to_owned()
+            } else {
+                "name a folder that is empty or not there yet".to_owned()
+            }),
+        }
+        .into());
+    }
+    if !begun && !strange.is_empty() {
+        return Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "go on with a run in",
+            reason: format!("there is no run, and there is `{}`", strange[0]),
+            hint: Some("name the folder that `--work` was given before".to_owned()),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// What a piece says of itself.
+pub(crate) fn about<T: DeserializeOwned>(file: &Stored) -> Result<T, Error> {
+    T::deserialize(file.about())
+        .map_err(|error| file.wrong(format!("its description is incomplete: {error}")))
+}
+
+/// Finishes a piece with what it says of itself.
+pub(crate) fn finish(writer: Writer, about: &impl Serialize) -> Result<(), Error> {
+    writer.finish(about)
+}
+
+fn io(action: &'static str, path: &Path, error: std::io::Error) -> Error {
+    Error::file(action, &path.display().to_string(), minwise_corpus::reason_of(error))
+}
+
+fn lock(folder: &Path) -> Result<File, Error> {
+    let path = folder.join(LOCK);
+    let file = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = file.map_err(|error| io("open", &path, error))?.into_parts().0;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "work in",
+            reason: "another process is at work there".to_owned(),
+            hint: Some("wait for it, or name another folder".to_owned()),
+        }
+        .into()),
+        Err(TryLockError::Error(error)) => Err(io("lock", &path, error)),
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut names = vec![];
+    for entry in fs_err::read_dir(folder).map_err(|error| io("read", folder, error))? {
+        let entry = entry.map_err(|error| io("read", folder, error))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Whether a file is one that a run puts into its folder.
+fn is_piece(name: &str) -> bool {
+    let numbered = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() >= 6 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    [Piece::Manifest, Piece::Groups].iter().any(|piece| piece.name() == name)
+        || numbered("segment-")
+        || numbered("batch-")
+        || name.starts_with(TEMPORARY_PREFIX)
+}
+
+/// Files that no run put there.
+fn others(folder: &Path) -> Result<Vec<String>, Error> {
+    Ok(entries(folder)?.into_iter().filter(|name| name != LOCK && !is_piece(name)).collect())
+}
+
+/// Removes files that a process which was killed did not come to name.
+fn remove_temporary(folder: &Path) -> Result<(), Error> {
+    for name in entries(folder)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
+        let path = folder.join(name);
+        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Runs whose memory is too small, or that were ended and taken up again, come to the same as one in memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use minwise::cluster::Cluster;
+use minwise::keep::Keep;
+use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_engine::work::{Manifest, Work};
+use minwise_engine::{ErrorKind, Memory, Search, Settings, Unobserved};
+
+use crate::support::{Documents, Random, triples, with_registers};
+
+/// Families of texts with a few changed words, equal ones among them, and one that half of all documents share a part of.
+fn texts(count: usize, words: usize) -> Vec<String> {
+    let mut random = Random(7);
+    let mut families: Vec<Vec<String>> = vec![];
+    (0..count)
+        .map(|i| {
+            if families.is_empty() || random.below(3) == 0 {
+                let mut text: Vec<String> = (0..words).map(|_| format!("w{}", random.below(5000))).collect();
+                if random.below(2) == 0 {
+                    text[..words / 2].iter_mut().zip(0..).for_each(|(word, at)| *word = format!("form{at}"));
+                }
+                families.push(text);
+            }
+            let mut text = random.pick(&families).clone();
+            if i % 5 > 0 {
+                for _ in 0..random.below(4) {
+                    let at = random.below(text.len());
+                    text[at] = format!("changed{}", random.below(9));
+                }
+            }
+            text.join(" ")
+        })
+        .collect()
+}
+
+/// Everything that a run says.
+fn said(documents: &Documents, settings: &Settings) -> String {
+    let reading = documents.read(settings);
+    let ids: Vec<_> = (0..reading.documents.len() as u32)
+        .map(|document| reading.documents.id(document, &documents.corpus).unwrap().into_owned())
+        .collect();
+    let places: Vec<_> = reading.documents.places().map(Result::unwrap).collect();
+    drop(reading);
+    format!("{:?}\n{ids:?}\n{places:?}", documents.dedup(settings))
+}
+
+fn ways() -> Vec<Settings> {
+    let plain = with_registers("words:3", 0.7, 12, 5, 80);
+    let way = |change: &dyn Fn(&mut Settings)| {
+        let mut settings = plain.clone();
+        change(&mut settings);
+        settings
+    };
+    vec![
+        way(&|_| {}),
+        way(&|s| s.keep = Keep::Longest),
+        way(&|s| s.cluster = Cluster::Components),
+        way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), Keep::Shortest)),
+        way(&|s| s.order = Some(0.9)),
+        way(&|s| s.search = Search::SortMergeSketch),
+        way(&|s| s.search = Search::All),
+    ]
+}
+
+#[test]
+fn on_disk_is_as_in_memory() {
+    let documents = Documents::new(texts(6000, 120));
+    assert!(documents.corpus.size_bytes() > 3 << 20, "more than one chunk");
+    for mut settings in ways() {
+        if settings.search == Search::All {
+            continue; // Every pair of nine thousand: the small corpus below has it.
+        }
+        let in_memory = said(&documents, &settings);
+        // With next to no memory every column, every range of keys and every neighbourhood is on disk.
+        for room in [2000, 1_000_000] {
+            settings.memory = Memory::with_room(room);
+            assert!(said(&documents, &settings) == in_memory, "{settings:?}");
+        }
+    }
+}
+
+#[test]
+fn pairs_on_disk_are_those_in_memory() {
+    let documents = Documents::new(texts(600, 40));
+    for mut settings in ways() {
+        let in_memory = triples(&documents.pairs(&settings));
+        let said_in_memory = said(&documents, &settings);
+        settings.memory = Memory::with_room(500);
+        assert_eq!(triples(&documents.pairs(&settings)), in_memory, "{settings:?}");
+        assert!(said(&documents, &settings) == said_in_memory, "{settings:?}");
+    }
+}
+
+fn manifest(documents: &Documents, option: &str) -> Manifest {
+    let options = vec![("--threshold".to_owned(), option.to_owned())];
+    Manifest::new(options, &documents.corpus, 2, &Unobserved).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs_err::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_is_taken_up_from_wherever_it_was_ended() {
+    let documents = Documents::new(texts(4000, 120));
+    let manifest = manifest(&documents, "0.7");
+    let ways =
+        ways().into_iter().filter(|settings| settings.search == Search::Banding && settings.bits.is_none());
+    for settings in ways {
+        let undisturbed = said(&documents, &settings);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("work");
+        let run = |settings: &Settings, resume| {
+            let mut settings = settings.clone();
+            settings.work = Some(Arc::new(Work::open(&path, &manifest, resume).unwrap()));
+            said(&documents, &settings)
+        };
+        assert!(run(&settings, false) == undisturbed);
+        let complete = names(&path);
+        let has = |prefix: &str| complete.iter().filter(|name| name.starts_with(prefix)).count();
+        assert!(has("segment-") >= 2 && has("batch-") >= 1 && has("manifest") == 1, "{complete:?}");
+        // Everything is there; then the last piece is missing, then the last two, and so on.
+        for missing in 0..complete.len() - 2 {
+            let pieces = complete.iter().filter(|name| *name != "lock" && *name != "manifest");
+            // In the order in which they are written.
+            let rank =
+                |name: &&String| (!name.starts_with("segment-"), name.starts_with("batch-"), (*name).clone());
+            let mut written: Vec<_> = pieces.collect();
+            written.sort_by_key(rank);
+            for piece in written.iter().rev().take(missing) {
+                fs_err::remove_file(path.join(piece)).unwrap();
+            }
+            fs_err::write(path.join(".minwise-left-behind.tmp"), "half").unwrap();
+            assert!(run(&settings, true) == undisturbed, "{missing} pieces were missing");
+            assert_eq!(names(&path), complete);
+        }
+        Work::open(&path, &manifest, true).unwrap().remove().unwrap();
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn a_run_that_was_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("work");
+    let texts = texts(20, 40);
+    let documents = Documents::new(&texts);
+    let before = manifest(&documents, "0.7");
+    drop(Work::open(&path, &before, false).unwrap());
+    let reason = |manifest: &Manifest, resume| match Work::open(&path, manifest, resume) {
+        Ok(_) => "nothing".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert!(reason(&before, false).ends_with("it is not empty"), "{}", reason(&before, false));
+    assert_eq!(reason(&before, true), "nothing");
+    let changed = "the run cannot be taken up again: ";
+    assert_eq!(
+        reason(&manifest(&documents, "0.8"), true),
+        format!("{changed}`--threshold` was `0.7` then and is `0.8` now")
+    );
+    // The same file with other content, told by its length and, where that is the same, by its hash.
+    let name = documents.corpus.sources()[0].name().to_owned();
+    let open = || Corpus::open(std::slice::from_ref(&name), &ReadOptions::default(), &Unwatched).unwrap();
+    let mut bytes = fs_err::read(&name).unwrap();
+    bytes[100] ^= 1;
+    fs_err::write(&name, &bytes).unwrap();
+    let options = vec![("--threshold".to_owned(), "0.7".to_owned())];
+    let now = Manifest::new(options.clone(), &open(), 1, &Unobserved).unwrap();
+    assert_eq!(reason(&now, true), format!("{changed}`{name}` is as long as it was then, but not the same"));
+    bytes.extend_from_slice(b"{\"text\":\"more\"}\n");
+    fs_err::write(&name, &bytes).unwrap();
+    let now = Manifest::new(options, &open(), 1, &Unobserved).unwrap();
+    assert!(reason(&now, true).contains("bytes then and has"), "{}", reason(&now, true));
+}
+
+#[test]
+fn nobody_else_works_in_the_folder_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = Documents::new(["one"]);
+    let manifest = manifest(&documents, "0.7");
+    let path = folder.path().join("work");
+    let first = Work::open(&path, &manifest, false).unwrap();
+    let error = Work::open(&path, &manifest, true).unwrap_err().to_string();
+    assert!(error.ends_with("another process is at work there"), "{error}");
+    drop(first);
+    let strange = folder.path().join("strange");
+    fs_err::create_dir(&strange).unwrap();
+    fs_err::write(strange.join("letter.txt"), "mine").unwrap();
+    for resume in [false, true] {
+        let error = Work::open(&strange, &manifest, resume).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::File { .. }), "{error}");
+    }
+    assert_eq!(names(&strange), ["letter.txt"]);
+}
+
+/// A piece that is damaged is named, not worked with.
+#[test]
+fn damaged_pieces_are_told() {
+    let documents = Documents::new(texts(300, 40));
+    let manifest = manifest(&documents, "0.7");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("work");
+    let mut settings = ways().remove(0);
+    settings.work = Some(Arc::new(Work::open(&path, &manifest, false).unwrap()));
+    said(&documents, &settings);
+    for piece in ["segment-000000", "groups", "batch-000000"] {
+        let whole = fs_err::read(path.join(piece)).unwrap();
+        let mut damaged = whole.clone();
+        let middle = damaged.len() / 3;
+        damaged[middle] ^= 8;
+        fs_err::write(path.join(piece), damaged).unwrap();
+        let error = minwise_engine::read(&documents.corpus, &settings.reading(), &Unobserved)
+            .and_then(|reading| {
+                minwise_engine::dedup::dedup(&documents.corpus, &reading, &settings, &Unobserved, |_| {})
+            })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(piece) && error.contains("are not what was written"), "{error}");
+        fs_err::write(path.join(piece), whole).unwrap();
+    }
+}

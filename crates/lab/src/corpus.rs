@@ -1,0 +1,226 @@
+//! A corpus of any size whose near-duplicates are known.
+//!
+//! Every document is a function of the seed and its number, so that a copy can be made of any earlier document without
+//! keeping it. Words are as frequent as those of a language (Zipf), and spelled as syllables.
+
+use std::io::{self, Write};
+
+use minwise::Spec;
+use minwise::shingle::Shingles;
+use minwise::verify::{Measure, ShingleSet};
+
+use crate::simulate::Random;
+
+/// Distinct words.
+const WORDS: usize = 50_000;
+/// Steps in which a word is drawn: more of them fall on more frequent words.
+const STEPS: usize = 1 << 17;
+
+/// What a corpus is to be like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Made {
+    /// How many documents there are.
+    pub documents: u64,
+    /// Words of a document, on average; some have half as many, some half as many again.
+    pub words: u64,
+    /// The share of documents that are copies of an earlier one.
+    pub copies: f64,
+    /// The most words that are replaced in a copy; with none, it is equal.
+    pub edits: u64,
+    /// Originals from which copies are made: the first ones. All of them without it.
+    pub families: Option<u64>,
+    /// Which corpus of the kind.
+    pub seed: u64,
+}
+
+/// What is known of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truth {
+    /// The document that it is a copy of, if it is one; that one is an original.
+    pub of: Option<u64>,
+    /// Words that were replaced, some perhaps by themselves.
+    pub edits: u64,
+}
+
+/// Makes the documents of a corpus.
+#[derive(Debug)]
+pub struct Maker {
+    made: Made,
+    /// The word of each step.
+    steps: Vec<u32>,
+    spelled: Vec<String>,
+}
+
+impl Maker {
+    /// Gets ready; takes some milliseconds.
+    #[must_use]
+    pub fn new(made: Made) -> Self {
+        let total: f64 = (1..=WORDS).map(|rank| 1.0 / rank as f64).sum();
+        let mut steps = Vec::with_capacity(STEPS);
+        let mut sum = 0.0;
+        for rank in 0..WORDS {
+            sum += 1.0 / (rank + 1) as f64 / total;
+            steps.resize(((sum * STEPS as f64) as usize).clamp(steps.len(), STEPS), rank as u32);
+        }
+        steps.resize(STEPS, WORDS as u32 - 1);
+        Self { made, steps, spelled: (0..WORDS).map(spell).collect() }
+    }
+
+    /// What is known of a document.
+    #[must_use]
+    pub fn truth(&self, number: u64) -> Truth {
+        let mut random = Random::new(self.made.seed, &[1, number]);
+        if !random.happens(self.made.copies) {
+            return Truth { of: None, edits: 0 };
+        }
+        let bound = self.made.families.map_or(number, |families| families.min(number));
+        let drawn = random.below(bound.max(1));
+        // The next original before the one that was drawn; the first document always is one.
+        let original = (0..=drawn).rev().find(|&before| before == 0 || self.is_original(before));
+        match original {
+            Some(of) if of < number => Truth { of: Some(of), edits: random.below(self.made.edits + 1) },
+            _ => Truth { of: None, edits: 0 },
+        }
+    }
+
+    fn is_original(&self, number: u64) -> bool {
+        !Random::new(self.made.seed, &[1, number]).happens(self.made.copies)
+    }
+
+    /// The words of a document, appended to `out`.
+    fn words_into(&self, number: u64, out: &mut Vec<u32>) -> Truth {
+        let truth = self.truth(number);
+        let mut random = Random::new(self.made.seed, &[2, truth.of.unwrap_or(number)]);
+        let words = self.made.words / 2 + random.below(self.made.words + 1);
+        out.extend((0..words.max(1)).map(|_| self.word(&mut random)));
+        let mut random = Random::new(self.made.seed, &[3, number]);
+        for _ in 0..truth.edits {
+            let at = random.below(out.len() as u64) as usize;
+            out[at] = self.word(&mut random);
+        }
+        truth
+    }
+
+    fn word(&self, random: &mut Random) -> u32 {
+        self.steps[random.below(STEPS as u64) as usize]
+    }
+
+    /// The text of a document, appended to `out`.
+    pub fn text_into(&self, number: u64, out: &mut String) -> Truth {
+        let mut words = vec![];
+        let truth = self.words_into(number, &mut words);
+        for (at, &word) in words.iter().enumerate() {
+            if at > 0 {
+                out.push(if at % 13 == 0 { '\n' } else { ' ' });
+            }
+            out.push_str(&self.spelled[word as usize]);
+        }
+        truth
+    }
+
+    /// Writes the documents of a range as JSON lines, and what is known of the copies as lines of their id, the id of the
+    /// original and their exact similarity with the default shingling.
+    pub fn write(
+        &self,
+        numbers: std::ops::Range<u64>,
+        documents: &mut impl Write,
+        truths: Option<&mut impl Write>,
+    ) -> io::Result<()> {
+        let shingler = Spec::default().shingler();
+        let mut truths = truths;
+        let (mut text, mut original, mut line) = (String::new(), String::new(), vec![]);
+        let mut shingles = Shingles::new();
+        let mut set = |text: &str| {
+            shingler.shingle_into(text, &mut shingles);
+            ShingleSet::build(shingles.hashes(), &mut (vec![], vec![]))
+        };
+        for number in numbers {
+            text.clear();
+            let truth = self.text_into(number, &mut text);
+            line.clear();
+            write!(line, "{{\"id\":\"d{number}\",\"text\":")?;
+            serde_json::to_writer(&mut line, &text)?;
+            line.extend_from_slice(b"}\n");
+            documents.write_all(&line)?;
+            if let (Some(truths), Some(of)) = (&mut truths, truth.of) {
+                original.clear();
+                self.text_into(of, &mut original);
+                let similarity = Measure::Jaccard.of(&set(&text), &set(&original));
+                writeln!(truths, "d{number}\td{of}\t{similarity:.6}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A word that can be said, another one for each number.
+fn spell(number: usize) -> String {
+    const SYLLABLES: [&str; 40] = [
+        "ba", "be", "bo", "da", "de", "di", "fa", "fe", "ga", "go", "ha", "he", "ka", "ki", "ko", "la", "le",
+        "li", "lo", "ma", "me", "mi", "mo", "na", "ne", "ni", "no", "pa", "pe", "ra", "re", "ri", "ro", "sa",
+        "se", "si", "ta", "te", "ti", "to",
+    ];
+    let mut rest = number;
+    let mut word = String::new();
+    loop {
+        word.push_str(SYLLABLES[rest % SYLLABLES.len()]);
+        rest /= SYLLABLES.len();
+        if rest == 0 {
+            return word;
+        }
+        // So that the number with a syllable less is another word.
+        rest -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const MADE: Made = Made { documents: 2000, words: 60, copies: 0.3, edits: 4, families: None, seed: 5 };
+
+    #[test]
+    fn words_differ() {
+        let words: BTreeSet<String> = (0..WORDS).map(spell).collect();
+        assert_eq!(words.len(), WORDS);
+    }
+
+    #[test]
+    fn copies_are_of_originals_before_them() {
+        let maker = Maker::new(MADE);
+        let truths: Vec<Truth> = (0..MADE.documents).map(|number| maker.truth(number)).collect();
+        let copies = truths.iter().filter(|truth| truth.of.is_some()).count();
+        // 600 expected, with a standard deviation of 20.5.
+        assert!((500..700).contains(&copies), "{copies}");
+        for (number, truth) in (0..).zip(&truths) {
+            if let Some(of) = truth.of {
+                assert!(of < number && truths[of as usize].of.is_none());
+                assert!(truth.edits <= MADE.edits);
+            }
+        }
+        let few = Maker::new(Made { families: Some(3), ..MADE });
+        assert!((0..MADE.documents).all(|number| few.truth(number).of.is_none_or(|of| of < 3)));
+    }
+
+    #[test]
+    fn parts_make_the_whole_and_the_truth_is_true() {
+        let maker = Maker::new(MADE);
+        let (mut whole, mut truths) = (vec![], vec![]);
+        maker.write(0..300, &mut whole, Some(&mut truths)).unwrap();
+        let mut parts = vec![];
+        for begin in [0, 100, 200] {
+            maker.write(begin..begin + 100, &mut parts, None::<&mut Vec<u8>>).unwrap();
+        }
+        assert_eq!(whole, parts);
+        let truths = String::from_utf8(truths).unwrap();
+        for line in truths.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let number: u64 = fields[0][1..].parse().unwrap();
+            let similarity: f64 = fields[2].parse().unwrap();
+            let edits = maker.truth(number).edits;
+            assert!(if edits == 0 { similarity == 1.0 } else { similarity < 1.0 || edits > 0 }, "{line}");
+        }
+        assert!(truths.lines().count() > 60);
+    }
+}

@@ -172,7 +172,7 @@ pub struct CompareArgs {
     pub all: bool,
 
     /// How many shared passages to show, the longest first.
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub passages: String,
 
     #[command(flatten)]
@@ -187,7 +187,7 @@ pub struct CompareArgs {
     pub measure: String,
 
     /// The similarity below which the exit code is 1.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
     #[command(flatten)]
@@ -229,7 +229,7 @@ pub struct WeightsArgs {
     pub force: bool,
 
     /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
     #[command(flatten)]
@@ -249,7 +249,7 @@ pub struct EstimateArgs {
     pub second: Option<String>,
 
     /// The estimate from which on a pair is listed; 0 lists all pairs.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
     /// Only pairs that have one of these documents.
@@ -258,7 +258,7 @@ pub struct EstimateArgs {
 
     /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Bits are
     /// always compared in full.
-    #[arg(long, value_name = "E", default_value = "1e-6", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", default_value = "1e-6", allow_hyphen_values = true)]
     pub filter_error: String,
 
     /// Where the pairs go; standard output without it.
@@ -274,7 +274,7 @@ pub struct EstimateArgs {
     pub force: bool,
 
     /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
     #[command(flatten)]
@@ -284,18 +284,18 @@ pub struct EstimateArgs {
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
     /// The similarity from which on two documents are near-duplicates.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
     #[command(flatten)]
     pub bands: BandArgs,
 
     /// Registers of a sketch.
-    #[arg(long, value_name = "K", default_value = "128")]
+    #[arg(long, value_name = "K", default_value = "128", allow_hyphen_values = true)]
     pub registers: String,
 
     /// The standard error that an estimate at the threshold is to have; sketches are ranked by what they need for it.
-    #[arg(long, value_name = "E", default_value = "0.02", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
     /// Show the filter, too: the looks at which a run puts pairs aside, and how many registers it compares until then.
@@ -303,13 +303,7 @@ pub struct PlanArgs {
     pub filter: bool,
 
     /// The share of pairs at the threshold that the filter may put aside.
-    #[arg(
-        long,
-        value_name = "E",
-        default_value = "1e-6",
-        requires = "filter",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter", allow_hyphen_values = true)]
     pub filter_error: String,
 
     /// How the plan is written.
@@ -359,7 +353,7 @@ pub struct LabRunArgs {
     pub output: Option<String>,
 
     /// Threads to work with; all cores without it. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
     #[command(flatten)]
@@ -419,7 +413,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
     pub max_record: String,
 
-    /// Where input that cannot be read twice is kept meanwhile; the system's temporary folder without it.
+    /// Where files are kept meanwhile: input that cannot be read twice, frequency tables, and what `--candidates sort-merge`
+    /// cannot hold in memory; the system's temporary folder without it.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 }
@@ -460,11 +455,11 @@ pub struct SpecArgs {
     pub sketch: Option<String>,
 
     /// Registers of a sketch; 128 without it.
-    #[arg(long, value_name = "K", help_heading = "Spec")]
+    #[arg(long, value_name = "K", help_heading = "Spec", allow_hyphen_values = true)]
     pub registers: Option<String>,
 
     /// The seed of the hash functions.
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Spec")]
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Spec", allow_hyphen_values = true)]
     pub seed: String,
 }
 
@@ -479,7 +474,7 @@ pub struct WeightArgs {
     pub weights: Option<String>,
 
     /// Leave out shingles that stand in more documents than this: a share such as `0.1`, or a number such as `500`.
-    #[arg(long, value_name = "F", help_heading = "Weights", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", help_heading = "Weights", allow_hyphen_values = true)]
     pub max_df: Option<String>,
 
     /// Leave out the shingles of these texts, a form or a template: files or folders.
@@ -495,23 +490,23 @@ pub struct BandArgs {
         value_name = "P",
         default_value = "0.99",
         help_heading = "Candidates",
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub recall: String,
 
     /// Bands, instead of those that follow from the recall; `--rows` goes with it.
-    #[arg(long, value_name = "B", help_heading = "Candidates")]
+    #[arg(long, value_name = "B", help_heading = "Candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
     /// Rows of a band, instead of those that follow from the recall.
-    #[arg(long, value_name = "R", help_heading = "Candidates")]
+    #[arg(long, value_name = "R", help_heading = "Candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct SketchArgs {
     /// The exact similarity from which on two documents are near-duplicates.
-    #[arg(long, value_name = "T", default_value = "0.8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
     /// The measure that decides: `jaccard`, or `containment` (how much of the smaller document the larger one has).
@@ -520,7 +515,7 @@ pub struct SketchArgs {
 
     /// The share of common shingles that must stand in about the same places; similar documents with less are reordered,
     /// and no near-duplicates.
-    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
     pub order: Option<String>,
 
     #[command(flatten)]
@@ -538,7 +533,7 @@ pub struct SketchArgs {
 
     /// Bits to keep of each register once the keys of its bands are known, to save memory: from 1 to 16, also 1.5 and the
     /// like, or 0.5, 0.25 or 0.125; all of them without it.
-    #[arg(long, value_name = "BITS", help_heading = "Candidates")]
+    #[arg(long, value_name = "BITS", help_heading = "Candidates", allow_hyphen_values = true)]
     pub bits: Option<String>,
 
     /// The share of pairs at the threshold that sketches may put aside before they are compared exactly, by the filter and by
@@ -548,7 +543,7 @@ pub struct SketchArgs {
         value_name = "E",
         default_value = "1e-6",
         help_heading = "Candidates",
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub filter_error: String,
 }
@@ -556,11 +551,11 @@ pub struct SketchArgs {
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     /// Threads to work with; all cores without it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
     /// Stop when more records than this are rejected.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
     /// The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the machine's (or of the control

@@ -6,7 +6,9 @@ use minwise::Spec;
 use minwise::estimate::Estimate;
 use minwise::shingle::{Places, Shingles};
 use minwise::sketch::Method;
+use minwise::sketch::weighted::WeightedMethod;
 use minwise::verify::passages::{Passage, shared_passages};
+use minwise::weight::WeightedSet;
 
 use crate::error::Error;
 use crate::prepare::{DocumentSet, Preparation, Prepared, Weighing};
@@ -48,34 +50,54 @@ pub struct SketchComparison {
     pub exact: f64,
 }
 
-/// Compares two texts by every kind of sketch, each with about `size` registers or stored bits.
+/// Compares two texts by every kind of sketch that their weights allow, each with about `size` registers or stored bits.
 pub fn compare_all(
     left: &str,
     right: &str,
     spec: &Spec,
+    weighing: &Weighing,
     size: usize,
 ) -> Result<Vec<SketchComparison>, Error> {
-    let [a, b] = [left, right].map(|text| {
-        let mut shingles = Shingles::new();
-        spec.shingler().shingle_into(text, &mut shingles);
-        shingles
-    });
-    let (a_hashes, b_hashes) = (a.hashes(), b.hashes());
+    let preparation = Preparation::new(spec, weighing)?;
+    let mut rooms = [Prepared::default(), Prepared::default()];
+    let sets = [0, 1].map(|side| preparation.set([left, right][side], &mut rooms[side]));
+    let [a, b] = &rooms;
+    let equal = f64::from(u8::from(a.shingles.equality_key() == b.shingles.equality_key()));
+    let without = |method| SketchComparison { method, estimate: None, exact: equal };
+    let is_empty = sets.iter().any(DocumentSet::is_empty);
     let mut all = vec![];
+    if let [DocumentSet::Weighted(a), DocumentSet::Weighted(b)] = &sets {
+        let sets = [a, b].map(WeightedSet::view);
+        for weighted in WeightedMethod::all(size) {
+            let (method, sketcher) = (Method::Weighted(weighted), weighted.build(spec.seed)?);
+            if is_empty {
+                all.push(without(method));
+                continue;
+            }
+            let [left, right] = sets.map(|set| {
+                let mut row = vec![0; sketcher.words()];
+                sketcher.sketch_into(set, &mut row);
+                row
+            });
+            let estimate = Some(sketcher.estimate(&left, &right));
+            all.push(SketchComparison { method, estimate, exact: sketcher.exact(sets[0], sets[1]) });
+        }
+        return Ok(all);
+    }
+    let sets = [a, b].map(|room| preparation.in_order(room));
     for method in Method::all(size) {
-        let sketcher = method.build(spec.seed)?;
-        if a_hashes.is_empty() || b_hashes.is_empty() {
-            let exact = f64::from(u8::from(a.equality_key() == b.equality_key()));
-            all.push(SketchComparison { method, estimate: None, exact });
+        if is_empty {
+            all.push(without(method));
             continue;
         }
-        let [left, right] = [a_hashes, b_hashes].map(|shingles| {
+        let sketcher = method.build(spec.seed)?;
+        let [left, right] = sets.map(|shingles| {
             let mut row = vec![0; sketcher.words()];
             sketcher.sketch_into(shingles, &mut row);
             row
         });
         let estimate = Some(sketcher.estimate(&left, &right));
-        all.push(SketchComparison { method, estimate, exact: sketcher.exact(a_hashes, b_hashes) });
+        all.push(SketchComparison { method, estimate, exact: sketcher.exact(sets[0], sets[1]) });
     }
     Ok(all)
 }
@@ -184,14 +206,56 @@ mod tests {
         let words: Vec<String> = (0..400).map(|i| format!("w{i}")).collect();
         let (left, right) = (words.join(" "), words[40..].join(" "));
         let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
-        let all = compare_all(&left, &right, &spec, 1024).unwrap();
+        let compare_all = |left: &str, right: &str, spec: &Spec| {
+            compare_all(left, right, spec, &Weighing::default(), 1024).unwrap()
+        };
+        let all = compare_all(&left, &right, &spec);
         assert!(all.len() > 30);
         for SketchComparison { method, estimate, exact } in all {
             let estimate = estimate.unwrap();
             let away = (estimate.value - exact).abs();
             assert!(away <= 4.5 * estimate.standard_error, "{method}: {estimate} against {exact}");
         }
-        let none = compare_all("", "!", &spec, 1024).unwrap();
+        let none = compare_all("", "!", &spec);
         assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
+
+        // Weighted sets have sketches of their own.
+        let spec: Spec = "nfkc+casefold / words:3 / icws:128 / seed:1 / weight:count".parse().unwrap();
+        let twice = compare_all(&format!("{left} {left}"), &left, &spec);
+        assert_eq!(twice.len(), 3);
+        for SketchComparison { method, estimate, exact } in twice {
+            let estimate = estimate.unwrap();
+            // Each of 398 shingles twice, and two where the copies meet.
+            assert_eq!(exact, 398.0 / 798.0, "{method}");
+            if method.to_string().starts_with("zero-bit") {
+                assert!(estimate.value > exact, "it does not see how often shingles occur: {estimate}");
+            } else {
+                let away = (estimate.value - exact).abs();
+                assert!(away <= 4.5 * estimate.standard_error, "{method}: {estimate} against {exact}");
+            }
+        }
+        let none = compare_all("", "!", &spec);
+        assert!(none.iter().all(|comparison| comparison.estimate.is_none() && comparison.exact == 0.0));
+    }
+
+    /// What is left out of documents is left out for every sketch.
+    #[test]
+    fn every_sketch_leaves_out_what_is_ignored() {
+        let words: Vec<String> = (0..300).map(|i| format!("w{i}")).collect();
+        let form = words[..200].join(" ");
+        let [left, right] = ["left", "right"].map(|own| {
+            let own: Vec<String> = (0..100).map(|i| format!("{own}{i}")).collect();
+            format!("{form} {} {}", words[200..].join(" "), own.join(" "))
+        });
+        let mut spec: Spec = "nfkc+casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
+        let mut shingles = Shingles::new();
+        spec.shingler().shingle_into(&form, &mut shingles);
+        spec.weights.ignored = Some(minwise::Weights::fingerprint_of_ignored(shingles.hashes()));
+        let weighing = Weighing { ignored: shingles.hashes().into(), ..Weighing::default() };
+        let all = compare_all(&left, &right, &spec, &weighing, 1024).unwrap();
+        let minhash = all.iter().find(|comparison| comparison.method.to_string() == "minhash:1024").unwrap();
+        assert_eq!(minhash.exact, 1.0 / 3.0);
+        let estimate = minhash.estimate.unwrap();
+        assert!((estimate.value - minhash.exact).abs() <= 4.5 * estimate.standard_error, "{estimate}");
     }
 }

@@ -16,6 +16,7 @@ use minwise::sketch::{Sketcher, Statistic};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::parallel;
+use crate::screen::register_order;
 use crate::sketch_file::{SketchFile, check_same};
 use crate::tiles::Tiles;
 
@@ -99,6 +100,8 @@ enum Way {
 /// regularly in memory that they drive one another out of the cache.
 struct Heads {
     words: usize,
+    /// The order in which registers are compared, where they are not exchangeable.
+    order: Option<Vec<usize>>,
     first: Vec<u32>,
     /// If there is a second file.
     second: Option<Vec<u32>>,
@@ -106,10 +109,18 @@ struct Heads {
 
 impl Heads {
     fn new(request: &Request<'_>, words: usize) -> Self {
+        let order = register_order(request.first.spec().method);
         let heads = |file: &SketchFile| -> Vec<u32> {
-            (0..file.len()).flat_map(|document| file.row(document)[..words].iter().copied()).collect()
+            let mut heads = Vec::with_capacity(file.len() * words);
+            for row in (0..file.len()).map(|document| file.row(document)) {
+                match &order {
+                    None => heads.extend_from_slice(&row[..words]),
+                    Some(order) => heads.extend(order[..words].iter().map(|&at| row[at])),
+                }
+            }
+            heads
         };
-        Self { words, first: heads(request.first), second: request.second.map(heads) }
+        Self { words, first: heads(request.first), second: request.second.map(heads), order }
     }
 
     fn first(&self, document: usize) -> &[u32] {
@@ -190,10 +201,15 @@ impl<'a> Pairs<'a> {
                 compared.words += match &self.way {
                     Way::Looks(filter, heads) => {
                         let count = |range: Range<usize>| {
-                            if range == (0..heads.words) {
-                                self.kernel.equal_words(heads.first(first), heads.second(second))
-                            } else {
-                                self.kernel.equal_words(&row[range.clone()], &self.second.row(second)[range])
+                            let other = self.second.row(second);
+                            match &heads.order {
+                                _ if range == (0..heads.words) => {
+                                    self.kernel.equal_words(heads.first(first), heads.second(second))
+                                }
+                                None => self.kernel.equal_words(&row[range.clone()], &other[range]),
+                                Some(order) => {
+                                    order[range].iter().filter(|&&at| row[at] == other[at]).count()
+                                }
                             }
                         };
                         match filter.decide_by(count) {

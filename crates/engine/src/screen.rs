@@ -35,6 +35,13 @@ impl Screened {
     }
 }
 
+/// The order in which the registers of a sketch are compared, where they are not exchangeable: neighbouring bins of one
+/// permutation hold copies of one another.
+pub(crate) fn register_order(method: Method) -> Option<Vec<usize>> {
+    let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
+    one_permutation.then(|| shuffle(method.registers()))
+}
+
 /// Rejects pairs by their rows.
 #[derive(Debug)]
 pub(crate) struct Screen {
@@ -61,10 +68,10 @@ impl Screen {
             return Ok(Self { filters: vec![], shuffle: None });
         };
         let method = settings.spec.method;
-        let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
+        let shuffle = register_order(method);
         // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
         let filters = match rows.bit_rows() {
-            Some(_) if one_permutation => vec![],
+            Some(_) if shuffle.is_some() => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(settings.threshold).collect();
                 let budget = Budget::Exact(error / laws.len() as f64);
@@ -77,7 +84,6 @@ impl Screen {
                 Filter::of(method, settings.threshold, 1, &looks, Budget::Exact(error))?.into_iter().collect()
             }
         };
-        let shuffle = one_permutation.then(|| shuffle(method.registers()));
         Ok(Self { filters, shuffle })
     }
 

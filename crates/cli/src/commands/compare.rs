@@ -47,7 +47,7 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut comparison = compare(&left, &right, &spec, &weighing)?;
     comparison.passages.truncate(passages);
 
-    let all = if args.all { compare_all(&left, &right, &spec, ALL_REGISTERS)? } else { vec![] };
+    let all = if args.all { compare_all(&left, &right, &spec, &weighing, ALL_REGISTERS)? } else { vec![] };
     let out = match args.format {
         CompareFormat::Text => text(&comparison, &all, &spec, &left, &right),
         CompareFormat::Jsonl => visible_lines(&jsonl(&comparison, &all, &spec, &left, &right)),

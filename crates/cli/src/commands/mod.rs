@@ -16,7 +16,7 @@ use std::sync::Arc;
 use minwise::shingle::Shingles;
 use minwise::weight::Frequencies;
 use minwise::{Spec, Weights};
-use minwise_corpus::{Corpus, Format, InputFormat, Layout, Overwrite, ReadOptions, Scratch};
+use minwise_corpus::{Corpus, Format, InputFormat, Layout, Overwrite, ReadOptions, Scratch, visible};
 use minwise_engine::frequencies::{FrequencyTable, count_for_a_run};
 use minwise_engine::{Reading, Rejected, Weighing};
 
@@ -94,7 +94,7 @@ fn saved(path: &str, spec: &Spec) -> Result<FrequencyTable, Failure> {
     Ok(table)
 }
 
-/// The shingles of templates.
+/// The shingles of templates. One that has none was given by mistake.
 fn ignored(
     paths: &[String],
     spec: &Spec,
@@ -104,17 +104,21 @@ fn ignored(
     let options = ReadOptions { format: InputFormat::Only(Format::Text), ..options.clone() };
     let corpus = open(paths, &options, progress)?;
     let shingler = spec.shingler();
-    let (mut shingles, mut all, mut rejected) = (Shingles::new(), vec![], None);
+    let (mut shingles, mut all, mut refused) = (Shingles::new(), vec![], None);
     for chunk in corpus.chunks(u64::MAX) {
-        corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| match document {
+        corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| match document {
             Ok(document) => {
                 shingler.shingle_into(&document.text, &mut shingles);
                 all.extend_from_slice(shingles.hashes());
+                if shingles.hashes().is_empty() {
+                    let name = visible(corpus.sources()[place.source as usize].name());
+                    refused = Some(format!("`{name}` has no shingles that could be left out"));
+                }
             }
-            Err(reject) => rejected = Some(reject.to_string()),
+            Err(reject) => refused = Some(reject.to_string()),
         })?;
     }
-    match rejected {
+    match refused {
         Some(reason) => Err(Failure::Error { message: format!("`--ignore-text`: {reason}"), hint: None }),
         None => Ok(all),
     }

@@ -399,3 +399,14 @@ fn json_that_is_not_jsonl_is_told_so() {
     let run = desk.run("dedup in.json -o out.jsonl -q").exit(2);
     assert!(run.err.contains("hint: JSONL has one object a line; `jq -c` makes it"), "{run}");
 }
+
+/// A number below zero is out of range, however it is written, and no option.
+#[test]
+fn negative_numbers_are_out_of_range() {
+    let desk = Desk::with("in.jsonl", "");
+    insta::assert_snapshot!(
+        desk.run("pairs in.jsonl --threshold -1e-6 --order -.5 --recall -1 --filter-error -1e-3 --threads -1"),
+        @""
+    );
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --bands -1 --rows -2 --registers -8 --bits -1"), @"");
+}

@@ -73,3 +73,27 @@ fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2");
     assert!(peak < 2 * 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
 }
+
+/// Eight million candidates, which are pairs and not shelves: 400 MB if each were remembered as a shelf is.
+#[test]
+fn many_candidates_do_not_fill_the_memory() {
+    let documents = 4000;
+    let desk = corpus(documents, |i| prose(i, 8));
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --candidates all --filter-error off --threads 1");
+    let allowed = 2 * documents * (512 + 96) + 64 * MIB;
+    assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
+}
+
+/// Documents whose frequent shingles are nearly enough make as many counts, and as many candidates.
+#[test]
+fn many_counts_do_not_fill_the_memory() {
+    let form = prose(1, 40);
+    let documents = 2000;
+    let desk = corpus(documents, |i| format!("{form} {}", prose(i + 2, 15)));
+    let peak = peak(
+        &desk,
+        "dedup in.jsonl -o out.jsonl -q --candidates sort-merge --shingle words:1 --threshold 0.55 --threads 1",
+    );
+    let allowed = 2 * documents * (512 + 96) + 96 * MIB;
+    assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
+}

@@ -252,6 +252,8 @@ fn wrong_weights_are_refused() {
     --- stderr
     minwise: `--bits`: `--candidates sort-merge,sketch` needs whole registers
     ");
+    desk.write("blank.txt", "...\n");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text blank.txt"), @"");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text nowhere.txt"), @"
     exit 2
     --- stderr

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use minwise::candidate::sort_merge::{Census, Join, Rank, Rule};
+use minwise::candidate::sort_merge::{Census, Cuts, Join, Rank, Rule};
 use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
@@ -154,12 +154,16 @@ impl Source<'_> {
             Ok(())
         })?;
         let mut join = census.join();
-        let crowded = (0..self.documents.len() as u32).filter(|&document| join.is_crowded(document)).count();
-        if crowded == 0 {
-            return Ok(join);
+        if (0..self.documents.len() as u32).any(|document| join.is_crowded(document)) {
+            for (document, cuts) in self.cuts(having, &join)? {
+                join.cut(document, cuts);
+            }
         }
+        Ok(join)
+    }
 
-        // The frequent items of those that cannot leave out all of them, by document.
+    /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
+    fn cuts(&self, having: &Runs<'_, Having>, join: &Join) -> Result<Vec<(u32, Cuts)>, Error> {
         let spread = Spread::new(self.documents.len());
         let mut frequent = Runs::new(HELD * self.threads, self.folder);
         let of_crowded = |entries: Vec<Having>| {
@@ -178,10 +182,10 @@ impl Source<'_> {
             Ok(found)
         };
         self.for_each_range(having, of_crowded, |found| frequent.add(found))?;
-        let mut all = Vec::with_capacity(crowded);
+
+        let mut all = vec![];
         let cut = |entries: Vec<(u64, u64)>| {
-            let mut cuts = vec![];
-            let mut items = vec![];
+            let (mut cuts, mut items) = (vec![], vec![]);
             for same in entries.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
                 items.clear();
                 items.extend(same.iter().map(|&(key, rank)| {
@@ -197,10 +201,7 @@ impl Source<'_> {
             all.append(&mut cuts);
             Ok(())
         })?;
-        for (document, cuts) in all {
-            join.cut(document, cuts);
-        }
-        Ok(join)
+        Ok(all)
     }
 
     fn document(&self, (_, with): Having) -> (u32, u64) {

@@ -108,7 +108,7 @@ const WRITTEN: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Runs<'a, E> {
     all: Vec<Run<E>>,
-    /// Entries in memory, and how many there may be.
+    /// Entries in memory, with what it takes to know their parts, and how many there may be.
     held: usize,
     most: usize,
     file: Option<Temporary>,
@@ -124,13 +124,16 @@ impl<'a, E: Entry> Runs<'a, E> {
 
     /// Adds entries that are in ascending order, fewer than 2³¹ of them.
     pub(crate) fn add(&mut self, entries: Vec<E>) -> Result<(), Error> {
+        if entries.is_empty() {
+            return Ok(());
+        }
         let begins = (0..=PARTS as u64).map(|part| match part.checked_shl(u64::BITS - PART_BITS) {
             Some(first) if part < PARTS as u64 => {
                 entries.partition_point(|entry| entry.mixed() < first) as u32
             }
             _ => entries.len() as u32,
         });
-        self.held += entries.len();
+        self.held += entries.len() + PARTS * size_of::<u32>() / size_of::<E>();
         self.all.push(Run { begins: begins.collect(), place: Place::Memory(entries) });
         if self.held > self.most { self.spill() } else { Ok(()) }
     }

@@ -25,7 +25,7 @@ const HELD: usize = 1 << 20;
 /// The fewest and the most entries that are merged together, if there are as many.
 const MERGED: RangeInclusive<usize> = 1 << 10..=1 << 18;
 /// Pairs that are counted together before they are put away.
-const PAIRS: usize = 1 << 20;
+const PAIRS: usize = 1 << 18;
 /// Pieces of work for each thread, so that none is idle for long while another one is at its last.
 const PIECES: usize = 16;
 

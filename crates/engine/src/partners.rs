@@ -14,9 +14,9 @@ use crate::parallel;
 use crate::runs::{Runs, Spread};
 
 /// Pairs that are sorted together.
-const TOGETHER: usize = 1 << 20;
+const TOGETHER: usize = 1 << 18;
 /// Pairs that stay in memory, for each thread.
-const HELD: usize = 2 << 20;
+const HELD: usize = 1 << 20;
 /// Pairs that are merged together.
 const MERGED: usize = 1 << 18;
 

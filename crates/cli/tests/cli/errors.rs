@@ -406,7 +406,22 @@ fn negative_numbers_are_out_of_range() {
     let desk = Desk::with("in.jsonl", "");
     insta::assert_snapshot!(
         desk.run("pairs in.jsonl --threshold -1e-6 --order -.5 --recall -1 --filter-error -1e-3 --threads -1"),
-        @""
+        @"
+    exit 2
+    --- stderr
+    minwise: `--threshold`: the threshold cannot be -0.000001: it must be above 0 and at most 1
+    minwise: `--order`: a share cannot be -0.5: it must be above 0 and at most 1
+    minwise: `--recall`: the recall cannot be -1: it must be above 0 and below 1
+    minwise: `--filter-error`: the share cannot be -0.001: it must be from 1e-200 to 0.5, or `off`
+    minwise: `--threads`: `-1` is not a whole number
+    "
     );
-    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --bands -1 --rows -2 --registers -8 --bits -1"), @"");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --bands -1 --rows -2 --registers -8 --bits -1"), @"
+    exit 2
+    --- stderr
+    minwise: `--registers`: `-8` is not a whole number
+    minwise: `--bands`: `-1` is not a whole number
+    minwise: `--rows`: `-2` is not a whole number
+    minwise: `--bits`: `-1` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
+    ");
 }

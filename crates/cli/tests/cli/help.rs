@@ -145,7 +145,8 @@ fn dedup() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
+              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
 
           --input-format <FORMAT>
@@ -340,7 +341,8 @@ fn pairs() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
+              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
 
           --input-format <FORMAT>
@@ -527,7 +529,8 @@ fn compare() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
+              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
 
     Spec:
@@ -784,7 +787,8 @@ fn sketch() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
+              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
 
           --input-format <FORMAT>
@@ -971,7 +975,8 @@ fn weights() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where input that cannot be read twice is kept meanwhile; the system's temporary folder
+              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
+              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
 
           --input-format <FORMAT>

@@ -253,7 +253,11 @@ fn wrong_weights_are_refused() {
     minwise: `--bits`: `--candidates sort-merge,sketch` needs whole registers
     ");
     desk.write("blank.txt", "...\n");
-    insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text blank.txt"), @"");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text blank.txt"), @"
+    exit 2
+    --- stderr
+    minwise: `--ignore-text`: `blank.txt` has no shingles that could be left out
+    ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --ignore-text nowhere.txt"), @"
     exit 2
     --- stderr

@@ -70,6 +70,11 @@ pub struct DedupArgs {
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
+    /// Remove what repeats these files, folders or globs, too. They may be of another format than INPUT, have their text in the
+    /// same fields, and are only read: all their documents stay, and none is written.
+    #[arg(long, value_name = "REF", num_args = 1..)]
+    pub against: Vec<String>,
+
     /// Where the removed documents go, in the same way.
     #[arg(long, value_name = "OUT", conflicts_with = "annotate")]
     pub removed: Option<String>,
@@ -82,7 +87,7 @@ pub struct DedupArgs {
     #[arg(long, value_name = "CODEC", default_value = "keep")]
     pub compression: String,
 
-    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` go.
+    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` go.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 
@@ -94,14 +99,20 @@ pub struct DedupArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Which document of a cluster stays: `first` (the default; `longest` with `--measure containment`), `longest` or
-    /// `shortest`; ties go by input order.
+    /// Which document of a cluster stays: `first` (the default; `longest` with `--measure containment`), `last`, `longest`,
+    /// `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`. Given several times, each
+    /// decides where those before it leave a tie; what is left goes by input order. Documents without the field come last.
     #[arg(long, value_name = "POLICY")]
-    pub keep: Option<String>,
+    pub keep: Vec<String>,
 
     /// What a cluster is: `star` (similar to the kept document) or `components` (connected by similar pairs).
     #[arg(long, value_name = "CLUSTERING", default_value = "star")]
     pub cluster: String,
+
+    /// Remove nothing of clusters with more than N documents; the report lists them, with passages that they share, in
+    /// `large-clusters.jsonl`.
+    #[arg(long, value_name = "N")]
+    pub max_cluster: Option<String>,
 
     /// A folder in which the run keeps what it has found out, so that `--resume` can go on after whatever ended it; removed
     /// when the run is done.

@@ -178,9 +178,24 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         let _ =
             write!(removed, " in {clusters}, {} of them with equal shingles", grouped(summary.removed_equal));
     }
+    if summary.spared > 0 {
+        let _ = write!(
+            removed,
+            "\nspared      {} in {} of more than {}, all of which stay",
+            grouped(summary.spared),
+            counted(summary.large_clusters, "cluster"),
+            counted(summary.max_cluster.unwrap_or_default(), "document"),
+        );
+    }
     let mut read = format!("{}, {}", counted(summary.read, "document"), megabytes(summary.bytes));
     if summary.without_shingles > 0 {
         let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
+    }
+    if summary.reference + summary.reference_rejected > 0 {
+        let _ = write!(read, "\nreference   {}", counted(summary.reference, "document"));
+        if summary.reference_rejected > 0 {
+            let _ = write!(read, "; {} rejected", grouped(summary.reference_rejected));
+        }
     }
     let reordered = summary
         .order
@@ -207,7 +222,7 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         summary.spec,
         summary.keep,
         summary.cluster,
-        grouped((summary.read as f64 / seconds) as u64),
+        grouped(((summary.read + summary.reference) as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
 }

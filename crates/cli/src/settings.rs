@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Cluster;
 use minwise::filter::{Budget, Filter, default_looks};
-use minwise::keep::Keep;
+use minwise::keep::{Keep, Ranking};
 use minwise::shingle::{Repeats, Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
@@ -75,6 +75,11 @@ fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
         problems.add(format!("`{option}`: it must be at least 1"), None);
     }
     number.max(1)
+}
+
+/// The most documents of a cluster of which any is removed.
+pub fn max_cluster(text: Option<&str>, problems: &mut Problems) -> Option<u64> {
+    text.map(|most| count(problems, "--max-cluster", most) as u64)
 }
 
 /// The sketch with this many registers; the default stands in for one that is not possible.
@@ -253,7 +258,7 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
 pub fn run(
     sketch: &SketchArgs,
     run: &RunArgs,
-    keep: Option<&str>,
+    keep: &[String],
     cluster: Cluster,
     mut problems: Problems,
 ) -> Result<Settings, Failure> {
@@ -281,10 +286,10 @@ pub fn run(
         }
     };
     let keep = match keep {
-        Some(keep) => problems.parse("--keep", keep),
         // The longer document has all that the shorter one would keep.
-        None if measure == Measure::Containment => Keep::Longest,
-        None => Keep::First,
+        [] if measure == Measure::Containment => Ranking::Longest.into(),
+        [] => Keep::default(),
+        several => problems.parse("--keep", &several.join(";")),
     };
     let bits = sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse()));
     if bits.is_some() && search == Search::SortMergeSketch {
@@ -307,6 +312,7 @@ pub fn run(
         filter,
         keep,
         cluster,
+        max_cluster: None,
         threads,
         max_rejects,
         temporary: None,
@@ -317,6 +323,20 @@ pub fn run(
     problems.check("--bits", settings.row_bytes());
     problems.finish()?;
     Ok(settings)
+}
+
+/// The fields that a keeper policy looks at.
+pub fn value_fields(keep: &Keep) -> Result<Vec<FieldPath>, Failure> {
+    let mut problems = Problems::default();
+    let mut fields = vec![];
+    for field in keep.fields() {
+        match field.parse() {
+            Ok(path) => fields.push(path),
+            Err(error) => problems.add(format!("`--keep`: {error}"), None),
+        }
+    }
+    problems.finish()?;
+    Ok(fields)
 }
 
 /// How candidates are found; containment has one way that bands do not offer.

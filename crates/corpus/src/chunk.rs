@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::format::Layout;
 use crate::source::{Content, Source};
 
 /// Text files in one chunk at most, however small they are.
@@ -46,10 +47,21 @@ impl Chunk {
 /// Cuts `sources` into chunks of about `target_bytes`.
 pub(crate) fn cut(sources: &[Source], target_bytes: u64) -> Vec<Chunk> {
     let target_bytes = target_bytes.max(1);
-    if sources.iter().all(|source| matches!(source.content, Content::Text(_))) {
-        return cut_files((0..).zip(sources.iter().map(Source::size_bytes)), target_bytes);
+    let is_text = |source: &Source| source.layout() == Layout::Texts;
+    let mut chunks = Vec::new();
+    let mut first = 0;
+    // References and inputs may be of two kinds.
+    for run in sources.chunk_by(|a, b| is_text(a) == is_text(b)) {
+        let numbered = (first..).zip(run);
+        if run.first().is_some_and(is_text) {
+            let sizes = numbered.map(|(number, source)| (number, source.size_bytes()));
+            chunks.extend(cut_files(sizes, target_bytes));
+        } else {
+            chunks.extend(numbered.flat_map(|(number, source)| cut_records(number, source, target_bytes)));
+        }
+        first += run.len() as u32;
     }
-    (0..).zip(sources).flat_map(|(number, source)| cut_records(number, source, target_bytes)).collect()
+    chunks
 }
 
 fn cut_records(number: u32, source: &Source, target_bytes: u64) -> Vec<Chunk> {
@@ -105,7 +117,9 @@ fn cut_lines(source: u32, size_bytes: u64, target_bytes: u64) -> impl Iterator<I
 
 fn cut_files(sizes: impl Iterator<Item = (u32, u64)>, target_bytes: u64) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    let (mut files, mut bytes) = (0..0, 0);
+    let mut sizes = sizes.peekable();
+    let first = sizes.peek().map_or(0, |(source, _)| *source);
+    let (mut files, mut bytes) = (first..first, 0);
     for (source, size) in sizes {
         files.end = source + 1;
         bytes += size;

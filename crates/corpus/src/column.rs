@@ -1,4 +1,4 @@
-//! Which columns of a table hold the text and the id.
+//! Which columns of a table hold the text, the id and other wanted values.
 
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
@@ -11,29 +11,29 @@ pub(crate) struct Columns {
     /// One for each text field, in the order in which they were asked for.
     pub(crate) text: Vec<usize>,
     pub(crate) id: Option<usize>,
+    /// One for each value field.
+    pub(crate) values: Vec<usize>,
 }
 
 impl Columns {
-    /// All of them: the text columns, then the id.
+    /// All of them: the text columns, then the id, then the values.
     pub(crate) fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        self.text.iter().copied().chain(self.id)
+        self.text.iter().copied().chain(self.id).chain(self.values.iter().copied())
     }
 }
 
 /// Finds the wanted columns among those there are, each given by its path.
 ///
-/// A text column must be there. An id column need not be if it is the default one: then there are no ids.
+/// A column of texts or of values must be there. An id column need not be if it is the default one: then there are no ids.
 pub(crate) fn find(name: &str, known: &[Vec<String>], options: &ReadOptions) -> Result<Columns> {
-    let text = options
-        .text_fields
-        .iter()
-        .map(|field| position(name, known, field)?.ok_or_else(|| no_column(name, known, field)));
-    let text = text.collect::<Result<_>>()?;
+    let there = |field| position(name, known, field)?.ok_or_else(|| no_column(name, known, field));
+    let text = options.text_fields.iter().map(there).collect::<Result<_>>()?;
+    let values = options.value_fields.iter().map(there).collect::<Result<_>>()?;
     let id = position(name, known, &options.id_field)?;
     if id.is_none() && options.id_field != ReadOptions::default().id_field {
         return Err(no_column(name, known, &options.id_field));
     }
-    Ok(Columns { text, id })
+    Ok(Columns { text, id, values })
 }
 
 /// The column with this path; a column whose own name has dots in it is found too.
@@ -71,9 +71,16 @@ mod tests {
     #[test]
     fn columns_are_found_by_path_and_by_name() {
         let known: &[&[&str]] = &[&["id"], &["meta", "text"], &["a.b"]];
-        assert_eq!(found(known, "meta.text", "id").unwrap(), Columns { text: vec![1], id: Some(0) });
-        assert_eq!(found(known, "a.b,meta.text", "a.b").unwrap(), Columns { text: vec![2, 1], id: Some(2) });
-        assert_eq!(found(&[&["text"]], "text", "id").unwrap(), Columns { text: vec![0], id: None });
+        assert_eq!(
+            found(known, "meta.text", "id").unwrap(),
+            Columns { text: vec![1], id: Some(0), values: vec![] }
+        );
+        let both = Columns { text: vec![2, 1], id: Some(2), values: vec![] };
+        assert_eq!(found(known, "a.b,meta.text", "a.b").unwrap(), both);
+        assert_eq!(
+            found(&[&["text"]], "text", "id").unwrap(),
+            Columns { text: vec![0], ..Columns::default() }
+        );
     }
 
     #[test]

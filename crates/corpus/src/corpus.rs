@@ -17,7 +17,7 @@ use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Walked};
 use crate::lines::{self, Line, grown, scan_lines};
 use crate::options::ReadOptions;
-use crate::record::{decode_text, parse_line};
+use crate::record::{decode_text, names, parse_line, values};
 use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
@@ -73,6 +73,8 @@ impl Scratch {
 #[derive(Debug)]
 pub struct Corpus {
     sources: Vec<Source>,
+    /// How many of the first sources are references.
+    references: usize,
     format: Format,
     spool: Option<Arc<File>>,
     unfolded: Unfolded,
@@ -86,9 +88,24 @@ impl Corpus {
     ///
     /// `watch` is told of bytes that are spooled to a temporary file, and can cancel.
     pub fn open(inputs: &[String], options: &ReadOptions, watch: &dyn Watch) -> Result<Self> {
-        let resolved = input::resolve(inputs, options, watch)?;
+        Self::open_against(&[], inputs, options, watch)
+    }
+
+    /// The same with references: documents that inputs are compared with, and that are never written. They may be of
+    /// another format. Their sources come first, and a file that is both is refused.
+    pub fn open_against(
+        references: &[String],
+        inputs: &[String],
+        options: &ReadOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let resolved = input::resolve(references, inputs, options, watch)?;
+        if let (Format::Text, Some(field)) = (resolved.format, options.value_fields.first()) {
+            return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
+        }
         Ok(Self {
             sources: resolved.sources,
+            references: resolved.references,
             format: resolved.format,
             spool: resolved.spool,
             unfolded: Unfolded::new(options.spool_dir.clone()),
@@ -103,12 +120,22 @@ impl Corpus {
         &self.sources
     }
 
-    /// What all sources are made of.
+    /// How many of the first sources are references.
+    pub fn references(&self) -> u32 {
+        self.references as u32
+    }
+
+    /// The sources that are not references.
+    pub fn inputs(&self) -> &[Source] {
+        self.sources.get(self.references..).unwrap_or_default()
+    }
+
+    /// What all inputs are made of.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether each record or each source is a document.
+    /// Whether each record or each source of the inputs is a document.
     pub fn layout(&self) -> Layout {
         self.format.layout()
     }
@@ -217,6 +244,18 @@ impl Corpus {
         source.open(self.spool.as_ref())?.read_exact_at(offset, out)
     }
 
+    /// The names of the fields that a record has, as far as they are written in it; none for other records than JSONL.
+    pub fn field_names(&self, place: &Place, scratch: &mut Scratch) -> Result<Vec<String>> {
+        let source = self.source(place)?;
+        Ok(match &source.content {
+            Content::Lines => {
+                let line = self.load(source, place, &mut scratch.bytes)?;
+                simdutf8::basic::from_utf8(line).map(names).unwrap_or_default()
+            }
+            Content::Delimited(_) | Content::Table(_) | Content::Text(_) => vec![],
+        })
+    }
+
     fn source(&self, place: &Place) -> Result<&Source> {
         let no_such_place =
             || Error::new(ErrorKind::NoSuchPlace { source: place.source, offset: place.offset });
@@ -259,7 +298,12 @@ impl Corpus {
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, &self.options, decoded) {
-                        visit(place, document);
+                        let is_input = source >= self.references();
+                        let fields = if is_input { &*self.options.value_fields } else { &[] };
+                        visit(
+                            place,
+                            document.map(|found| Document { values: values(text, fields), ..found }),
+                        );
                     }
                 }
                 lines::Content::NotUtf8 { at } => {
@@ -337,7 +381,8 @@ impl Corpus {
             None => raw,
         };
         let decoded = decode_text(bytes, self.options.encoding).map_err(reject)?;
-        Ok(Document { id: Some(Cow::Borrowed(source.id())), text: decoded.text, repaired: decoded.repaired })
+        let (text, repaired) = (decoded.text, decoded.repaired);
+        Ok(Document { id: Some(Cow::Borrowed(source.id())), text, repaired, values: vec![] })
     }
 }
 

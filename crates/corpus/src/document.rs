@@ -11,6 +11,10 @@ pub struct Document<'a> {
     pub text: Cow<'a, str>,
     /// Whether something that is not a character had to be replaced by U+FFFD.
     pub repaired: bool,
+    /// What it holds in each of [`ReadOptions::value_fields`](crate::ReadOptions::value_fields), while it is scanned: strings
+    /// as they are, numbers as they are written, dates and timestamps of tables as seconds since 1970. `None` if there is no
+    /// such field, an empty text if there is nothing in it. A document that is read again has none of them.
+    pub values: Vec<Option<Cow<'a, str>>>,
 }
 
 /// Where a record is. With it, the record can be read again.

@@ -148,6 +148,18 @@ pub enum ErrorKind {
         /// What it should have been.
         expected: &'static str,
     },
+    /// A file that is to be cleaned, and is what it is to be cleaned of.
+    ReferenceIsInput {
+        /// The file as a reference.
+        reference: String,
+        /// The file as an input.
+        input: String,
+    },
+    /// A field of texts, which have none.
+    NoFields {
+        /// The field.
+        field: String,
+    },
     /// More inputs than can be numbered.
     TooManyInputs,
     /// The caller asked to stop.
@@ -259,6 +271,13 @@ impl Error {
             }
             ErrorKind::Inside { problem, .. } => return problem.hint(),
             ErrorKind::SchemasDiffer { .. } => "`--output DIR/` writes one file for each input".into(),
+            ErrorKind::ReferenceIsInput { .. } => {
+                "nothing would be left of it; without `--against`, what repeats within the inputs is removed"
+                    .into()
+            }
+            ErrorKind::NoFields { .. } => {
+                "texts can be told apart by `first`, `last`, `longest` and `shortest`".into()
+            }
             ErrorKind::NoOutputName => "name a file, or `-` for standard output".into(),
             ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
             ErrorKind::NoSuchCompression { format: Format::Parquet, .. } => {
@@ -375,6 +394,16 @@ impl fmt::Display for Error {
             }
             ErrorKind::BadOption { option, given, expected } => {
                 write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;
+            }
+            ErrorKind::ReferenceIsInput { reference, input } if reference == input => {
+                write!(f, "`{}` is both a reference and an input", shown(input))?;
+            }
+            ErrorKind::ReferenceIsInput { reference, input } => {
+                let (reference, input) = (shown(reference), shown(input));
+                write!(f, "the reference `{reference}` and the input `{input}` are the same file")?;
+            }
+            ErrorKind::NoFields { field } => {
+                write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
             }
             ErrorKind::TooManyInputs => write!(f, "there are more than {} input files", u32::MAX)?,
             ErrorKind::Cancelled => f.write_str("cancelled")?,

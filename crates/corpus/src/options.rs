@@ -22,6 +22,8 @@ pub struct ReadOptions {
     pub text_fields: Vec<FieldPath>,
     /// Where a record keeps its id. Default: `id`. A record without one is still a document.
     pub id_field: FieldPath,
+    /// Fields whose values are wanted beside each document while it is scanned. Default: none.
+    pub value_fields: Vec<FieldPath>,
     /// How text files are encoded. JSONL is always UTF-8. Default: UTF-8.
     pub encoding: Encoding,
     /// What the inputs are. Default: told by magic number, name and content.
@@ -49,6 +51,7 @@ impl Default for ReadOptions {
         Self {
             text_fields: vec![FieldPath::field("text")],
             id_field: FieldPath::field("id"),
+            value_fields: vec![],
             encoding: Encoding::default(),
             format: InputFormat::default(),
             max_record_bytes: DEFAULT_MAX_RECORD_BYTES,

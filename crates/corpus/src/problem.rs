@@ -53,7 +53,8 @@ impl Problem {
             Self::NoColumn { columns, .. } => listed(columns),
             Self::RepeatedColumn { .. } => "give its columns different names".into(),
             Self::ColumnType { .. } => {
-                "`--text-field` names the column of the texts, `--id-field` that of the ids".into()
+                "`--text-field` names the column of the texts, `--id-field` that of the ids, `--keep` others"
+                    .into()
             }
             Self::ColumnExists { .. } => "rename the column; `--report DIR` lists the clusters too".into(),
             Self::NoBytes => return None,

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use crate::compression::Compression;
 use crate::csv::Delimited;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
+use crate::format::Layout;
 use crate::positional::read_at;
 use crate::problem::Problem;
 use crate::table::Table;
@@ -84,6 +85,11 @@ impl Source {
     /// name of the file it becomes in an output folder.
     pub fn id(&self) -> &str {
         self.name.get(self.id_start..).unwrap_or(&self.name)
+    }
+
+    /// Whether it holds many documents or is one.
+    pub fn layout(&self) -> Layout {
+        if matches!(self.content, Content::Text(_)) { Layout::Texts } else { Layout::Records }
     }
 
     /// Opens the source for reading and checks that it is still what it was.

@@ -1,7 +1,7 @@
 //! Decisions in the folder of a run, batch after batch.
 //!
-//! A batch has the section `removed` (document u32, kept document u32, similarity f64), in the order in which decisions fell,
-//! and `reordered` (the pairs that were found reordered until then). Its description has the sums over all batches so far,
+//! A batch has the sections `removed` and `spared` (document u32, kept document u32, similarity f64), in the order in which
+//! decisions fell, and `reordered` (the pairs that were found reordered until then). Its description has the sums over all batches so far,
 //! numbers that are not whole as their bits, so that a run that was taken up again adds up the same.
 
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,14 @@ use crate::verify::{Reordered, Verification, Verified};
 use crate::work::{self, Piece, Work};
 
 const REMOVED: &str = "removed";
+const SPARED: &str = "spared";
 const REORDERED: &str = "reordered";
 
 /// What the batches before this one came to.
 pub(crate) struct Resumed {
     pub batches: usize,
     pub removed: Vec<Removed>,
+    pub spared: Vec<Removed>,
     pub verified: Verified,
 }
 
@@ -43,11 +45,14 @@ pub(crate) fn write(
     batch: usize,
     verified: &Verified,
     removed: &[Removed],
+    spared: &[Removed],
 ) -> Result<(), Error> {
     let mut writer = work.create(Piece::Batch(batch))?;
-    writer.begin(REMOVED)?;
-    for &Removed { document, of, similarity } in removed {
-        writer.write(&words([document, of], [similarity]))?;
+    for (section, list) in [(REMOVED, removed), (SPARED, spared)] {
+        writer.begin(section)?;
+        for &Removed { document, of, similarity } in list {
+            writer.write(&words([document, of], [similarity]))?;
+        }
     }
     let sum = &verified.sum;
     writer.begin(REORDERED)?;
@@ -69,13 +74,15 @@ pub(crate) fn write(
 
 /// What an earlier process has decided.
 pub(crate) fn resume(work: &Work, settings: &Settings) -> Result<Option<Resumed>, Error> {
-    let mut removed = vec![];
+    let (mut removed, mut spared) = (vec![], vec![]);
     let mut last: Option<(About, Stored)> = None;
     let mut batches = 0;
     while work.has(Piece::Batch(batches)) {
         let file = work.open_piece(Piece::Batch(batches))?;
-        for ([document, of], [similarity]) in entries(&file, REMOVED)? {
-            removed.push(Removed { document, of, similarity });
+        for (section, list) in [(REMOVED, &mut removed), (SPARED, &mut spared)] {
+            for ([document, of], [similarity]) in entries(&file, section)? {
+                list.push(Removed { document, of, similarity });
+            }
         }
         last = Some((work::about(&file)?, file));
         batches += 1;
@@ -102,7 +109,7 @@ pub(crate) fn resume(work: &Work, settings: &Settings) -> Result<Option<Resumed>
     sum.reordered_estimated = about.reordered_estimated;
     sum.reordered_pairs = reordered.collect();
     sum.expected_recall.set_sums(about.recall.map(f64::from_bits));
-    Ok(Some(Resumed { batches, removed, verified: Verified { next: about.next, sum } }))
+    Ok(Some(Resumed { batches, removed, spared, verified: Verified { next: about.next, sum } }))
 }
 
 fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {

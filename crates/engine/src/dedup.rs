@@ -10,6 +10,7 @@ use crate::checkpoint;
 use crate::equal::Equals;
 use crate::error::Error;
 use crate::hoods::Candidates;
+use crate::large::spare;
 use crate::observe::Observer;
 use crate::order::Order;
 use crate::read::Reading;
@@ -32,7 +33,11 @@ pub struct Removed {
 pub struct Decisions {
     /// The documents that do not stay, in input order.
     pub removed: Vec<Removed>,
-    /// Those of them whose shingles equal the kept one's.
+    /// The documents that would not, but for `Settings::max_cluster`: those of larger clusters, in input order.
+    pub spared: Vec<Removed>,
+    /// Clusters that they are of.
+    pub large_clusters: u64,
+    /// Removed documents whose shingles equal the kept one's.
     pub equal: u64,
     /// Clusters of more than one document.
     pub clusters: u64,
@@ -49,7 +54,7 @@ pub struct Decided {
     pub removed: Vec<u32>,
 }
 
-/// Finds the near-duplicates of a corpus and decides which documents stay.
+/// Finds the near-duplicates of a corpus and decides which documents stay. Those of references always do.
 ///
 /// `decided` is told of decisions as they fall, so that writing can begin before the last one has; when the run ends
 /// well, all documents have been told of.
@@ -60,13 +65,17 @@ pub fn dedup(
     observer: &dyn Observer,
     mut decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
-    let order = Order::new(&reading.documents, settings.keep)?;
+    let order = Order::new(&reading.documents, &settings.keep, reading.references)?;
     let room = settings.memory.room(settings.threads, order.len());
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
 
     let undecided = undecided_before(&candidates, &equals, order.len());
+    let is_input = |document: u32| document >= reading.references;
     let mut removed = removed_outside(&candidates, &equals, order.len());
+    removed.retain(|removed| is_input(removed.document));
+    let mut spared = vec![];
+    spare(&mut removed, settings.max_cluster, &mut spared);
     let mut resumed = match settings.work.as_deref() {
         Some(work) => checkpoint::resume(work, settings)?,
         None => None,
@@ -74,13 +83,14 @@ pub fn dedup(
     let (mut batches, verified) = match &mut resumed {
         Some(before) => {
             removed.append(&mut before.removed);
+            spared.append(&mut before.spared);
             (before.batches, before.verified.clone())
         }
         None => (0, Verified::nothing(&candidates, settings)),
     };
     decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
     // What was decided since decisions were written down.
-    let fresh = Mutex::new(vec![]);
+    let fresh = Mutex::new((vec![], vec![]));
     let rows = settings.rows()?;
     let mut verification = verify::each_hood(
         corpus,
@@ -100,11 +110,12 @@ pub fn dedup(
                         sum.add(found, copies(found.document));
                     })?;
                     let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
-                        Verdict::Kept => None,
-                        Verdict::Duplicate { of, similarity } => {
+                        Verdict::Duplicate { of, similarity } if is_input(visit.document) => {
                             let of = hood.documents[of as usize];
                             Some(Removed { document: visit.document, of, similarity })
                         }
+                        // A reference stays, be it the copy of another.
+                        Verdict::Kept | Verdict::Duplicate { .. } => None,
                     });
                     Ok(pairs.collect::<Vec<_>>())
                 }
@@ -116,7 +127,7 @@ pub fn dedup(
                     for visit in &visits {
                         let keeper = first[visit.number as usize];
                         let of = hood.documents[keeper as usize];
-                        if visit.document != of {
+                        if visit.document != of && is_input(visit.document) {
                             let similarity = judge.exact(visit.number, keeper)?;
                             pairs.push(Removed { document: visit.document, of, similarity });
                         }
@@ -126,30 +137,46 @@ pub fn dedup(
             }
         },
         |hood, mut pairs| {
+            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
+            let (removed, spared) = &mut *fresh;
+            // A cluster lies in one neighbourhood.
+            spare(&mut pairs, settings.max_cluster, spared);
             decided(Decided { before: undecided[hood + 1], removed: documents_of(&pairs) });
-            fresh.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pairs);
+            removed.append(&mut pairs);
         },
         |verified| {
             let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(work) = settings.work.as_deref() {
-                checkpoint::write(work, batches, verified, &fresh)?;
+                checkpoint::write(work, batches, verified, &fresh.0, &fresh.1)?;
                 batches += 1;
             }
-            removed.append(&mut fresh);
+            removed.append(&mut fresh.0);
+            spared.append(&mut fresh.1);
             Ok(())
         },
     )?;
 
-    removed.sort_unstable_by_key(|removed| removed.document);
-    let is_removed = |document: u32| removed.binary_search_by_key(&document, |pair| pair.document).is_ok();
-    for group in equals.groups().filter(|group| !is_removed(group[0])) {
-        verification.expected_recall.add_certain(group.len() as u64 - 1);
+    for list in [&mut removed, &mut spared] {
+        list.sort_unstable_by_key(|removed| removed.document);
+    }
+    let is_in =
+        |list: &[Removed], document: u32| list.binary_search_by_key(&document, |pair| pair.document).is_ok();
+    let is_duplicate = |document: u32| is_in(&removed, document) || is_in(&spared, document);
+    for group in equals.groups().filter(|group| !is_duplicate(group[0])) {
+        let removed = group[1..].iter().filter(|&&document| is_input(document)).count();
+        verification.expected_recall.add_certain(removed as u64);
     }
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
+    let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
+    Ok(Decisions { equal, clusters, large_clusters, removed, spared, verification })
+}
+
+/// How many documents have others removed in their favour.
+fn keepers(removed: &[Removed]) -> u64 {
     let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
     keepers.sort_unstable();
     keepers.dedup();
-    Ok(Decisions { equal, clusters: keepers.len() as u64, removed, verification })
+    keepers.len() as u64
 }
 
 fn documents_of(removed: &[Removed]) -> Vec<u32> {

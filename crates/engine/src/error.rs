@@ -27,6 +27,13 @@ pub enum ErrorKind {
     },
     /// The corpus has more documents than can be numbered.
     TooManyDocuments,
+    /// A field that the keeper policy looks at is in no document.
+    NoSuchField {
+        /// The field.
+        field: String,
+        /// Those that the first document has.
+        fields: Vec<String>,
+    },
     /// A document that was asked for is not there.
     NoSuchId {
         /// The id.
@@ -80,6 +87,13 @@ impl Error {
                 Some("`--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`".to_owned())
             }
             ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".to_owned()),
+            ErrorKind::NoSuchField { fields, .. } => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|field| format!("`{}`", minwise_corpus::escape_control(field)))
+                    .collect();
+                Some(format!("the fields of the first document are {}", fields.join(", ")))
+            }
             ErrorKind::NoSuchId { hint, .. } => Some((*hint).to_owned()),
             ErrorKind::File { hint, .. } => hint.clone(),
             ErrorKind::Changed { .. } => {
@@ -139,6 +153,9 @@ impl fmt::Display for Error {
                 write!(f, "more than {allowed} records were rejected; the last one: {last}")
             }
             ErrorKind::TooManyDocuments => f.write_str("the corpus has more than 4 294 967 294 documents"),
+            ErrorKind::NoSuchField { field, .. } => {
+                write!(f, "no document has the field `{}`", minwise_corpus::escape_control(field))
+            }
             ErrorKind::NoSuchId { id, .. } => {
                 write!(f, "no document has the id `{}`", minwise_corpus::escape_control(id))
             }

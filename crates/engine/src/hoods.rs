@@ -538,7 +538,7 @@ mod tests {
     type Shown<T> = Vec<(Vec<u32>, T)>;
 
     fn documents() -> Documents {
-        Documents::of_places(Shape { words: 1, placed_words: None }, 18)
+        Documents::of_places(Shape { words: 1, placed_words: None, rank_words: 0 }, 18)
     }
 
     fn groups(bands: &[&[&[u32]]]) -> Groups {

@@ -55,6 +55,17 @@ pub enum Warning {
         /// In how many documents.
         documents: u64,
     },
+    /// A ranking of the keeper policy found no value in some documents, which come last.
+    Unranked {
+        /// The ranking.
+        ranking: String,
+        /// How many documents there are.
+        documents: u64,
+        /// Where the first of them stands.
+        place: String,
+        /// What is wrong with it, as the end of a sentence.
+        reason: String,
+    },
     /// Documents that share bands may give very many pairs.
     ManyPairs {
         /// Pairs that they may give.
@@ -80,6 +91,14 @@ impl fmt::Display for Warning {
             Self::Repaired { documents } => {
                 write!(f, "lone surrogates were read as U+FFFD in {documents} documents")
             }
+            Self::Unranked { ranking, documents, place, reason } => write!(
+                f,
+                "{documents} {} last by `{}`: `{}` {}",
+                if *documents == 1 { "document comes" } else { "documents come" },
+                minwise_corpus::escape_control(ranking),
+                minwise_corpus::escape_control(place),
+                minwise_corpus::escape_control(reason),
+            ),
             Self::ManyPairs { pairs, example, documents } => write!(
                 f,
                 "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",

@@ -1,6 +1,6 @@
 //! Keeper order, and back.
 
-use minwise::keep::Keep;
+use minwise::keep::{Keep, Ties};
 
 use crate::documents::Documents;
 use crate::error::Error;
@@ -20,19 +20,31 @@ struct Sorted {
 }
 
 impl Order {
-    /// The order that a policy gives.
-    pub(crate) fn new(documents: &Documents, keep: Keep) -> Result<Self, Error> {
-        let sorted = match documents.order(keep)? {
-            None => None,
-            Some(documents) => {
-                let mut places = vec![0; documents.len()];
-                for (place, &document) in (0..).zip(&documents) {
-                    places[document as usize] = place;
-                }
-                Some(Sorted { documents, places })
-            }
-        };
-        Ok(Self { len: documents.len() as u32, sorted })
+    /// The order that a policy gives. The first documents are of references, and stay where they are.
+    pub(crate) fn new(documents: &Documents, keep: &Keep, references: u32) -> Result<Self, Error> {
+        Ok(Self::of_ranks(&documents.ranks()?, keep, references, documents.len() as u32))
+    }
+
+    /// The same, given the ranks.
+    pub(crate) fn of_ranks(ranks: &[u64], keep: &Keep, references: u32, documents: u32) -> Self {
+        let words = keep.words();
+        if words == 0 && keep.ties() == Ties::First {
+            return Self { len: documents, sorted: None };
+        }
+        let mut order: Vec<u32> = (0..documents).collect();
+        let ranked = &mut order[references as usize..];
+        if keep.ties() == Ties::Last {
+            ranked.reverse();
+        }
+        if words > 0 {
+            let rank = |document: u32| &ranks[document as usize * words..][..words];
+            ranked.sort_by(|&a, &b| rank(a).cmp(rank(b)));
+        }
+        let mut places = vec![0; order.len()];
+        for (place, &document) in (0..).zip(&order) {
+            places[document as usize] = place;
+        }
+        Self { len: documents, sorted: Some(Sorted { documents: order, places }) }
     }
 
     /// The order in which documents were read.

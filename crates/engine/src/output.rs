@@ -1,5 +1,6 @@
 //! The last stage: documents written as they were read.
 
+use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
 use minwise_corpus::{
@@ -29,15 +30,16 @@ impl Target<'_> {
         compression: TableCompression,
     ) -> Result<(), Error> {
         match self {
-            Self::One(out) => copy_records(corpus, 0..sources(corpus), places, out, compression)?,
+            Self::One(out) => copy_records(corpus, inputs(corpus), places, out, compression)?,
             Self::Each(folder) => copy_each(corpus, places, folder, compression)?,
         }
         Ok(())
     }
 }
 
-fn sources(corpus: &Corpus) -> u32 {
-    corpus.sources().len() as u32
+/// The numbers of the sources that are not references, of which nothing is written.
+fn inputs(corpus: &Corpus) -> Range<u32> {
+    corpus.references()..corpus.sources().len() as u32
 }
 
 /// Which documents are written.
@@ -90,7 +92,7 @@ pub fn write_kept_as_decided(
 ) -> Result<(), Error> {
     let documents = reading.documents.len();
     let mut places = (0..).zip(reading.documents.places());
-    let kept = AsDecided { decided, before: 0, next: 0, removed: vec![false; documents] };
+    let kept = AsDecided { decided, before: 0, next: reading.references, removed: vec![false; documents] };
     // Kept documents come in input order, as places do.
     let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
     let mut failed = None;
@@ -113,7 +115,7 @@ impl Iterator for AsDecided {
 
     fn next(&mut self) -> Option<u32> {
         loop {
-            while self.next == self.before {
+            while self.next >= self.before {
                 let Decided { before, removed } = self.decided.recv().ok()?;
                 for document in removed {
                     self.removed[document as usize] = true;
@@ -138,7 +140,7 @@ pub fn write_files(
     out: &OutputFolder,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    observer.begin(Stage::Write, reading.documents.len() as u64);
+    observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
     let mut scratch = Scratch::new();
     for place in places(reading, decisions, part) {
         not_cancelled(observer)?;
@@ -157,10 +159,15 @@ fn places<'a>(
     part: Part,
 ) -> impl Iterator<Item = Result<Place, Error>> + 'a {
     let mut removed = decisions.removed.iter().map(|removed| removed.document).peekable();
-    (0..).zip(reading.documents.places()).filter_map(move |(document, place)| {
+    numbered_inputs(reading).filter_map(move |(document, place)| {
         let is_removed = removed.next_if_eq(&document).is_some();
         (is_removed == (part == Part::Removed)).then_some(place)
     })
+}
+
+/// The documents that are not of references, with their places, in input order.
+fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Place, Error>)> + '_ {
+    (0..).zip(reading.documents.places()).skip(reading.references as usize)
 }
 
 /// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
@@ -172,18 +179,20 @@ pub fn write_annotated(
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    observer.begin(Stage::Write, reading.documents.len() as u64);
+    observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
     let mut removed = decisions.removed.iter().peekable();
-    let annotated = (0..).zip(reading.documents.places()).map(|(document, place)| {
+    let mut spared = decisions.spared.iter().peekable();
+    let annotated = numbered_inputs(reading).map(|(document, place)| {
         let removed = removed.next_if(|removed| removed.document == document);
-        let cluster = reading.documents.id(removed.map_or(document, |removed| removed.of), corpus)?;
+        let keeper = removed.or(spared.next_if(|spared| spared.document == document));
+        let cluster = reading.documents.id(keeper.map_or(document, |keeper| keeper.of), corpus)?;
         observer.advance(1);
         Ok((place?, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) }))
     });
     let mut failed = None;
     let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
     match target {
-        Target::One(out) => annotate_records(corpus, 0..sources(corpus), annotated, out, compression)?,
+        Target::One(out) => annotate_records(corpus, inputs(corpus), annotated, out, compression)?,
         Target::Each(folder) => annotate_each(corpus, annotated, folder, compression)?,
     }
     failed.map_or(Ok(()), Err)?;

@@ -15,6 +15,7 @@ use crate::memory::Memory;
 use crate::observe::{Observer, Stage, Warning};
 use crate::parallel;
 use crate::prepare::{Preparation, Prepared};
+use crate::ranks::Ranks;
 use crate::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::screen::Placed;
@@ -37,8 +38,12 @@ pub struct Reading {
     pub documents: Documents,
     /// The records that were not taken in.
     pub rejected: Rejects,
+    /// How many of the first documents are of references.
+    pub references: u32,
     /// Documents in which lone surrogates were replaced.
     pub repaired: u64,
+    /// What could not be ranked.
+    pub(crate) ranks: Ranks,
 }
 
 /// How far reading has come.
@@ -56,7 +61,9 @@ struct Progress {
 struct About {
     documents: usize,
     rejected: u64,
+    rejected_of_references: u64,
     repaired: u64,
+    ranks: Ranks,
     after: Progress,
 }
 
@@ -98,6 +105,8 @@ pub fn read(corpus: &Corpus, settings: &ReadSettings, observer: &dyn Observer) -
     if reading.repaired > 0 {
         observer.warn(&Warning::Repaired { documents: reading.repaired });
     }
+    reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
+    reading.ranks.check(&settings.keep, &reading.documents, reading.references, corpus, observer)?;
     Ok(reading)
 }
 
@@ -120,15 +129,28 @@ struct Desk<'a> {
 #[derive(Debug, Default)]
 struct Pending {
     rejected: u64,
+    rejected_of_references: u64,
     repaired: u64,
+    ranks: Ranks,
     /// Chunks, since even one without documents need not be read again.
     chunks: usize,
 }
 
+impl Pending {
+    fn new(settings: &ReadSettings) -> Self {
+        Self { ranks: Ranks::new(&settings.keep), ..Self::default() }
+    }
+}
+
 impl<'a> Desk<'a> {
     fn new(corpus: &'a Corpus, settings: &'a ReadSettings, tools: &'a Tools) -> Result<Self, Error> {
-        let reading =
-            Reading { documents: Documents::new(tools.shape()), rejected: Rejects::default(), repaired: 0 };
+        let reading = Reading {
+            documents: Documents::new(tools.shape(&settings.keep)),
+            rejected: Rejects::default(),
+            references: 0,
+            repaired: 0,
+            ranks: Ranks::new(&settings.keep),
+        };
         let room = settings.memory.room(settings.threads, 0);
         let mut desk = Self {
             corpus,
@@ -137,7 +159,7 @@ impl<'a> Desk<'a> {
             reading,
             progress: Progress::default(),
             segments: 0,
-            pending: Pending::default(),
+            pending: Pending::new(settings),
             most_bytes: room.reading(),
         };
         if let Some(work) = settings.work.as_deref() {
@@ -152,10 +174,13 @@ impl<'a> Desk<'a> {
     fn take_up(&mut self, work: &Work) -> Result<(), Error> {
         while work.has(Piece::Segment(self.segments)) {
             let file = work.open_piece(Piece::Segment(self.segments))?;
-            let about: About = work::about(&file)?;
+            let mut about: About = work::about(&file)?;
             let [rejects] = file.ranges([REJECTS])?;
+            let before = self.reading.documents.len() as u32;
             let medium = self.reading.documents.append_stored(file, about.documents)?;
-            self.reading.rejected.append_stored(medium, rejects, about.rejected)?;
+            let of_references = about.rejected_of_references;
+            self.reading.rejected.append_stored(medium, rejects, about.rejected, of_references)?;
+            self.reading.ranks.append(&mut about.ranks, before);
             self.reading.repaired += about.repaired;
             self.progress = about.after;
             self.segments += 1;
@@ -176,11 +201,17 @@ impl<'a> Desk<'a> {
             let most = (self.most_bytes as f64 / bytes.max(1.0)) * 1.1;
             self.reading.documents.reserve(expected.min(most) as usize);
         }
+        // An example is told by its number within a segment there, and by that among all documents here.
+        let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
+        self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
+        self.reading.ranks.append(&mut part.ranks, before as u32);
         self.reading.documents.append(&mut part.columns, self.progress.lines);
         for mut rejected in part.rejected {
             rejected.line += self.progress.lines;
-            self.reading.rejected.push(rejected);
+            let of_reference = rejected.source < self.corpus.references();
+            self.reading.rejected.push(rejected, of_reference);
             self.pending.rejected += 1;
+            self.pending.rejected_of_references += u64::from(of_reference);
         }
         self.reading.repaired += part.repaired;
         self.pending.repaired += part.repaired;
@@ -208,7 +239,7 @@ impl<'a> Desk<'a> {
             // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
             let room = self.settings.memory.room(self.settings.threads, documents.len());
             self.most_bytes = self.most_bytes.min(room.segment());
-            self.pending = Pending::default();
+            self.pending = Pending::new(self.settings);
             return Ok(());
         };
         let piece = Piece::Segment(self.segments);
@@ -231,7 +262,9 @@ impl<'a> Desk<'a> {
         let about = About {
             documents: documents_here,
             rejected: self.pending.rejected,
+            rejected_of_references: self.pending.rejected_of_references,
             repaired: self.pending.repaired,
+            ranks: std::mem::take(&mut self.pending.ranks),
             after: self.progress,
         };
         writer.finish(&about)?;
@@ -240,7 +273,7 @@ impl<'a> Desk<'a> {
         let medium = documents.now_stored(file)?;
         rejected.now_stored(medium, rejects);
         self.segments += 1;
-        self.pending = Pending::default();
+        self.pending = Pending::new(self.settings);
         Ok(())
     }
 
@@ -297,6 +330,7 @@ struct Part {
     columns: Columns,
     rejected: Vec<Rejected>,
     repaired: u64,
+    ranks: Ranks,
 }
 
 /// What all threads sketch with.
@@ -320,12 +354,13 @@ impl Tools {
         })
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self, keep: &Keep) -> Shape {
         let words = match &self.rows {
             Some(rows) if self.bits => rows.words(),
             _ => self.preparation.words(),
         };
-        Shape { words, placed_words: self.placed.as_ref().map(Placed::words) }
+        let placed_words = self.placed.as_ref().map(Placed::words);
+        Shape { words, placed_words, rank_words: keep.words() }
     }
 
     /// Writes what is remembered of a sketch.
@@ -352,7 +387,7 @@ impl Tools {
 /// One thread's room to work in.
 struct Worker<'a> {
     spec: Spec,
-    keep: Keep,
+    keep: &'a Keep,
     tools: &'a Tools,
     prepared: Prepared,
     registers: Vec<u32>,
@@ -362,10 +397,10 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(settings: &ReadSettings, tools: &'a Tools) -> Self {
+    fn new(settings: &'a ReadSettings, tools: &'a Tools) -> Self {
         Self {
             spec: settings.spec,
-            keep: settings.keep,
+            keep: &settings.keep,
             tools,
             prepared: Prepared::default(),
             registers: vec![0; tools.preparation.words()],
@@ -376,7 +411,12 @@ impl<'a> Worker<'a> {
 
     /// Reads one chunk; gives how many lines it has too.
     fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Part, u64), Error> {
-        let mut part = Part { columns: Columns::new(self.tools.shape()), rejected: vec![], repaired: 0 };
+        let mut part = Part {
+            columns: Columns::new(self.tools.shape(self.keep)),
+            rejected: vec![],
+            repaired: 0,
+            ranks: Ranks::new(self.keep),
+        };
         part.columns.reserve(self.before + self.before / 8);
         let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
         let preparation = &tools.preparation;
@@ -389,18 +429,15 @@ impl<'a> Worker<'a> {
                 } else {
                     let has_shingles = preparation.weigh(prepared);
                     part.repaired += u64::from(document.repaired);
-                    let (row, placed) = part.columns.add(&New {
+                    let new = New {
                         place,
                         id: document.id.as_deref(),
-                        // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
-                        characters: if keep.needs_lengths() {
-                            document.text.chars().count() as u64
-                        } else {
-                            0
-                        },
                         has_shingles,
                         equality_key: prepared.shingles.equality_key(),
-                    });
+                    };
+                    let number = part.columns.len() as u32;
+                    let (row, placed) =
+                        part.columns.add(&new, |out| part.ranks.add(keep, number, &document, out));
                     tools.sketch(prepared, registers, row, placed);
                 }
             }

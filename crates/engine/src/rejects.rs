@@ -1,5 +1,7 @@
 //! Records that were not taken in.
 
+use std::ops::Range;
+
 use minwise_corpus::{Corpus, Layout, Place, Reject, escape_control};
 use serde::{Deserialize, Serialize};
 
@@ -40,11 +42,11 @@ impl Rejected {
     /// Where it stands and why it was rejected, in one line.
     #[must_use]
     pub fn describe(&self, corpus: &Corpus) -> String {
-        let source = corpus.sources().get(self.source as usize).map_or("?", |source| source.name());
-        let source = escape_control(source);
-        match corpus.layout() {
-            Layout::Records => format!("{source}:{}: {}", self.line, self.message),
-            Layout::Texts => format!("{source}: {}", self.message),
+        let source = corpus.sources().get(self.source as usize);
+        let name = escape_control(source.map_or("?", |source| source.name()));
+        match source.map_or(corpus.layout(), |source| source.layout()) {
+            Layout::Records => format!("{name}:{}: {}", self.line, self.message),
+            Layout::Texts => format!("{name}: {}", self.message),
         }
     }
 }
@@ -53,9 +55,10 @@ impl Rejected {
 #[derive(Debug, Default)]
 pub struct Rejects {
     len: u64,
+    of_references: u64,
     first: Vec<Rejected>,
     /// Where those on disk lie: a line of JSON each.
-    stored: Vec<(Medium, std::ops::Range<u64>)>,
+    stored: Vec<(Medium, Range<u64>)>,
     /// The others, a line of JSON each.
     held: Vec<u8>,
 }
@@ -65,6 +68,12 @@ impl Rejects {
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
+    }
+
+    /// How many of them are of references.
+    #[must_use]
+    pub fn of_references(&self) -> u64 {
+        self.of_references
     }
 
     /// Whether there are none.
@@ -79,7 +88,8 @@ impl Rejects {
         &self.first
     }
 
-    pub(crate) fn push(&mut self, rejected: Rejected) {
+    pub(crate) fn push(&mut self, rejected: Rejected, of_reference: bool) {
+        self.of_references += u64::from(of_reference);
         serde_json::to_writer(&mut self.held, &rejected).expect("strings and numbers can be written as JSON");
         self.held.push(b'\n');
         self.len += 1;
@@ -94,7 +104,7 @@ impl Rejects {
     }
 
     /// Takes those in memory to be here now.
-    pub(crate) fn now_stored(&mut self, medium: Medium, range: std::ops::Range<u64>) {
+    pub(crate) fn now_stored(&mut self, medium: Medium, range: Range<u64>) {
         self.stored.push((medium, range));
         self.held.clear();
     }
@@ -103,8 +113,9 @@ impl Rejects {
     pub(crate) fn append_stored(
         &mut self,
         medium: Medium,
-        range: std::ops::Range<u64>,
+        range: Range<u64>,
         rejected: u64,
+        of_references: u64,
     ) -> Result<(), Error> {
         if self.first.len() < AT_HAND && rejected > 0 {
             let mut first = std::mem::take(&mut self.first);
@@ -117,6 +128,7 @@ impl Rejects {
             self.first = first;
         }
         self.len += rejected;
+        self.of_references += of_references;
         self.stored.push((medium, range));
         Ok(())
     }
@@ -132,7 +144,7 @@ impl Rejects {
 
 fn read_lines(
     medium: &Medium,
-    mut range: std::ops::Range<u64>,
+    mut range: Range<u64>,
     mut visit: impl FnMut(Rejected) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut bytes = vec![];
@@ -177,14 +189,14 @@ mod tests {
         let file = Arc::new(Temporary::create(None).unwrap());
         let mut rejects = Rejects::default();
         for line in 0..5000 {
-            rejects.push(rejected(line));
+            rejects.push(rejected(line), line < 100);
             if line % 2111 == 2000 {
                 let begin = file.append(rejects.held()).unwrap();
                 let range = begin..begin + rejects.held().len() as u64;
                 rejects.now_stored(Medium::Temporary(Arc::clone(&file)), range);
             }
         }
-        assert_eq!((rejects.len(), rejects.first().len()), (5000, AT_HAND));
+        assert_eq!((rejects.len(), rejects.of_references(), rejects.first().len()), (5000, 100, AT_HAND));
         let mut next = 0;
         rejects
             .for_each(|found| {

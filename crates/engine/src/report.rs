@@ -5,6 +5,7 @@
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
 //! | `clusters.jsonl` | a line for each cluster of more than one document |
+//! | `large-clusters.jsonl` | a line for each cluster that was spared because it is too large: its first thousand members, and passages that they share |
 //! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity and its standard error, alignment share and its standard error; an error of 0 says that the value is exact |
 //! | `rejects.jsonl` | a line for each record that was not taken in |
 //!
@@ -17,6 +18,8 @@ use serde::Serialize;
 
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
+use crate::large;
+use crate::ranks::UnrankedCount;
 use crate::read::Reading;
 use crate::rejects::{Rejected, Rejects};
 use crate::settings::Settings;
@@ -46,17 +49,25 @@ pub struct Summary {
     pub filter_error: Option<f64>,
     /// The keeper policy.
     pub keep: String,
+    /// For each ranking of it that found no value in some documents, which then come last: how many they are.
+    pub unranked: Vec<UnrankedCount>,
     /// The clustering.
     pub cluster: String,
-    /// Records that were read.
+    /// The most documents of a cluster of which any is removed.
+    pub max_cluster: Option<u64>,
+    /// Records of the inputs that were read.
     pub read: u64,
+    /// Documents of references, with which they were compared.
+    pub reference: u64,
+    /// Records of references that were not taken in.
+    pub reference_rejected: u64,
     /// Documents that stay.
     pub kept: u64,
     /// Documents that do not.
     pub removed: u64,
     /// Those of them whose shingles equal the kept one's.
     pub removed_equal: u64,
-    /// Records that were not taken in.
+    /// Records of the inputs that were not taken in.
     pub rejected: u64,
     /// Documents without shingles.
     pub without_shingles: u64,
@@ -66,6 +77,10 @@ pub struct Summary {
     pub repeated_ids: u64,
     /// Clusters of more than one document.
     pub clusters: u64,
+    /// Clusters that were spared because they are larger.
+    pub large_clusters: u64,
+    /// Documents that stay because their cluster was spared, its keeper not among them.
+    pub spared: u64,
     /// Pairs that share a band and were looked at.
     pub candidates: u64,
     /// Pairs of them that the filter put aside.
@@ -92,8 +107,11 @@ impl Summary {
     /// Adds up a run.
     #[must_use]
     pub fn new(corpus: &Corpus, reading: &Reading, decisions: &Decisions, settings: &Settings) -> Self {
-        let documents = reading.documents.len() as u64;
-        let (removed, rejected) = (decisions.removed.len() as u64, reading.rejected.len());
+        let reference = u64::from(reading.references);
+        let documents = reading.documents.len() as u64 - reference;
+        let reference_rejected = reading.rejected.of_references();
+        let rejected = reading.rejected.len() - reference_rejected;
+        let removed = decisions.removed.len() as u64;
         Self {
             spec: settings.spec.to_string(),
             fingerprint: format!("{:016x}", settings.spec.fingerprint()),
@@ -106,16 +124,22 @@ impl Summary {
             bits: settings.bits.map(|bits| bits.to_string()),
             filter_error: settings.filter_error(),
             keep: settings.keep.to_string(),
+            unranked: reading.ranks.unranked(&settings.keep),
             cluster: settings.cluster.to_string(),
+            max_cluster: settings.max_cluster,
             read: documents + rejected,
+            reference,
+            reference_rejected,
             kept: documents - removed,
             removed,
             removed_equal: decisions.equal,
             rejected,
-            without_shingles: reading.documents.without_shingles(),
+            without_shingles: reading.documents.without_shingles(reading.references),
             repaired: reading.repaired,
             repeated_ids: reading.documents.repeated_ids(),
             clusters: decisions.clusters,
+            large_clusters: decisions.large_clusters,
+            spared: decisions.spared.len() as u64,
             candidates: decisions.verification.candidates,
             filtered: decisions.verification.screened.pairs,
             filter_compared: decisions.verification.screened.compared,
@@ -136,6 +160,7 @@ pub struct Report {
     summary: Output,
     pairs: Output,
     clusters: Output,
+    large_clusters: Output,
     reordered: Output,
     rejects: Output,
 }
@@ -148,9 +173,9 @@ struct ClusterLine<'a> {
 }
 
 #[derive(Serialize)]
-struct MemberOfCluster {
-    id: String,
-    similarity: f64,
+pub(crate) struct MemberOfCluster {
+    pub id: String,
+    pub similarity: f64,
 }
 
 #[derive(Serialize)]
@@ -164,18 +189,25 @@ struct RejectLine<'a> {
 
 impl Report {
     /// The names of its files.
-    pub const FILES: [&'static str; 5] =
-        ["summary.json", "pairs.tsv", "clusters.jsonl", "reordered.tsv", "rejects.jsonl"];
+    pub const FILES: [&'static str; 6] = [
+        "summary.json",
+        "pairs.tsv",
+        "clusters.jsonl",
+        "large-clusters.jsonl",
+        "reordered.tsv",
+        "rejects.jsonl",
+    ];
 
     /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
     /// may be overwritten.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
-        let [summary, pairs, clusters, reordered, rejects] =
+        let [summary, pairs, clusters, large_clusters, reordered, rejects] =
             Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
         Ok(Self {
             summary: summary?,
             pairs: pairs?,
             clusters: clusters?,
+            large_clusters: large_clusters?,
             reordered: reordered?,
             rejects: rejects?,
         })
@@ -190,6 +222,7 @@ impl Report {
         corpus: &Corpus,
         reading: &Reading,
         decisions: &Decisions,
+        settings: &Settings,
         summary: &Summary,
     ) -> Result<(), Error> {
         let mut text = serde_json::to_vec_pretty(summary).expect("a summary can always be written as JSON");
@@ -197,13 +230,15 @@ impl Report {
         self.summary.write_bytes(&text)?;
         write_pairs(corpus, reading, decisions, &mut self.pairs)?;
         write_clusters(corpus, reading, decisions, &mut self.clusters)?;
+        large::write(corpus, reading, decisions, settings, &mut self.large_clusters)?;
         write_reordered(corpus, reading, decisions, &mut self.reordered)?;
         write_rejects(corpus, &reading.rejected, &mut self.rejects)
     }
 
     /// Puts the files in place.
     pub fn finish(self) -> Result<(), Error> {
-        for file in [self.summary, self.pairs, self.clusters, self.reordered, self.rejects] {
+        let Self { summary, pairs, clusters, large_clusters, reordered, rejects } = self;
+        for file in [summary, pairs, clusters, large_clusters, reordered, rejects] {
             file.finish()?;
         }
         Ok(())
@@ -277,7 +312,7 @@ fn write_rejects(corpus: &Corpus, rejects: &Rejects, out: &mut Output) -> Result
     })
 }
 
-fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {
+pub(crate) fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {
     let mut line =
         serde_json::to_vec(value).expect("strings and finite numbers can always be written as JSON");
     line.push(b'\n');

@@ -66,7 +66,7 @@ pub struct ReadSettings {
     pub spec: Spec,
     /// The tables that weights ask for.
     pub weighing: Weighing,
-    /// Which document of a cluster stays, because that may depend on lengths.
+    /// Which document of a cluster stays, because that may depend on lengths and on the values of fields.
     pub keep: Keep,
     /// The bands whose keys will be asked for.
     pub banding: Option<Banding>,
@@ -111,6 +111,8 @@ pub struct Settings {
     pub keep: Keep,
     /// What a cluster is.
     pub cluster: Cluster,
+    /// The most documents of a cluster of which any is removed.
+    pub max_cluster: Option<u64>,
     /// Threads to work with.
     pub threads: usize,
     /// Rejected records that are put up with.
@@ -141,6 +143,7 @@ impl Settings {
             filter: Some(FILTER_ERROR),
             keep: Keep::default(),
             cluster: Cluster::default(),
+            max_cluster: None,
             threads: available_parallelism().map_or(1, usize::from),
             max_rejects: None,
             temporary: None,
@@ -152,11 +155,11 @@ impl Settings {
     /// What reading needs to know of them.
     #[must_use]
     pub fn reading(&self) -> ReadSettings {
-        let Self { spec, keep, bits, threads, max_rejects, memory, .. } = *self;
+        let Self { spec, bits, threads, max_rejects, memory, .. } = *self;
         ReadSettings {
             spec,
             weighing: self.weighing.clone(),
-            keep,
+            keep: self.keep.clone(),
             banding: (bits.is_some() || self.search == Search::Banding).then_some(self.banding),
             bits,
             places: self.asks_places(),

@@ -286,7 +286,8 @@ pub(crate) fn each_hood<T: Send>(
             return Err(ErrorKind::Cancelled.into());
         }
         let hood = batch.hood(number);
-        let neighbourhood = hood.neighbourhood(KEPT.0);
+        let references = hood.documents.partition_point(|&document| document < reading.references) as u32;
+        let neighbourhood = hood.neighbourhood(KEPT.0).with_given(references);
         let mut judge = ExactJudge {
             sets: Sets::new(&loader, hood.documents, &mut seat.room, budget),
             hood,

@@ -17,7 +17,7 @@ use minwise_engine::report::{Report, Summary};
 use minwise_engine::work::{self, Manifest, Work};
 use minwise_engine::{Reading, Settings, read};
 
-use super::{open, overwrite, rejects, weigh};
+use super::{open_against, overwrite, rejects, weigh};
 use crate::Exit;
 use crate::args::DedupArgs;
 use crate::printer::{Failure, Printer};
@@ -27,17 +27,20 @@ use crate::settings::{self, Problems};
 pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = settings::read_options(&args.inputs, &mut problems);
+    let mut options = settings::read_options(&args.inputs, &mut problems);
     let cluster = problems.parse("--cluster", &args.cluster);
+    let max_cluster = settings::max_cluster(args.max_cluster.as_deref(), &mut problems);
     let compression: TableCompression = problems.parse("--compression", &args.compression);
-    let mut settings = settings::run(&args.sketch, &args.run, args.keep.as_deref(), cluster, problems)?;
+    let mut settings = settings::run(&args.sketch, &args.run, &args.keep, cluster, problems)?;
+    settings.max_cluster = max_cluster;
     settings.temporary.clone_from(&options.spool_dir);
+    options.value_fields = settings::value_fields(&settings.keep)?;
 
     let progress = Progress::new(printer);
     if let Some(folder) = &args.work {
         work::refuse(Path::new(folder), args.resume)?;
     }
-    let corpus = open(&args.inputs.inputs, &options, &progress)?;
+    let corpus = open_against(&args.against, &args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus, compression)?;
     let weights = &args.sketch.weights;
@@ -55,7 +58,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let early = targets.written_early();
     let decisions = decide(&corpus, &reading, &settings, &progress, early, compression)?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
-    targets.write(&corpus, &reading, &decisions, &summary, &progress)?;
+    targets.write(&corpus, &reading, &decisions, &settings, &summary, &progress)?;
     if let Some(work) = settings.work.take().filter(|_| !args.keep_work) {
         work.remove()?;
     }
@@ -85,6 +88,8 @@ fn known_again(settings: &Settings, options: &ReadOptions, corpus: &Corpus) -> V
         ("--filter-error", or_none(settings.filter.map(|error| error.to_string()))),
         ("--keep", settings.keep.to_string()),
         ("--cluster", settings.cluster.to_string()),
+        ("--max-cluster", or_none(settings.max_cluster.map(|most| most.to_string()))),
+        ("--against", corpus.references().to_string()),
         ("--text-field", fields.join(",")),
         ("--id-field", options.id_field.to_string()),
         ("--encoding", options.encoding.to_string()),
@@ -206,6 +211,7 @@ impl Targets {
         corpus: &Corpus,
         reading: &Reading,
         decisions: &Decisions,
+        settings: &Settings,
         summary: &Summary,
         progress: &Progress,
     ) -> Result<(), Failure> {
@@ -229,7 +235,7 @@ impl Targets {
         }
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
-            report.write(corpus, reading, decisions, summary)?;
+            report.write(corpus, reading, decisions, settings, summary)?;
         }
         // Put in place only after all of them are written, so that a full disk leaves nothing half done.
         for place in finished {

@@ -29,7 +29,16 @@ use crate::progress::Progress;
 const SHOWN_REJECTS: usize = 5;
 
 fn open(inputs: &[String], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
-    Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
+    open_against(&[], inputs, options, progress)
+}
+
+fn open_against(
+    references: &[String],
+    inputs: &[String],
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<Corpus, Failure> {
+    Ok(interrupt::at_once(|| Corpus::open_against(references, inputs, options, progress))?)
 }
 
 /// The tables that the weights of a spec ask for, whose fingerprints go into it. Without a saved one, the corpus is counted.

@@ -21,7 +21,8 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = settings::read_options(&args.inputs, &mut problems);
-    let mut settings = settings::run(&args.sketch, &args.run, Some("first"), Cluster::Star, problems)?;
+    let mut settings =
+        settings::run(&args.sketch, &args.run, &["first".to_owned()], Cluster::Star, problems)?;
     settings.temporary.clone_from(&options.spool_dir);
 
     let progress = Progress::new(printer);

@@ -34,7 +34,7 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let settings = ReadSettings {
         spec,
         weighing: Weighing::default(),
-        keep: Keep::First,
+        keep: Keep::default(),
         banding: None,
         bits: None,
         places: false,

@@ -79,7 +79,7 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--short`: `drop` is not a rule for short documents: expected `one` or `reject`
     minwise: `--registers`: `many` is not a whole number
     minwise: `--seed`: `first` is not a whole number
-    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `longest` or `shortest`
+    minwise: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
     minwise: `--threads`: `none` is not a whole number
     minwise: `--max-rejects`: `some` is not a whole number
     ");

@@ -118,7 +118,7 @@ fn what_is_wrong_with_a_table_is_said() {
     --- stderr
     minwise: the column `weight` of `in.parquet` holds DOUBLE, not texts
 
-    hint: `--text-field` names the column of the texts, `--id-field` that of the ids
+    hint: `--text-field` names the column of the texts, `--id-field` that of the ids, `--keep` others
     ");
     insta::assert_snapshot!(desk.run("dedup cut.parquet -o out.parquet"), @"
     exit 2

@@ -75,7 +75,10 @@ fn dedup() {
 
           --keep <POLICY>
               Which document of a cluster stays: `first` (the default; `longest` with `--measure
-              containment`), `longest` or `shortest`; ties go by input order
+              containment`), `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`,
+              `min:FIELD` or `priority:FIELD=A,B,C`. Given several times, each decides where those
+              before it leave a tie; what is left goes by input order. Documents without the field come
+              last
 
           --cluster <CLUSTERING>
               What a cluster is: `star` (similar to the kept document) or `components` (connected by

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod against;
 mod compare;
 mod concepts;
 mod dedup;
@@ -14,7 +15,9 @@ mod formats;
 mod help;
 mod inputs;
 mod interrupt;
+mod keep;
 mod lab;
+mod large;
 mod memory;
 mod outputs;
 mod pairs;

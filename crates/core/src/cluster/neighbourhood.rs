@@ -12,6 +12,8 @@ use super::Judge;
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
     documents: usize,
+    /// How many of the first documents are given.
+    given: u32,
     /// The band of each shelf.
     bands: Vec<u32>,
     lists: Lists,
@@ -56,19 +58,32 @@ impl Neighbourhood {
                 *at += 1;
             }
         }
-        Self { documents, bands, lists: Lists::Here { shelves: list, begins } }
+        Self { documents, given: 0, bands, lists: Lists::Here { shelves: list, begins } }
     }
 
     /// `documents` documents on shelves of these bands; the judge knows [who stands where](Judge::shelves).
     #[must_use]
     pub fn of_shelves(documents: usize, bands: Vec<u32>) -> Self {
-        Self { documents, bands, lists: Lists::Elsewhere }
+        Self { documents, given: 0, bands, lists: Lists::Elsewhere }
     }
 
     /// `documents` documents whose candidates are pairs.
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
-        Self { documents, bands: vec![], lists: Lists::Pairs }
+        Self { documents, given: 0, bands: vec![], lists: Lists::Pairs }
+    }
+
+    /// The same with its first `given` documents *given*: they stay whatever they are like, and [`star`](super::star) and
+    /// [`components`](super::components) do not compare them with one another.
+    #[must_use]
+    pub fn with_given(self, given: u32) -> Self {
+        Self { given, ..self }
+    }
+
+    /// How many of the first documents are given.
+    #[must_use]
+    pub fn given(&self) -> u32 {
+        self.given
     }
 
     /// How many documents there are.

@@ -3,6 +3,7 @@
 //! Idea       Documents are taken in keeper order. One that is similar to a document already kept is removed; any other
 //!            is kept. So every removed document has a kept near-duplicate, and chains do not pull in what is not alike.
 //! Cost       A document is compared only with kept ones that share a band with it: linear for one family of any size.
+//! Given      Documents that are given are kept unseen, so that what repeats any of them is removed.
 //! Use when   always; it is the default.
 //! Do not     use it where the ends of a long chain of small edits are to count as one document.
 
@@ -59,6 +60,8 @@ pub fn star<J: Judge>(
             }
             Some((verdict, from)) => (Some(verdict), from),
         };
+        // One that is given is compared with nobody, and so it looks for nobody.
+        let from = if document < neighbourhood.given() { u32::MAX } else { from };
         shelves.look(document, from, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
         for i in 0..shelves.met.len() {

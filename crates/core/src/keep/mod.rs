@@ -2,66 +2,106 @@
 //!
 //! A policy ranks documents; the best-ranked stay. Because it is a ranking of all documents and not a choice within a
 //! finished cluster, the star clustering can use it: it takes documents in this order and removes what repeats an
-//! earlier one.
+//! earlier one. Rankings are asked one after the other, each where those before it leave a tie; the last word has the
+//! input order, or its reverse.
 //!
-//! | policy | stays | use when |
+//! | ranking | stays | use when |
 //! |---|---|---|
-//! | `first` | the one read first | the order of the input means something, or nothing does |
+//! | `first`, `last` | the one read first, or last | the order of the input means something, or nothing does |
 //! | `longest` | the one with the most characters | cut or abridged copies are about |
 //! | `shortest` | the one with the fewest | copies with something pasted around them are about |
+//! | `newest:FIELD`, `oldest:FIELD` | the one with the latest or earliest date | a crawl has several versions of a page |
+//! | `max:FIELD`, `min:FIELD` | the one with the largest or smallest number | something scored the documents |
+//! | `priority:FIELD=A,B,C` | the one whose field is A, else B, else C, else anything | some sources are better than others |
+//!
+//! A document without the field, or with a value in it that cannot be read, comes after all that have one.
+
+mod date;
+mod number;
+mod ranking;
+mod written;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub use ranking::{Member, Ranking};
+
 use crate::error::Error;
 
-/// What a policy may look at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    /// Length of the text in characters, as it was read.
-    pub characters: u64,
+/// A policy: rankings in the order in which they are asked, and who comes first where all of them leave a tie.
+///
+/// Its text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a character of a
+/// field or value that would separate something takes it as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Keep {
+    rankings: Vec<Ranking>,
+    ties: Ties,
 }
 
-/// A policy.
+/// Who comes first of documents that no ranking tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
-    /// Input order.
+pub enum Ties {
+    /// The one read first.
     #[default]
     First,
-    /// Most characters first.
-    Longest,
-    /// Fewest characters first.
-    Shortest,
+    /// The one read last.
+    Last,
 }
 
 impl Keep {
-    /// Where the document stands: the least rank stays, and equal ranks go by input order.
+    /// A policy of these rankings.
     #[must_use]
-    pub fn rank(self, member: Member) -> u64 {
-        match self {
-            Self::First => 0,
-            Self::Longest => u64::MAX - member.characters,
-            Self::Shortest => member.characters,
-        }
+    pub fn new(rankings: Vec<Ranking>, ties: Ties) -> Self {
+        Self { rankings, ties }
     }
 
-    /// Whether the policy looks at how long a document is.
+    /// The rankings, in the order in which they are asked.
     #[must_use]
-    pub fn needs_lengths(self) -> bool {
-        match self {
-            Self::First => false,
-            Self::Longest | Self::Shortest => true,
-        }
+    pub fn rankings(&self) -> &[Ranking] {
+        &self.rankings
+    }
+
+    /// Who comes first where all rankings leave a tie.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// Words that all rankings together take for a document.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.rankings.iter().map(Ranking::words).sum()
+    }
+
+    /// The fields that rankings look at: one for each ranking that looks at any, in their order.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.rankings.iter().filter_map(Ranking::field)
+    }
+
+    /// Whether a ranking looks at how long a document is.
+    #[must_use]
+    pub fn needs_lengths(&self) -> bool {
+        self.rankings.iter().any(|ranking| matches!(ranking, Ranking::Longest | Ranking::Shortest))
+    }
+}
+
+impl From<Ranking> for Keep {
+    fn from(ranking: Ranking) -> Self {
+        Self::new(vec![ranking], Ties::First)
     }
 }
 
 impl fmt::Display for Keep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::First => "first",
-            Self::Longest => "longest",
-            Self::Shortest => "shortest",
-        })
+        for (number, ranking) in self.rankings.iter().enumerate() {
+            write!(f, "{}{ranking}", if number > 0 { ";" } else { "" })?;
+        }
+        match (self.ties, self.rankings.is_empty()) {
+            (Ties::First, true) => f.write_str("first"),
+            (Ties::First, false) => Ok(()),
+            (Ties::Last, true) => f.write_str("last"),
+            (Ties::Last, false) => f.write_str(";last"),
+        }
     }
 }
 
@@ -69,12 +109,20 @@ impl FromStr for Keep {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "first" => Ok(Self::First),
-            "longest" => Ok(Self::Longest),
-            "shortest" => Ok(Self::Shortest),
-            _ => Err(Error::parse("keeper policy", text, "`first`, `longest` or `shortest`")),
+        let mut keep = Self::default();
+        let mut decided = None;
+        for part in written::split(text, ';').into_iter().map(str::trim) {
+            if let Some(by) = decided {
+                let expected = format!("nothing after `{by}`, which leaves no ties");
+                return Err(Error::parse("keeper policy", text, expected));
+            }
+            match part {
+                "first" => decided = Some("first"),
+                "last" => (decided, keep.ties) = (Some("last"), Ties::Last),
+                _ => keep.rankings.push(part.parse()?),
+            }
         }
+        Ok(keep)
     }
 }
 
@@ -82,24 +130,49 @@ impl FromStr for Keep {
 mod tests {
     use super::*;
 
-    fn order(keep: Keep, lengths: &[u64]) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        order.sort_by_key(|&i| keep.rank(Member { characters: lengths[i] }));
-        order
-    }
-
-    #[test]
-    fn policies_rank() {
-        assert_eq!(order(Keep::First, &[3, 1, 2]), [0, 1, 2]);
-        assert_eq!(order(Keep::Longest, &[3, 1, 2, 3]), [0, 3, 2, 1]);
-        assert_eq!(order(Keep::Shortest, &[3, 1, 2, 1]), [1, 3, 2, 0]);
-    }
-
     #[test]
     fn text_forms_round_trip() {
-        for form in ["first", "longest", "shortest"] {
+        for form in [
+            "first",
+            "last",
+            "longest",
+            "shortest;last",
+            "newest:meta.date",
+            "oldest:date;longest",
+            "max:score",
+            "min:score;max:votes",
+            "priority:source=wiki,news;newest:date;longest",
+            r"priority:a\=b=x\,y,z\;w,\\",
+        ] {
             assert_eq!(form.parse::<Keep>().unwrap().to_string(), form);
         }
-        assert!("newest".parse::<Keep>().is_err());
+        assert_eq!("longest; first".parse::<Keep>().unwrap(), Ranking::Longest.into());
+    }
+
+    #[test]
+    fn what_is_no_policy_is_refused_with_those_there_are() {
+        for form in [
+            "",
+            "newest",
+            "newest:",
+            "best:date",
+            "longest:date",
+            "priority:a",
+            "priority:=a",
+            "priority:a=,b",
+        ] {
+            let error = form.parse::<Keep>().unwrap_err().to_string();
+            assert!(error.contains("`priority:FIELD=A,B,C`"), "{form}: {error}");
+        }
+        let error = "first;longest".parse::<Keep>().unwrap_err().to_string();
+        assert!(error.ends_with("expected nothing after `first`, which leaves no ties"), "{error}");
+    }
+
+    #[test]
+    fn a_policy_says_what_it_looks_at() {
+        let keep: Keep = "priority:source=a,b;longest;max:score".parse().unwrap();
+        assert_eq!(keep.fields().collect::<Vec<_>>(), ["source", "score"]);
+        assert_eq!((keep.words(), keep.needs_lengths()), (4, true));
+        assert_eq!((Keep::default().words(), Keep::default().needs_lengths()), (0, false));
     }
 }

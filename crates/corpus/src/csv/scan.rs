@@ -100,12 +100,18 @@ fn fields_of<'a>(
     }
     let columns = &delimited.columns;
     let mut texts: Vec<Option<Cow<'a, [u8]>>> = vec![None; columns.text.len()];
+    let mut values: Vec<Option<Cow<'a, str>>> = vec![None; columns.values.len()];
     let (mut id, mut found) = (None, 0);
     for (number, field) in fields(body, delimited.delimiter).enumerate() {
         found += 1;
         for (text, column) in texts.iter_mut().zip(&columns.text) {
             if *column == number {
                 *text = Some(unquoted(field));
+            }
+        }
+        for (value, column) in values.iter_mut().zip(&columns.values) {
+            if *column == number {
+                *value = Some(utf8(unquoted(field)).unwrap_or_default());
             }
         }
         if columns.id == Some(number) {
@@ -123,7 +129,7 @@ fn fields_of<'a>(
         .collect::<Result<_, _>>()
         .map_err(|error| reject(error.reason))?;
     match join(texts.into_iter()) {
-        Some(text) => Ok(Document { id, text, repaired: false }),
+        Some(text) => Ok(Document { id, text, repaired: false, values }),
         None => Err(reject(RejectReason::MissingField { field: options.text_names() })),
     }
 }

@@ -41,6 +41,9 @@ const READ_BYTES: usize = 256 << 10;
 /// What the inputs came to.
 pub(crate) struct Resolved {
     pub(crate) sources: Vec<Source>,
+    /// How many of the first sources are references.
+    pub(crate) references: usize,
+    /// That of the inputs.
     pub(crate) format: Format,
     pub(crate) spool: Option<Arc<File>>,
     pub(crate) file_ids: FileIds,
@@ -56,8 +59,13 @@ pub(crate) struct Walked {
     pub(crate) path: PathBuf,
 }
 
-/// Resolves the inputs in order.
-pub(crate) fn resolve(inputs: &[String], options: &ReadOptions, watch: &dyn Watch) -> Result<Resolved> {
+/// Resolves the references and then the inputs, in order.
+pub(crate) fn resolve(
+    references: &[String],
+    inputs: &[String],
+    options: &ReadOptions,
+    watch: &dyn Watch,
+) -> Result<Resolved> {
     let mut resolver = Resolver {
         options,
         watch,
@@ -66,18 +74,36 @@ pub(crate) fn resolve(inputs: &[String], options: &ReadOptions, watch: &dyn Watc
         file_ids: FileIds::default(),
         walked: Vec::new(),
         format: None,
+        references: 0,
     };
+    for reference in references {
+        resolver.input(reference)?;
+    }
+    resolver.references = resolver.sources.len();
+    // The inputs may be of another kind.
+    let reference_format = resolver.format.take();
     for input in inputs {
         resolver.input(input)?;
     }
     let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
-    let Resolver { mut sources, spool, file_ids, walked, .. } = resolver;
+    let Resolver { mut sources, spool, file_ids, walked, references, .. } = resolver;
     let spool = spool.into_file();
-    if format == Format::Text {
-        tell_apart(&mut sources);
+    // Texts go by their ids, those of references among them.
+    let is_text = |format: Option<Format>| format == Some(Format::Text);
+    match (is_text(reference_format), is_text(Some(format))) {
+        (true, true) => tell_apart(&mut sources),
+        (true, false) => tell_apart(sources.get_mut(..references).unwrap_or_default()),
+        (false, true) => tell_apart(sources.get_mut(references..).unwrap_or_default()),
+        (false, false) => {}
     }
-    look_inside(&mut sources, format, spool.as_ref(), options, watch)?;
-    Ok(Resolved { sources, format, spool, file_ids, walked })
+    let (reference_sources, input_sources) = sources.split_at_mut(references);
+    if let Some(format) = reference_format {
+        // Other fields than the text and the id are asked of documents between which there is something to choose.
+        let options = ReadOptions { value_fields: vec![], ..options.clone() };
+        look_inside(reference_sources, format, spool.as_ref(), &options, watch)?;
+    }
+    look_inside(input_sources, format, spool.as_ref(), options, watch)?;
+    Ok(Resolved { sources, references, format, spool, file_ids, walked })
 }
 
 /// Finds, in sources that need it, their columns and the places at which they can be cut.
@@ -137,8 +163,10 @@ struct Resolver<'o> {
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
-    /// That of the sources so far.
+    /// That of the references, or of the inputs, so far.
     format: Option<Format>,
+    /// How many sources are references; 0 while they are being resolved.
+    references: usize,
 }
 
 impl Resolver<'_> {
@@ -219,6 +247,10 @@ impl Resolver<'_> {
         let first_path = |first: usize| sources.get(first).and_then(Source::path);
         match self.file_ids.admit(id, path, sources.len(), given, first_path) {
             Admission::New => {}
+            Admission::Repeat { first, .. } if first < self.references => {
+                let reference = self.sources.get(first).map_or("", Source::name).to_owned();
+                return Err(Error::new(ErrorKind::ReferenceIsInput { reference, input: name }));
+            }
             Admission::Repeat { first, given: Given::Named } if given == Given::Named => {
                 let first = self.sources.get(first).map_or("", Source::name).to_owned();
                 return Err(Error::new(ErrorKind::RepeatedInput { input: name, first }));
@@ -325,7 +357,7 @@ impl Resolver<'_> {
     fn check_format(&self, format: Format, name: &str) -> Result<()> {
         match self.format.filter(|first| *first != format) {
             Some(first_format) => Err(Error::new(ErrorKind::MixedFormats {
-                first: self.sources.first().map_or("", Source::name).to_owned(),
+                first: self.sources.get(self.references).map_or("", Source::name).to_owned(),
                 first_format,
                 second: name.to_owned(),
                 second_format: format,

@@ -9,7 +9,7 @@ use crate::document::Place;
 use crate::error::Result;
 use crate::table::TableCompression;
 
-/// Copies records to a folder that has one file for each source, even for a source of which nothing is copied. The records
+/// Copies records to a folder that has one file for each input, even for one of which nothing is copied. The records
 /// come in the order of their sources.
 pub fn copy_each(
     corpus: &Corpus,
@@ -50,7 +50,7 @@ fn each<T, I: Iterator<Item = T>>(
     write: impl Fn(Range<u32>, &mut dyn Iterator<Item = T>, &mut Output) -> Result<()>,
 ) -> Result<()> {
     let mut items: Peekable<I> = items.peekable();
-    for (number, source) in (0..).zip(corpus.sources()) {
+    for (number, source) in (corpus.references()..).zip(corpus.inputs()) {
         let mut out = folder.file(source.id())?;
         let mut of_source = std::iter::from_fn(|| items.next_if(|item| source_of(item) == number));
         write(number..number + 1, &mut of_source, &mut out)?;

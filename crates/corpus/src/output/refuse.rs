@@ -11,8 +11,8 @@ use crate::table;
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
 pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
-    table::refuse_unlike(corpus.sources())?;
-    let mut headed = corpus.sources().iter().filter_map(|source| Some((source, names(source)?)));
+    table::refuse_unlike(corpus.inputs())?;
+    let mut headed = corpus.inputs().iter().filter_map(|source| Some((source, names(source)?)));
     let Some((first, known)) = headed.next() else { return Ok(()) };
     for (second, names) in headed {
         if names != known {
@@ -37,7 +37,7 @@ fn names(source: &Source) -> Option<&[String]> {
 /// Refuses inputs that would have the same name in an output folder, and one that has none.
 pub fn refuse_same_names(corpus: &Corpus) -> Result<()> {
     let mut seen: HashMap<&str, &Source> = HashMap::new();
-    for source in corpus.sources() {
+    for source in corpus.inputs() {
         if source.path().is_none() {
             return Err(Error::new(ErrorKind::NoOutputName));
         }
@@ -55,8 +55,8 @@ pub fn refuse_same_names(corpus: &Corpus) -> Result<()> {
 
 /// Refuses inputs that have the column that annotations would be written to.
 pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
-    table::refuse_column(corpus.sources(), MEMBER)?;
-    for source in corpus.sources() {
+    table::refuse_column(corpus.inputs(), MEMBER)?;
+    for source in corpus.inputs() {
         if names(source).is_some_and(|names| names.iter().any(|name| name == MEMBER)) {
             return Err(Error::inside(source.name(), Problem::ColumnExists { column: MEMBER.to_owned() }));
         }

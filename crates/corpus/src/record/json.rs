@@ -37,7 +37,7 @@ pub(crate) fn parse_line<'a>(
     {
         let (id, repaired) = id.unzip();
         let text = Cow::Borrowed(found.text);
-        return Some(Ok(Document { id, text, repaired: repaired.unwrap_or(false) }));
+        return Some(Ok(Document { id, text, repaired: repaired.unwrap_or(false), values: vec![] }));
     }
     let mark = (line.len() - body.len()) as u64;
     Some(parse_carefully(body, options).map_err(|mut reject| {
@@ -69,7 +69,8 @@ fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<
     match (id, text_of(&found, options)) {
         (Ok(id), Ok((text, text_repaired))) => {
             let (id, id_repaired) = id.unzip();
-            Ok(Document { id, text, repaired: text_repaired || id_repaired.unwrap_or(false) })
+            let repaired = text_repaired || id_repaired.unwrap_or(false);
+            Ok(Document { id, text, repaired, values: vec![] })
         }
         (Ok(id), Err(reason)) => Err(Reject { reason, id: id.map(|(id, _)| id.into_owned()) }),
         (Err(reason), _) => Err(Reject::new(reason)),
@@ -102,7 +103,7 @@ fn invalid_json(error: &serde_json::Error) -> Reject {
 }
 
 /// A string, and whether it had to be repaired.
-type Decoded<'a> = (Cow<'a, str>, bool);
+pub(super) type Decoded<'a> = (Cow<'a, str>, bool);
 
 /// The id as text: a string, or a number or boolean as it is written; or else what the value is.
 fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
@@ -114,7 +115,7 @@ fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
 }
 
 /// The string a value holds, or else what the value is.
-fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
+pub(super) fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
     let kind = kind_of(value);
     if kind != STRING {
         return Err(kind);

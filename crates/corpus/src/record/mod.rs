@@ -3,12 +3,14 @@
 mod json;
 mod quick;
 mod text;
+mod values;
 mod walk;
 
 use std::borrow::Cow;
 
 pub(crate) use json::parse_line;
 pub(crate) use text::decode_text;
+pub(crate) use values::{names, values};
 
 /// The byte-order mark of UTF-8, which some editors put before the first character.
 pub(crate) const BOM: &str = "\u{feff}";

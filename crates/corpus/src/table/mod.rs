@@ -2,7 +2,7 @@
 //!
 //! A row has no bytes of its own that could be read at a position, so its place is its number in the file. What can be
 //! decoded is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
-//! and only the columns of the text and the id. A row that is read again has its whole piece [`unfolded`] to a
+//! and only the columns of the text, the id and wanted values. A row that is read again has its whole piece [`unfolded`] to a
 //! temporary file, once for all rows of it.
 //!
 //! What is written never goes through documents: whole columns are copied from file to file, so that the types,
@@ -18,6 +18,7 @@ mod rows;
 mod schema;
 mod selection;
 mod unfolded;
+mod written;
 
 use std::ops::Range;
 
@@ -99,7 +100,7 @@ impl Table {
         self.pieces.partition_point(|piece| piece.first_row <= row).saturating_sub(1)
     }
 
-    /// Decodes the text and the id of the rows of a piece.
+    /// Decodes the wanted columns of the rows of a piece.
     fn load(&self, reader: &Reader, piece: usize) -> Result<Rows> {
         let rows = self.piece_rows(piece);
         match &self.form {
@@ -117,9 +118,12 @@ impl Table {
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<()> {
         let rows = self.load(reader, piece)?;
-        for (offset, row) in (rows.first_row..).zip(rows.iter()) {
+        for (number, row) in rows.iter().enumerate() {
+            let offset = rows.first_row + number as u64;
             let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
-            visit(Place { source, line: offset, offset, len }, row.document(options));
+            let document =
+                row.document(options).map(|found| Document { values: rows.values(number), ..found });
+            visit(Place { source, line: offset, offset, len }, document);
         }
         Ok(())
     }

@@ -118,7 +118,7 @@ mod tests {
         for text in texts {
             cells.push(text.map(str::as_bytes));
         }
-        Rows { first_row: 0, texts: vec![cells], id: None }
+        Rows { first_row: 0, texts: vec![cells], id: None, values: vec![] }
     }
 
     #[test]

@@ -7,3 +7,4 @@ mod each;
 mod files;
 mod parquet;
 mod support;
+mod values;

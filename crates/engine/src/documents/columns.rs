@@ -12,13 +12,14 @@ pub(crate) struct Shape {
     pub words: usize,
     /// Words that say where shingles stand, if that matters.
     pub placed_words: Option<usize>,
+    /// Words of 64 bits that say where a document stands in keeper order.
+    pub rank_words: usize,
 }
 
 /// What is known of a document when it is added.
 pub(crate) struct New<'a> {
     pub place: Place,
     pub id: Option<&'a str>,
-    pub characters: u64,
     pub has_shingles: bool,
     /// Documents with equal keys have equal shingles, or no shingles and equal texts.
     pub equality_key: u128,
@@ -28,7 +29,9 @@ pub(crate) struct New<'a> {
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(super) places: Vec<Place>,
-    pub(super) characters: Vec<u32>,
+    /// What the rankings of a policy make of each document.
+    pub(super) ranks: Vec<u64>,
+    rank_words: usize,
     pub(super) has_shingles: Vec<bool>,
     /// The user's ids one after the other, and where each ends; a document without one has none of the bytes.
     pub(super) ids: String,
@@ -43,7 +46,8 @@ impl Columns {
     pub(crate) fn new(shape: Shape) -> Self {
         Self {
             places: vec![],
-            characters: vec![],
+            ranks: vec![],
+            rank_words: shape.rank_words,
             has_shingles: vec![],
             ids: String::new(),
             id_ends: vec![],
@@ -57,10 +61,14 @@ impl Columns {
         self.places.len()
     }
 
-    /// Adds a document, whose rows are to be filled.
-    pub(crate) fn add(&mut self, new: &New<'_>) -> (&mut [u32], Option<&mut [u32]>) {
+    /// Adds a document with its rank; its rows are to be filled.
+    pub(crate) fn add(
+        &mut self,
+        new: &New<'_>,
+        rank: impl FnOnce(&mut Vec<u64>),
+    ) -> (&mut [u32], Option<&mut [u32]>) {
+        rank(&mut self.ranks);
         self.places.push(new.place);
-        self.characters.push(u32::try_from(new.characters).unwrap_or(u32::MAX));
         self.has_shingles.push(new.has_shingles);
         self.ids.push_str(new.id.unwrap_or_default());
         self.id_ends.push(self.ids.len() as u64);
@@ -72,7 +80,7 @@ impl Columns {
     pub(crate) fn reserve(&mut self, documents: usize) {
         // Without room they grow as they need to.
         let _ = self.places.try_reserve(documents);
-        let _ = self.characters.try_reserve(documents);
+        let _ = self.ranks.try_reserve(documents * self.rank_words);
         let _ = self.has_shingles.try_reserve(documents);
         let _ = self.id_ends.try_reserve(documents);
         let _ = self.equality_keys.try_reserve(documents);
@@ -88,7 +96,7 @@ impl Columns {
             place.line += first_line;
         }
         self.places.append(&mut part.places);
-        self.characters.append(&mut part.characters);
+        self.ranks.append(&mut part.ranks);
         self.has_shingles.append(&mut part.has_shingles);
         let ids = self.ids.len() as u64;
         self.ids.push_str(&part.ids);
@@ -103,7 +111,7 @@ impl Columns {
     /// Forgets all documents and keeps the room they had.
     pub(super) fn clear(&mut self) {
         self.places.clear();
-        self.characters.clear();
+        self.ranks.clear();
         self.has_shingles.clear();
         self.ids.clear();
         self.id_ends.clear();
@@ -118,9 +126,8 @@ impl Columns {
     pub(crate) fn size_bytes(&self) -> u64 {
         let words =
             self.rows.as_slice().len() + self.placed_rows.as_ref().map_or(0, |rows| rows.as_slice().len());
-        let fixed =
-            size_of::<Place>() + size_of::<u32>() + size_of::<bool>() + size_of::<u64>() + size_of::<u128>();
-        (self.len() * fixed + words * size_of::<u32>() + self.ids.len()) as u64
+        let fixed = size_of::<Place>() + size_of::<bool>() + size_of::<u64>() + size_of::<u128>();
+        (self.len() * fixed + words * size_of::<u32>() + 8 * self.ranks.len() + self.ids.len()) as u64
     }
 
     pub(super) fn user_id(&self, at: usize) -> Option<&str> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use minwise::sort::sort_mixed;
-use minwise_corpus::{Corpus, Layout};
+use minwise_corpus::{Corpus, Layout, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Documents;
@@ -88,17 +88,12 @@ impl Documents {
 
     /// The document at a line of a source.
     fn at_place(&self, wanted: (u32, u64)) -> Result<Option<u32>, Error> {
-        let (mut low, mut high) = (0, self.len() as u32);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let place = self.place(middle)?;
-            match (place.source, place.line).cmp(&wanted) {
-                std::cmp::Ordering::Equal => return Ok(Some(middle)),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
+        let at = self.partition_point(|place| (place.source, place.line) < wanted)?;
+        if at as usize == self.len() {
+            return Ok(None);
         }
-        Ok(None)
+        let place = self.place(at)?;
+        Ok(((place.source, place.line) == wanted).then_some(at))
     }
 
     pub(crate) fn repeated_ids(&self) -> u64 {
@@ -134,11 +129,9 @@ impl Documents {
 
 /// The source and the line that an id names, if it names one.
 fn place_of(id: &str, corpus: &Corpus) -> Option<(u32, u64)> {
-    if corpus.layout() != Layout::Records {
-        return None;
-    }
     let (file, line) = id.rsplit_once(':')?;
     let line = line.parse::<u64>().ok()?.checked_sub(1)?;
-    let source = corpus.sources().iter().position(|source| source.name() == file)? as u32;
+    let named = |source: &Source| source.name() == file && source.layout() == Layout::Records;
+    let source = corpus.sources().iter().position(named)? as u32;
     Some((source, line))
 }

@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use minwise::keep::{Keep, Member};
 use minwise_corpus::{Corpus, Layout, Place, Temporary};
 
 use crate::error::Error;
@@ -34,7 +33,6 @@ pub struct Documents {
     first_held: u32,
     /// A bit for each document: whether it has shingles.
     has_shingles: Vec<u64>,
-    without_shingles: u64,
     /// Documents whose id another one has too, in order.
     repeated: Vec<u32>,
     /// Where segments go that no later process is to find.
@@ -55,7 +53,6 @@ impl Documents {
             held: Columns::new(shape),
             first_held: 0,
             has_shingles: vec![],
-            without_shingles: 0,
             repeated: vec![],
             temporary: None,
         }
@@ -67,7 +64,7 @@ impl Documents {
         let mut columns = Columns::new(shape);
         for document in 0..documents {
             let place = Place { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
-            columns.add(&New { place, id: None, characters: 0, has_shingles: true, equality_key: 0 });
+            columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
         }
         let mut all = Self::new(shape);
         all.append(&mut columns, 0);
@@ -86,10 +83,10 @@ impl Documents {
         self.len() == 0
     }
 
-    /// How many of them have no shingles.
+    /// How many of them have no shingles, from one on.
     #[must_use]
-    pub fn without_shingles(&self) -> u64 {
-        self.without_shingles
+    pub fn without_shingles(&self, from: u32) -> u64 {
+        (from..self.len() as u32).filter(|&document| !self.has_shingles(document)).count() as u64
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -151,10 +148,10 @@ impl Documents {
     /// `file:line` for a line of a file, the file's name for a whole file.
     pub fn place_name<'a>(&self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
         let place = self.place(document)?;
-        Ok(match (corpus.layout(), corpus.sources().get(place.source as usize)) {
-            (_, None) => Cow::Borrowed("?"),
-            (Layout::Texts, Some(source)) => Cow::Borrowed(source.id()),
-            (Layout::Records, Some(source)) => Cow::Owned(format!("{}:{}", source.name(), place.line + 1)),
+        let Some(source) = corpus.sources().get(place.source as usize) else { return Ok(Cow::Borrowed("?")) };
+        Ok(match source.layout() {
+            Layout::Texts => Cow::Borrowed(source.id()),
+            Layout::Records => Cow::Owned(format!("{}:{}", source.name(), place.line + 1)),
         })
     }
 
@@ -233,7 +230,11 @@ impl Documents {
             self.has_shingles.push(0);
         }
         self.has_shingles[document / 64] |= u64::from(has) << (document % 64);
-        self.without_shingles += u64::from(!has);
+    }
+
+    /// How many of them are in memory.
+    pub(crate) fn held_len(&self) -> usize {
+        self.held.len()
     }
 
     /// Bytes of those in memory.
@@ -315,7 +316,7 @@ impl Documents {
     fn check_sections(&self, file: &Stored, documents: usize) -> Result<(), Error> {
         let widths = [
             (Section::Places, segment::PLACE_BYTES),
-            (Section::Characters, 4),
+            (Section::Ranks, 8 * self.shape.rank_words),
             (Section::HasShingles, 1),
             (Section::IdEnds, 8),
             (Section::EqualityKeys, 16),
@@ -337,28 +338,31 @@ impl Documents {
         sections: [std::ops::Range<u64>; Section::ALL.len()],
         documents: usize,
     ) {
-        let Shape { words, placed_words } = self.shape;
+        let Shape { words, placed_words, .. } = self.shape;
         let placed_words = placed_words.unwrap_or(0);
         let segment = Segment { medium, sections, documents, words, placed_words };
         self.segments.push((self.first_held, segment));
         self.first_held += documents as u32;
     }
 
-    /// The documents in keeper order, if that is not the order of the input.
-    pub(crate) fn order(&self, keep: Keep) -> Result<Option<Vec<u32>>, Error> {
-        if keep == Keep::First {
-            return Ok(None);
-        }
-        let mut ranked: Vec<(u64, u32)> = Vec::with_capacity(self.len());
-        let mut add = |characters: u32| {
-            ranked.push((keep.rank(Member { characters: u64::from(characters) }), ranked.len() as u32));
-        };
+    /// What the rankings of a policy make of each document, one document after the other.
+    pub(crate) fn ranks(&self) -> Result<Vec<u64>, Error> {
+        let mut all = Vec::with_capacity(self.len() * self.shape.rank_words);
         for (_, segment) in &self.segments {
-            segment.characters(&mut add)?;
+            segment.ranks(&mut all)?;
         }
-        self.held.characters.iter().copied().for_each(add);
-        ranked.sort_unstable();
-        Ok(Some(ranked.into_iter().map(|(_, document)| document).collect()))
+        all.extend_from_slice(&self.held.ranks);
+        Ok(all)
+    }
+
+    /// How many of the first documents have places of which something holds, which does not hold of any later one.
+    pub(crate) fn partition_point(&self, holds: impl Fn(&Place) -> bool) -> Result<u32, Error> {
+        let (mut low, mut high) = (0, self.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if holds(&self.place(middle)?) { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
     }
 }
 

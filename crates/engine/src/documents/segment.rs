@@ -22,7 +22,7 @@ const TOGETHER: usize = 8192;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Places,
-    Characters,
+    Ranks,
     HasShingles,
     IdEnds,
     Ids,
@@ -35,7 +35,7 @@ pub(crate) enum Section {
 impl Section {
     pub(crate) const ALL: [Self; 9] = [
         Self::Places,
-        Self::Characters,
+        Self::Ranks,
         Self::HasShingles,
         Self::IdEnds,
         Self::Ids,
@@ -48,7 +48,7 @@ impl Section {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Places => "places",
-            Self::Characters => "characters",
+            Self::Ranks => "ranks",
             Self::HasShingles => "has_shingles",
             Self::IdEnds => "id_ends",
             Self::Ids => "ids",
@@ -79,7 +79,7 @@ pub(crate) fn write(
     sink(Section::Places, &bytes)?;
     bytes.clear();
     bytes.extend(columns.has_shingles.iter().map(|&has| u8::from(has)));
-    sink(Section::Characters, cast_slice(&columns.characters))?;
+    sink(Section::Ranks, cast_slice(&columns.ranks))?;
     sink(Section::HasShingles, &bytes)?;
     sink(Section::IdEnds, cast_slice(&columns.id_ends))?;
     sink(Section::Ids, columns.ids.as_bytes())?;
@@ -200,8 +200,12 @@ impl Segment {
         Ok(())
     }
 
-    pub(super) fn characters(&self, mut visit: impl FnMut(u32)) -> Result<(), Error> {
-        self.scan(Section::Characters, 0, |&bytes| visit(u32::from_ne_bytes(bytes)))
+    /// The ranks of all documents, behind those that are in `out`.
+    pub(super) fn ranks(&self, out: &mut Vec<u64>) -> Result<(), Error> {
+        let range = &self.sections[Section::Ranks as usize];
+        let begin = out.len();
+        out.resize(begin + (range.end - range.start) as usize / 8, 0);
+        self.read_into(Section::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
     }
 
     pub(super) fn has_shingles(&self, mut visit: impl FnMut(bool)) -> Result<(), Error> {

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use minwise::cluster::Cluster;
-use minwise::keep::Keep;
 use minwise_corpus::{Corpus, ReadOptions, Unwatched};
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{ErrorKind, Memory, Search, Settings, Unobserved};
@@ -56,9 +55,9 @@ fn ways() -> Vec<Settings> {
     };
     vec![
         way(&|_| {}),
-        way(&|s| s.keep = Keep::Longest),
+        way(&|s| s.keep = "longest".parse().unwrap()),
         way(&|s| s.cluster = Cluster::Components),
-        way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), Keep::Shortest)),
+        way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), "shortest;last".parse().unwrap())),
         way(&|s| s.order = Some(0.9)),
         way(&|s| s.search = Search::SortMergeSketch),
         way(&|s| s.search = Search::All),

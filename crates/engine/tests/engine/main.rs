@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod against;
 mod disk;
 mod filter;
+mod keep;
+mod large;
 mod oracle;
 mod random;
 mod recall;

@@ -68,7 +68,7 @@ fn clusters_are_those_of_brute_force() {
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
         let settings = settings(search, 0.6);
         let decisions = documents.dedup(&settings);
-        assert_eq!(decisions.removed, oracle.star(0.6, settings.keep), "{search}");
+        assert_eq!(decisions.removed, oracle.decide(0.6, &settings.keep, settings.cluster), "{search}");
         let components = documents.dedup(&Settings { cluster: Cluster::Components, ..settings.clone() });
         assert!(components.removed.len() >= decisions.removed.len());
     }

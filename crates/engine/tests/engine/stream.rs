@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use minwise::keep::Keep;
+use minwise::keep::{Keep, Ranking};
 use minwise_corpus::{Corpus, ReadOptions, Unwatched};
 use minwise_engine::dedup::{Decided, dedup};
 use minwise_engine::{Error, ErrorKind, Observer, Stage, Unobserved, Warning, read};
@@ -13,23 +13,23 @@ use crate::support::{Documents, settings};
 
 #[test]
 fn every_decision_is_told_once_and_in_time() {
-    told_once_and_in_time(Keep::First);
+    told_once_and_in_time(&Keep::default());
 }
 
 /// The document that stands for its equals is not always the first of them in the input.
 #[test]
 fn every_decision_is_told_once_and_in_time_whatever_is_kept() {
-    told_once_and_in_time(Keep::Longest);
-    told_once_and_in_time(Keep::Shortest);
+    told_once_and_in_time(&Ranking::Longest.into());
+    told_once_and_in_time(&Ranking::Shortest.into());
 }
 
-fn told_once_and_in_time(keep: Keep) {
+fn told_once_and_in_time(keep: &Keep) {
     let texts = corpus(5);
     let documents = Documents::new(&texts);
     {
         for threads in [1, 3] {
             let mut settings = settings("words:3", 0.6, 40, 3);
-            (settings.keep, settings.threads) = (keep, threads);
+            (settings.keep, settings.threads) = (keep.clone(), threads);
             let reading = documents.read(&settings);
             let mut told: Vec<Decided> = vec![];
             let decisions =

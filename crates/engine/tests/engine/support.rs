@@ -42,16 +42,24 @@ pub struct Documents {
 impl Documents {
     /// Writes the texts as JSONL, one after the other, so that a large corpus is never in memory.
     pub fn new(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let records = texts
+            .into_iter()
+            .enumerate()
+            .map(|(i, text)| serde_json::json!({ "id": format!("d{i}"), "text": text.as_ref() }));
+        Self::of_records(records, &ReadOptions::default())
+    }
+
+    /// Writes records as JSONL and opens them in this way.
+    pub fn of_records(records: impl Iterator<Item = serde_json::Value>, options: &ReadOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.jsonl");
         let mut file = std::io::BufWriter::new(fs_err::File::create(&path).unwrap());
-        for (i, text) in texts.into_iter().enumerate() {
-            let line = serde_json::json!({ "id": format!("d{i}"), "text": text.as_ref() });
-            writeln!(file, "{line}").unwrap();
+        for record in records {
+            writeln!(file, "{record}").unwrap();
         }
         file.flush().unwrap();
         let inputs = [path.to_string_lossy().into_owned()];
-        let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
+        let corpus = Corpus::open(&inputs, options, &Unwatched).unwrap();
         Self { _folder: folder, corpus }
     }
 
@@ -104,8 +112,9 @@ pub fn with_registers(
         banding: Banding::new(bands, rows, registers).unwrap(),
         bits: None,
         filter: Some(FILTER_ERROR),
-        keep: Keep::First,
+        keep: Keep::default(),
         cluster: Cluster::Star,
+        max_cluster: None,
         threads: 2,
         max_rejects: None,
         temporary: None,

@@ -7,7 +7,7 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Block, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
-use super::values::{is_id, is_text};
+use super::values::{is_id, is_text, is_value};
 use super::{Batch, File, Shape};
 use crate::column::{self, Columns};
 use crate::error::{Error, Result};
@@ -16,6 +16,7 @@ use crate::problem::Problem;
 use crate::source::Reader;
 use crate::table::Piece;
 use crate::table::error::{Foreign, guarded};
+use crate::table::written::VALUES;
 
 const MAGIC: &[u8] = b"ARROW1";
 /// The magic number at the end, and the length of the footer before it.
@@ -269,7 +270,8 @@ fn type_at<'s>(schema: &'s Schema, path: &[usize]) -> Option<&'s DataType> {
 fn check(reader: &Reader, schema: &Schema, paths: &[Vec<usize>], columns: &Columns) -> Result<()> {
     let wanted = columns.text.iter().map(|column| (*column, is_text as fn(&DataType) -> bool, "texts"));
     let id = columns.id.map(|id| (id, is_id as fn(&DataType) -> bool, "texts, whole numbers or booleans"));
-    for (column, fits, expected) in wanted.chain(id) {
+    let values = columns.values.iter().map(|column| (*column, is_value as fn(&DataType) -> bool, VALUES));
+    for (column, fits, expected) in wanted.chain(id).chain(values) {
         let Some(path) = paths.get(column) else { continue };
         let Some(found) = type_at(schema, path).filter(|found| !fits(found)) else { continue };
         let (mut names, mut fields) = (vec![], schema.fields());

@@ -81,7 +81,9 @@ impl File {
         };
         let texts: Option<Vec<Cells>> = self.columns.text.iter().map(|text| column(*text)).collect();
         let texts = texts.ok_or_else(no_such)?;
-        Ok(Rows { first_row, texts, id: self.columns.id.and_then(column) })
+        let values: Option<Vec<Cells>> = self.columns.values.iter().map(|value| column(*value)).collect();
+        let values = values.ok_or_else(no_such)?;
+        Ok(Rows { first_row, texts, id: self.columns.id.and_then(column), values })
     }
 
     /// The columns at the top that hold the wanted ones.

@@ -1,14 +1,17 @@
-//! The values of an array as texts and ids.
+//! The values of an array as texts.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_buffer::NullBuffer;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::table::cells::Cells;
+use crate::table::written::{days, decimal};
 
 /// Whether values of a type are texts.
 pub(super) fn is_text(kind: &DataType) -> bool {
@@ -22,6 +25,19 @@ pub(super) fn is_text(kind: &DataType) -> bool {
 /// Whether values of a type can be ids.
 pub(super) fn is_id(kind: &DataType) -> bool {
     kind.is_integer() || *kind == DataType::Boolean || is_text(kind)
+}
+
+/// Whether values of a type are dates, numbers or whatever can be an id.
+pub(super) fn is_value(kind: &DataType) -> bool {
+    matches!(
+        kind,
+        DataType::Float32
+            | DataType::Float64
+            | DataType::Date32
+            | DataType::Date64
+            | DataType::Timestamp(..)
+            | DataType::Decimal128(..)
+    ) || is_id(kind)
 }
 
 /// Whether decoding a type takes dictionaries.
@@ -50,6 +66,28 @@ pub(super) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
         DataType::UInt16 => numbers::<UInt16Type>(array, there, &mut cells),
         DataType::UInt32 => numbers::<UInt32Type>(array, there, &mut cells),
         DataType::UInt64 => numbers::<UInt64Type>(array, there, &mut cells),
+        DataType::Float32 => numbers::<Float32Type>(array, there, &mut cells),
+        DataType::Float64 => numbers::<Float64Type>(array, there, &mut cells),
+        DataType::Date32 => written::<Date32Type>(array, there, &mut cells, |date| days(date.into())),
+        DataType::Date64 => written::<Date64Type>(array, there, &mut cells, |date| decimal(date, 3)),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => {
+                written::<TimestampSecondType>(array, there, &mut cells, |time| decimal(time, 0));
+            }
+            TimeUnit::Millisecond => {
+                written::<TimestampMillisecondType>(array, there, &mut cells, |time| decimal(time, 3));
+            }
+            TimeUnit::Microsecond => {
+                written::<TimestampMicrosecondType>(array, there, &mut cells, |time| decimal(time, 6));
+            }
+            TimeUnit::Nanosecond => {
+                written::<TimestampNanosecondType>(array, there, &mut cells, |time| decimal(time, 9));
+            }
+        },
+        DataType::Decimal128(..) => {
+            let decimals = array.as_primitive::<Decimal128Type>();
+            each(array, there, &mut cells, |row| decimals.value_as_string(row).into());
+        }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let values = self::cells(&**dictionary.values(), None);
@@ -83,8 +121,17 @@ fn numbers<T: ArrowPrimitiveType<Native: ToString>>(
     there: impl Fn(usize) -> bool,
     cells: &mut Cells,
 ) {
-    let numbers = array.as_primitive::<T>();
-    each(array, there, cells, |row| numbers.value(row).to_string().into());
+    written::<T>(array, there, cells, |number| number.to_string());
+}
+
+fn written<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    there: impl Fn(usize) -> bool,
+    cells: &mut Cells,
+    write: impl Fn(T::Native) -> String,
+) {
+    let values = array.as_primitive::<T>();
+    each(array, there, cells, |row| write(values.value(row)).into());
 }
 
 #[cfg(test)]

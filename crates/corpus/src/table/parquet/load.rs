@@ -1,20 +1,21 @@
-//! The text and the id of some rows.
+//! The wanted columns of some rows.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::basic::ConvertedType;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use ::parquet::data_type::{AsBytes, DataType};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 
+use super::meaning::Meaning;
 use super::{File, place};
 use crate::error::Result;
 use crate::source::Reader;
 use crate::table::cells::Cells;
 use crate::table::error::guarded;
 use crate::table::rows::Rows;
+use crate::table::written::decimal;
 
 impl File {
     /// Decodes rows, which all lie in one row group.
@@ -23,8 +24,9 @@ impl File {
         for (wanted, column) in self.columns.all().enumerate() {
             cells.push(self.cells(reader, &rows, wanted, column)?);
         }
+        let values = cells.split_off(cells.len() - self.columns.values.len());
         let id = self.columns.id.and_then(|_| cells.pop());
-        Ok(Rows { first_row: rows.start, texts: cells, id })
+        Ok(Rows { first_row: rows.start, texts: cells, id, values })
     }
 
     fn cells(&self, reader: &Reader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {
@@ -40,13 +42,7 @@ impl File {
             let rows = (rows.end - rows.start) as usize;
             let column = chunk.column_descr_ptr();
             let max_level = column.max_def_level();
-            let unsigned = matches!(
-                column.converted_type(),
-                ConvertedType::UINT_8
-                    | ConvertedType::UINT_16
-                    | ConvertedType::UINT_32
-                    | ConvertedType::UINT_64
-            );
+            let meaning = Meaning::of(&column);
             match get_column_reader(column, Box::new(pages)) {
                 ColumnReader::ByteArrayColumnReader(column) => {
                     decode(column, skipped, rows, max_level, |value, cells| {
@@ -55,14 +51,12 @@ impl File {
                 }
                 ColumnReader::Int32ColumnReader(column) => {
                     decode(column, skipped, rows, max_level, |value, cells| {
-                        let text = if unsigned { (*value as u32).to_string() } else { value.to_string() };
-                        cells.push(Some(text.as_bytes()));
+                        cells.push(Some(meaning.write_32(*value).as_bytes()));
                     })
                 }
                 ColumnReader::Int64ColumnReader(column) => {
                     decode(column, skipped, rows, max_level, |value, cells| {
-                        let text = if unsigned { (*value as u64).to_string() } else { value.to_string() };
-                        cells.push(Some(text.as_bytes()));
+                        cells.push(Some(meaning.write_64(*value).as_bytes()));
                     })
                 }
                 ColumnReader::BoolColumnReader(column) => {
@@ -70,7 +64,24 @@ impl File {
                         cells.push(Some(value.to_string().as_bytes()));
                     })
                 }
-                _ => Err(ParquetError::General("its type changed".to_owned())),
+                ColumnReader::Int96ColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        cells.push(Some(decimal(value.to_micros(), 6).as_bytes()));
+                    })
+                }
+                ColumnReader::FloatColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        cells.push(Some(value.to_string().as_bytes()));
+                    })
+                }
+                ColumnReader::DoubleColumnReader(column) => {
+                    decode(column, skipped, rows, max_level, |value, cells| {
+                        cells.push(Some(value.to_string().as_bytes()));
+                    })
+                }
+                ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                    Err(ParquetError::General("its type changed".to_owned()))
+                }
             }
         };
         guarded(decode).map_err(|error| {

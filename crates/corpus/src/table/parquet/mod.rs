@@ -11,6 +11,7 @@
 mod annotate;
 mod copy;
 mod load;
+mod meaning;
 mod open;
 mod pages;
 mod write;

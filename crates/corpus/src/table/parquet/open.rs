@@ -19,6 +19,7 @@ use crate::problem::Problem;
 use crate::source::Reader;
 use crate::table::Piece;
 use crate::table::error::{Foreign, guarded};
+use crate::table::written::VALUES;
 
 /// Decoded bytes of text that a piece has at least, unless its row group ends.
 const PIECE_BYTES: u64 = 64 << 10;
@@ -43,6 +44,9 @@ impl File {
         }
         if let Some(id) = columns.id {
             check(reader, &schema.column(id), "texts, whole numbers or booleans", is_id)?;
+        }
+        for &value in &columns.values {
+            check(reader, &schema.column(value), VALUES, is_value)?;
         }
 
         let (mut groups, mut pieces, mut rows) = (Vec::new(), Vec::new(), 0);
@@ -131,6 +135,12 @@ fn is_text(column: &ColumnDescriptor) -> bool {
     column.physical_type() == Type::BYTE_ARRAY
         && column.converted_type() != ConvertedType::DECIMAL
         && column.converted_type() != ConvertedType::BSON
+}
+
+/// Decimal numbers that are stored as bytes are not read.
+fn is_value(column: &ColumnDescriptor) -> bool {
+    column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
+        && (column.physical_type() != Type::BYTE_ARRAY || is_text(column))
 }
 
 fn is_id(column: &ColumnDescriptor) -> bool {

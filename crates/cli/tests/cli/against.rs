@@ -1,0 +1,109 @@
+//! `--against`: inputs without what repeats in references.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, gzip, ids, prose, record, records, with_word};
+
+/// A reference with two near-duplicates in it, and inputs that repeat it and one another.
+fn desk() -> Desk {
+    let (known, new) = (prose(1, 60), prose(2, 60));
+    let desk = Desk::with("ref.jsonl", records(&[("r1", &known), ("r2", &with_word(&known, 30, "near"))]));
+    let documents = [
+        ("equal", &*known),
+        ("new", &new),
+        ("near", &with_word(&with_word(&known, 30, "near"), 10, "x")),
+        ("again", &with_word(&new, 30, "y")),
+        ("alone", &prose(3, 60)),
+    ];
+    desk.write("in.jsonl", records(&documents));
+    desk
+}
+
+#[test]
+fn what_repeats_a_reference_or_an_earlier_input_goes() {
+    let desk = desk();
+    let run = desk
+        .run("dedup in.jsonl --against ref.jsonl -o out.jsonl --removed gone.jsonl --report report --keep longest")
+        .exit(0);
+    insta::assert_snapshot!(run, @"");
+    assert_eq!(desk.ids("out.jsonl"), ["new", "alone"]);
+    assert_eq!(desk.ids("gone.jsonl"), ["equal", "near", "again"]);
+    assert_eq!(
+        desk.text("report/pairs.tsv"),
+        "equal\tr1\t1.000000\nnear\tr2\t0.836066\nagain\tnew\t0.836066\n"
+    );
+    let summary = desk.json("report/summary.json");
+    let counts = ["read", "kept", "removed", "rejected", "reference", "reference_rejected", "clusters"];
+    assert_eq!(counts.map(|name| summary[name].as_u64().unwrap()), [5, 2, 3, 0, 2, 0, 3]);
+}
+
+#[test]
+fn annotations_name_the_reference() {
+    let desk = desk();
+    desk.run("dedup in.jsonl --against ref.jsonl -o out.jsonl --annotate --cluster components").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["equal", "new", "near", "again", "alone"]);
+    let text = desk.text("out.jsonl");
+    let of: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["minwise"]["duplicate_of"].clone())
+        .collect();
+    // `near` is near both references, which are one component by it.
+    assert_eq!(of[..2], [json!("r1"), Value::Null]);
+    assert_eq!(of[3..], [json!("new"), Value::Null]);
+}
+
+/// A reference may be of any format, and its bad records are told apart from those of the inputs.
+#[test]
+fn references_are_of_any_format() {
+    let desk = desk();
+    let known = prose(1, 60);
+    let near = with_word(&known, 30, "near");
+    desk.write("ref.csv", format!("id,text\nr1,{known}\nr2,{near}\nbad\n"));
+    desk.write("ref.jsonl.gz", gzip(&desk.bytes("ref.jsonl")));
+    desk.write("texts/one.txt", &known);
+    desk.write("texts/two.txt", &near);
+    for (reference, code) in [("ref.csv", 2), ("ref.jsonl.gz", 0), ("texts", 0), ("texts/*.txt", 0)] {
+        let run = desk.run(&format!("dedup in.jsonl --against {reference} -o -")).exit(code);
+        assert_eq!(ids(run.text()), ["new", "alone"], "{reference}");
+        let rejected = if code == 2 { "; 1 rejected" } else { "" };
+        assert_eq!(run.summary("reference"), format!("2 documents{rejected}"), "{run}");
+        assert_eq!(run.summary("rejected"), "0");
+    }
+    // Texts against records.
+    desk.write("in/a.txt", &near);
+    desk.write("in/b.txt", prose(9, 60));
+    desk.run("dedup in --against ref.jsonl -o cleaned").exit(0);
+    assert!(desk.path("cleaned/b.txt").exists() && !desk.path("cleaned/a.txt").exists());
+}
+
+#[test]
+fn several_inputs_have_their_outputs_and_references_none() {
+    let desk = desk();
+    desk.write("data/a.jsonl", records(&[("a", &prose(1, 60)), ("b", &prose(5, 60))]));
+    desk.write("data/b.jsonl", record("c", &prose(5, 60)));
+    desk.run("dedup data --against ref.jsonl in.jsonl -o out/").exit(0);
+    assert_eq!(desk.ids("out/a.jsonl"), ["b"]);
+    assert_eq!(desk.text("out/b.jsonl"), "");
+    assert!(!desk.path("out/ref.jsonl").exists());
+}
+
+#[test]
+fn a_field_that_only_inputs_have_decides_among_them() {
+    let desk = desk();
+    let text = prose(4, 60);
+    let line = |id: &str, date: u32| format!("{}\n", json!({"id": id, "text": text, "date": date}));
+    desk.write("dated.jsonl", line("old", 2001) + &line("late", 2002));
+    let run = desk.run("dedup dated.jsonl --against ref.jsonl -o - --keep newest:date").exit(0);
+    assert_eq!(ids(run.text()), ["late"]);
+    assert!(!run.err.contains("warning"), "{run}");
+}
+
+#[test]
+fn a_file_is_not_both() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --against in.jsonl").exit(2), @"");
+    desk.write("data/in.jsonl", desk.text("in.jsonl"));
+    insta::assert_snapshot!(desk.run("dedup data --dry-run --against data/in.jsonl").exit(2), @"");
+    let run = desk.run("dedup in.jsonl --against ref.jsonl -o ref.jsonl --force").exit(2);
+    assert!(run.err.contains("would overwrite"), "{run}");
+}

@@ -1,0 +1,74 @@
+//! `--max-cluster`: clusters that are too large to go unseen.
+
+use serde_json::{Value, json};
+
+use crate::support::{Desk, prose, records, with_word};
+
+/// A family of five and one of two, and a document alone.
+fn desk() -> Desk {
+    let (large, small) = (prose(1, 60), prose(2, 60));
+    let near = |word: &str| with_word(&large, 30, word);
+    Desk::with(
+        "in.jsonl",
+        records(&[
+            ("a", &large),
+            ("b", &near("b")),
+            ("x", &small),
+            ("c", &near("c")),
+            ("d", &large),
+            ("y", &with_word(&small, 20, "y")),
+            ("e", &near("e")),
+            ("alone", &prose(3, 9)),
+        ]),
+    )
+}
+
+#[test]
+fn nothing_of_them_is_removed_and_they_are_listed() {
+    let desk = desk();
+    let run = desk.run("dedup in.jsonl -o out.jsonl --max-cluster 4 --report report").exit(0);
+    insta::assert_snapshot!(run, @"");
+    assert_eq!(desk.ids("out.jsonl"), ["a", "b", "x", "c", "d", "e", "alone"]);
+    assert_eq!(desk.text("report/pairs.tsv").lines().count(), 1);
+    let line: Value = serde_json::from_str(desk.text("report/large-clusters.jsonl").trim_end()).unwrap();
+    let near = 51.0 / 61.0;
+    assert_eq!(
+        line["members"],
+        json!([{"id": "b", "similarity": near}, {"id": "c", "similarity": near}, {"id": "d", "similarity": 1.0},
+            {"id": "e", "similarity": near}])
+    );
+    assert_eq!((&line["cluster"], &line["size"]), (&json!("a"), &json!(5)));
+    // Thirty words before the changed one are more than the twenty-nine behind it.
+    let shared = prose(1, 30);
+    assert_eq!(line["passages"], json!([{"member": "b", "text": shared}]));
+    let summary = desk.json("report/summary.json");
+    let counts = ["read", "kept", "removed", "clusters", "large_clusters", "spared", "max_cluster"];
+    assert_eq!(counts.map(|name| summary[name].as_u64().unwrap()), [8, 7, 1, 1, 1, 4, 4]);
+}
+
+#[test]
+fn a_cluster_of_just_so_many_is_removed() {
+    let desk = desk();
+    let run = desk.run("dedup in.jsonl -o out.jsonl --max-cluster 5 --report report").exit(0);
+    assert_eq!(desk.ids("out.jsonl"), ["a", "x", "alone"]);
+    assert!(!run.err.contains("spared"), "{run}");
+    assert_eq!(desk.text("report/large-clusters.jsonl"), "");
+}
+
+#[test]
+fn annotations_name_the_cluster_and_no_duplicate() {
+    let desk = desk();
+    desk.run("dedup in.jsonl -o out.jsonl --max-cluster 2 --annotate --cluster components").exit(0);
+    let annotation = |at: usize| -> Value {
+        let text = desk.text("out.jsonl");
+        serde_json::from_str::<Value>(text.lines().nth(at).unwrap()).unwrap()["minwise"].clone()
+    };
+    assert_eq!(annotation(1), json!({"cluster": "a", "duplicate_of": null, "similarity": null}));
+    assert_eq!(annotation(5)["duplicate_of"], "x");
+}
+
+#[test]
+fn what_is_no_size_is_refused() {
+    let run = desk().run("dedup in.jsonl --dry-run --max-cluster 0").exit(2);
+    assert_eq!(run.err, "minwise: `--max-cluster`: it must be at least 1\n");
+}

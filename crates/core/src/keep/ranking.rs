@@ -1,0 +1,188 @@
+//! One ranking of a policy.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::written;
+use super::{date, number};
+use crate::error::Error;
+
+/// What a ranking may look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// Length of the text in characters, as it was read.
+    pub characters: u64,
+    /// What the field holds that the ranking looks at.
+    pub value: Option<&'a str>,
+}
+
+/// A ranking of documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ranking {
+    /// Most characters first.
+    Longest,
+    /// Fewest characters first.
+    Shortest,
+    /// The latest date in a field first.
+    Newest(String),
+    /// The earliest date in a field first.
+    Oldest(String),
+    /// The largest number in a field first.
+    Max(String),
+    /// The smallest number in a field first.
+    Min(String),
+    /// By the place that the value of a field has in a list; what is not in it comes behind.
+    Priority {
+        /// The field.
+        field: String,
+        /// The values, the best one first.
+        values: Vec<String>,
+    },
+}
+
+/// What a policy may be made of, for messages.
+const EXPECTED: &str = "`first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, \
+                        `min:FIELD` or `priority:FIELD=A,B,C`";
+
+impl Ranking {
+    /// The field that it looks at, if any.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Longest | Self::Shortest => None,
+            Self::Newest(field) | Self::Oldest(field) | Self::Max(field) | Self::Min(field) => Some(field),
+            Self::Priority { field, .. } => Some(field),
+        }
+    }
+
+    /// What it cannot do without, for messages; nothing where every value will do.
+    #[must_use]
+    pub fn wants(&self) -> Option<&'static str> {
+        match self {
+            Self::Newest(_) | Self::Oldest(_) => Some("a date"),
+            Self::Max(_) | Self::Min(_) => Some("a number"),
+            Self::Longest | Self::Shortest | Self::Priority { .. } => None,
+        }
+    }
+
+    /// How many words of a rank count.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        match self {
+            Self::Max(_) | Self::Min(_) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Where a document stands: the least rank comes first. `None` where there is no value, or none that can be read.
+    ///
+    /// Ranks are compared word by word, as far as [`words`](Self::words) says. No rank by a field is `u64::MAX`, so that it
+    /// can stand for "behind all others".
+    #[must_use]
+    pub fn rank(&self, member: Member<'_>) -> Option<[u64; 2]> {
+        let reversed = |words: [u64; 2]| words.map(|word| !word);
+        let word = |word| [word, 0];
+        match self {
+            Self::Longest => Some(word(u64::MAX - member.characters)),
+            Self::Shortest => Some(word(member.characters)),
+            Self::Newest(_) => date::word(member.value?).map(|date| word(!date)),
+            Self::Oldest(_) => date::word(member.value?).map(word),
+            Self::Max(_) => number::words(member.value?).map(reversed),
+            Self::Min(_) => number::words(member.value?),
+            Self::Priority { values, .. } => {
+                let value = member.value.filter(|value| !value.is_empty())?;
+                let place = values.iter().position(|listed| listed == value);
+                Some(word(place.unwrap_or(values.len()) as u64))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Longest => f.write_str("longest"),
+            Self::Shortest => f.write_str("shortest"),
+            Self::Newest(field) => write!(f, "newest:{}", written::write(field)),
+            Self::Oldest(field) => write!(f, "oldest:{}", written::write(field)),
+            Self::Max(field) => write!(f, "max:{}", written::write(field)),
+            Self::Min(field) => write!(f, "min:{}", written::write(field)),
+            Self::Priority { field, values } => {
+                let values: Vec<String> = values.iter().map(|value| written::write(value)).collect();
+                write!(f, "priority:{}={}", written::write(field), values.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for Ranking {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        parse(text).ok_or_else(|| Error::parse("keeper policy", text, EXPECTED))
+    }
+}
+
+fn parse(text: &str) -> Option<Ranking> {
+    let Some((name, rest)) = text.split_once(':') else {
+        return match text {
+            "longest" => Some(Ranking::Longest),
+            "shortest" => Some(Ranking::Shortest),
+            _ => None,
+        };
+    };
+    let named = |part: &str| Some(written::read(part)).filter(|name| !name.is_empty());
+    match name {
+        "newest" => named(rest).map(Ranking::Newest),
+        "oldest" => named(rest).map(Ranking::Oldest),
+        "max" => named(rest).map(Ranking::Max),
+        "min" => named(rest).map(Ranking::Min),
+        "priority" => {
+            let field = written::split(rest, '=').first().copied().unwrap_or_default();
+            let values = rest.get(field.len() + 1..)?;
+            let values = written::split(values, ',').into_iter().map(named).collect::<Option<_>>()?;
+            Some(Ranking::Priority { field: named(field)?, values })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(ranking: &str, values: &[Option<&str>]) -> Vec<usize> {
+        let ranking: Ranking = ranking.parse().unwrap();
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by_key(|&i| {
+            ranking.rank(Member { characters: 0, value: values[i] }).unwrap_or([u64::MAX; 2])
+        });
+        order
+    }
+
+    #[test]
+    fn lengths() {
+        for (ranking, expected) in [("longest", [0, 3, 2, 1]), ("shortest", [1, 2, 0, 3])] {
+            let ranking: Ranking = ranking.parse().unwrap();
+            let mut order = [0, 1, 2, 3];
+            order.sort_by_key(|&i| ranking.rank(Member { characters: [3, 1, 2, 3][i], value: None }));
+            assert_eq!(order, expected);
+        }
+    }
+
+    #[test]
+    fn what_has_no_value_comes_last() {
+        let dates = [None, Some("2020"), Some("yesterday"), Some("2021-01-01"), Some("")];
+        assert_eq!(order("newest:d", &dates), [3, 1, 0, 2, 4]);
+        assert_eq!(order("oldest:d", &dates), [1, 3, 0, 2, 4]);
+        let numbers = [None, Some("-3"), Some("many"), Some("2.5"), Some("1e9")];
+        assert_eq!(order("max:n", &numbers), [4, 3, 1, 0, 2]);
+        assert_eq!(order("min:n", &numbers), [1, 3, 4, 0, 2]);
+    }
+
+    #[test]
+    fn priorities_go_by_place_and_others_stand_between_them_and_nothing() {
+        let values = [None, Some("blog"), Some("news"), Some("wiki"), Some(""), Some("Wiki")];
+        assert_eq!(order("priority:s=wiki,news", &values), [3, 2, 1, 5, 0, 4]);
+    }
+}

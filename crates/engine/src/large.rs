@@ -1,0 +1,136 @@
+//! Clusters that are larger than was asked for (`--max-cluster`).
+//!
+//! A cluster of ten thousand is seldom one document in ten thousand copies. Mostly it is a form, a notice or an error page
+//! that is worth a look before it goes. So nothing of it is removed, its documents are *spared*, and the report says what
+//! they have in common.
+
+use std::cmp::Reverse;
+
+use minwise_corpus::{Corpus, Output, Scratch};
+use serde::Serialize;
+
+use crate::compare::compare;
+use crate::dedup::{Decisions, Removed};
+use crate::error::Error;
+use crate::read::Reading;
+use crate::report::{MemberOfCluster, write_json_line};
+use crate::settings::Settings;
+
+/// Members of a cluster that are listed.
+const MEMBERS: usize = 1000;
+/// Members that the keeper is compared with for a passage.
+const COMPARED: usize = 3;
+/// Clusters, the largest ones, of which passages are shown: each takes as long as reading a few documents.
+const WITH_PASSAGES: usize = 1000;
+/// Characters of a passage that are shown.
+const SHOWN: usize = 400;
+
+/// Takes out of the documents that are to be removed those of clusters with more than `most` documents, and adds them
+/// to `spared`. A cluster must not be divided between two calls.
+pub(crate) fn spare(removed: &mut Vec<Removed>, most: Option<u64>, spared: &mut Vec<Removed>) {
+    let Some(most) = most else { return };
+    removed.sort_unstable_by_key(|removed| (removed.of, removed.document));
+    let mut kept_small = Vec::with_capacity(removed.len());
+    for cluster in removed.chunk_by(|a, b| a.of == b.of) {
+        // The keeper is one of them.
+        let large = cluster.len() as u64 + 1 > most;
+        if large { &mut *spared } else { &mut kept_small }.extend_from_slice(cluster);
+    }
+    *removed = kept_small;
+}
+
+#[derive(Serialize)]
+struct LargeCluster<'a> {
+    cluster: &'a str,
+    size: usize,
+    members: Vec<MemberOfCluster>,
+    passages: Vec<SharedText>,
+}
+
+/// What the keeper shares with a member.
+#[derive(Serialize)]
+struct SharedText {
+    member: String,
+    text: String,
+}
+
+/// Writes a line for each large cluster, by its keeper.
+pub(crate) fn write(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    settings: &Settings,
+    out: &mut Output,
+) -> Result<(), Error> {
+    let mut by_keeper = decisions.spared.clone();
+    by_keeper.sort_unstable_by_key(|removed| (removed.of, removed.document));
+    let clusters: Vec<&[Removed]> = by_keeper.chunk_by(|a, b| a.of == b.of).collect();
+    let mut largest: Vec<usize> = (0..clusters.len()).collect();
+    largest.sort_by_key(|&number| Reverse(clusters[number].len()));
+    largest.truncate(WITH_PASSAGES);
+    largest.sort_unstable();
+    for (number, cluster) in clusters.into_iter().enumerate() {
+        let passages = match largest.binary_search(&number) {
+            Ok(_) => passages(corpus, reading, settings, cluster)?,
+            Err(_) => vec![],
+        };
+        let mut members = vec![];
+        for member in cluster.iter().take(MEMBERS) {
+            let id = reading.documents.id(member.document, corpus)?.into_owned();
+            members.push(MemberOfCluster { id, similarity: member.similarity });
+        }
+        let keeper = reading.documents.id(cluster[0].of, corpus)?;
+        let line = LargeCluster { cluster: &keeper, size: cluster.len() + 1, members, passages };
+        write_json_line(&line, out)?;
+    }
+    Ok(())
+}
+
+/// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
+fn passages(
+    corpus: &Corpus,
+    reading: &Reading,
+    settings: &Settings,
+    cluster: &[Removed],
+) -> Result<Vec<SharedText>, Error> {
+    let text = |document: u32| -> Result<String, Error> {
+        let mut scratch = Scratch::new();
+        Ok(corpus.read(&reading.documents.place(document)?, &mut scratch)?.text.into_owned())
+    };
+    let keeper = text(cluster[0].of)?;
+    let mut chosen: Vec<usize> =
+        (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
+    chosen.dedup();
+    let mut found: Vec<SharedText> = vec![];
+    for member in chosen.into_iter().map(|at| &cluster[at]) {
+        let comparison = compare(&keeper, &text(member.document)?, &settings.spec, &settings.weighing)?;
+        let Some(longest) = comparison.passages.first() else { continue };
+        let shared: String = keeper[longest.left.clone()].chars().take(SHOWN).collect();
+        if found.iter().all(|before| before.text != shared) {
+            let member = reading.documents.id(member.document, corpus)?.into_owned();
+            found.push(SharedText { member, text: shared });
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_with_more_documents_are_spared_as_a_whole() {
+        let removed = |document, of| Removed { document, of, similarity: 0.9 };
+        let all = [removed(3, 0), removed(4, 1), removed(5, 0), removed(6, 2), removed(7, 2)];
+        let split = |most: Option<u64>| {
+            let (mut left, mut spared) = (all.to_vec(), vec![]);
+            spare(&mut left, most, &mut spared);
+            let documents = |list: &[Removed]| list.iter().map(|one| one.document).collect::<Vec<_>>();
+            (documents(&left), documents(&spared))
+        };
+        assert_eq!(split(None), (vec![3, 4, 5, 6, 7], vec![]));
+        assert_eq!(split(Some(3)), (vec![3, 5, 4, 6, 7], vec![]));
+        assert_eq!(split(Some(2)), (vec![4], vec![3, 5, 6, 7]));
+        assert_eq!(split(Some(1)), (vec![], vec![3, 5, 4, 6, 7]));
+    }
+}

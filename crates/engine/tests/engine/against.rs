@@ -1,0 +1,102 @@
+//! Inputs that are compared with references, against brute force.
+
+use std::collections::BTreeSet;
+
+use minwise::cluster::Cluster;
+use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_engine::Unobserved;
+use minwise_engine::dedup::{Decided, Removed, dedup};
+use minwise_engine::read;
+
+use crate::oracle::{Oracle, corpus};
+use crate::support::settings;
+
+/// What is removed of the documents from `references` on: star takes the others as kept, components as connected only
+/// through inputs.
+fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluster) -> Vec<Removed> {
+    match cluster {
+        Cluster::Star => {
+            let mut kept: Vec<usize> = (0..references).collect();
+            let mut removed = vec![];
+            for &document in order {
+                let similar = kept.iter().map(|&of| (of, oracle.jaccard(document, of)));
+                let best = similar.filter(|pair| pair.1 >= 0.5).reduce(|a, b| if b.1 > a.1 { b } else { a });
+                match best {
+                    Some((of, similarity)) => {
+                        removed.push(Removed { document: document as u32, of: of as u32, similarity });
+                    }
+                    None => kept.push(document),
+                }
+            }
+            removed.sort_by_key(|one| one.document);
+            removed
+        }
+        Cluster::Components => {
+            let everyone: Vec<usize> = (0..references).chain(order.iter().copied()).collect();
+            let pairs = oracle.pairs(0.5);
+            // Equal references are one document, and so they hang together; others do only through inputs.
+            let joined = |&&(a, b, similarity): &&(u32, u32, f64)| {
+                b as usize >= references || similarity == 1.0 && oracle.are_equal(a as usize, b as usize)
+            };
+            let mut first: Vec<usize> = vec![usize::MAX; everyone.len()];
+            for &keeper in &everyone {
+                let mut todo = vec![keeper];
+                while let Some(document) = todo.pop() {
+                    if first[document] != usize::MAX {
+                        continue;
+                    }
+                    first[document] = keeper;
+                    for &(a, b, _) in pairs.iter().filter(joined) {
+                        let (a, b) = (a as usize, b as usize);
+                        todo.extend(
+                            [(a, b), (b, a)].iter().filter(|pair| pair.0 == document).map(|pair| pair.1),
+                        );
+                    }
+                }
+            }
+            (references..everyone.len())
+                .filter(|&document| first[document] != document)
+                .map(|document| {
+                    let similarity = oracle.jaccard(document, first[document]);
+                    Removed { document: document as u32, of: first[document] as u32, similarity }
+                })
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn inputs_go_for_references_and_references_stay() {
+    let texts = corpus(11);
+    let oracle = Oracle::new(&texts, 3);
+    let folder = tempfile::tempdir().unwrap();
+    let line = |text: &String| format!("{}\n", serde_json::json!({ "text": text }));
+    for references in [0, 150, 400] {
+        let paths = ["ref.jsonl", "in.jsonl"].map(|name| folder.path().join(name));
+        fs_err::write(&paths[0], texts[..references].iter().map(line).collect::<String>()).unwrap();
+        fs_err::write(&paths[1], texts[references..].iter().map(line).collect::<String>()).unwrap();
+        let [reference, input] = paths.map(|path| [path.to_string_lossy().into_owned()]);
+        let corpus = Corpus::open_against(&reference, &input, &ReadOptions::default(), &Unwatched).unwrap();
+        for cluster in [Cluster::Star, Cluster::Components] {
+            for keep in ["first", "last"] {
+                let mut settings = settings("words:3", 0.5, 160, 3);
+                (settings.keep, settings.cluster) = (keep.parse().unwrap(), cluster);
+                let mut order: Vec<usize> = (references..texts.len()).collect();
+                if keep == "last" {
+                    order.reverse();
+                }
+                let expected = expected(&oracle, references, &order, cluster);
+                for threads in [1, 3] {
+                    settings.threads = threads;
+                    let reading = read(&corpus, &settings.reading(), &Unobserved).unwrap();
+                    assert_eq!(reading.references as usize, references);
+                    let mut told = BTreeSet::new();
+                    let tell = |decided: Decided| told.extend(decided.removed);
+                    let decisions = dedup(&corpus, &reading, &settings, &Unobserved, tell).unwrap();
+                    assert_eq!(decisions.removed, expected, "{cluster} {keep} {references}");
+                    assert_eq!(told, expected.iter().map(|one| one.document).collect());
+                }
+            }
+        }
+    }
+}

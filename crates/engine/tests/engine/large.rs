@@ -1,0 +1,51 @@
+//! Clusters of which nothing is removed because they are too large.
+
+use std::collections::BTreeMap;
+
+use minwise::cluster::Cluster;
+use minwise_engine::Unobserved;
+use minwise_engine::dedup::{Removed, dedup};
+
+use crate::oracle::{Oracle, corpus};
+use crate::support::{Documents, settings};
+
+/// What brute force removes, divided by the size of the clusters.
+fn divided(removed: Vec<Removed>, most: u64) -> (Vec<Removed>, Vec<Removed>) {
+    let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+    for one in &removed {
+        *sizes.entry(one.of).or_insert(1) += 1;
+    }
+    removed.into_iter().partition(|one| sizes[&one.of] <= most)
+}
+
+#[test]
+fn larger_clusters_are_spared_and_nothing_else_changes() {
+    let texts = corpus(9);
+    let oracle = Oracle::new(&texts, 3);
+    let documents = Documents::new(&texts);
+    for cluster in [Cluster::Star, Cluster::Components] {
+        for keep in ["first", "longest"] {
+            let mut settings = settings("words:3", 0.5, 160, 3);
+            (settings.keep, settings.cluster) = (keep.parse().unwrap(), cluster);
+            let unbounded = documents.dedup(&settings);
+            for most in [1, 2, 4, 7, 1000] {
+                let (expected, spared) = divided(oracle.decide(0.5, &settings.keep, cluster), most);
+                settings.max_cluster = Some(most);
+                let mut told = vec![];
+                let reading = documents.read(&settings);
+                let tell = |decided: minwise_engine::dedup::Decided| told.extend(decided.removed);
+                let decisions = dedup(&documents.corpus, &reading, &settings, &Unobserved, tell).unwrap();
+                assert_eq!(decisions.removed, expected, "{cluster} {keep} {most}");
+                assert_eq!(decisions.spared, spared);
+                told.sort_unstable();
+                assert_eq!(told, expected.iter().map(|one| one.document).collect::<Vec<_>>());
+                let keepers: std::collections::BTreeSet<u32> = spared.iter().map(|one| one.of).collect();
+                assert_eq!(decisions.large_clusters, keepers.len() as u64);
+                assert_eq!(
+                    decisions.verification.expected_recall.value(),
+                    unbounded.verification.expected_recall.value()
+                );
+            }
+        }
+    }
+}

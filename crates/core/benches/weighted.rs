@@ -1,8 +1,8 @@
 //! From weighted sets to registers, beside those of plain sets.
 //!
-//! Measured   `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
+//! Measured   `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
 //!            compared as ratios. An element is a distinct shingle, so the time per element is that for all k registers together.
-//! Checked    that all kernels' sketches are the same, and that `Icws` estimates the weighted Jaccard similarity of the
+//! Checked    that all kernels' sketches are the same, and that `Dart` and `Icws` estimate the weighted Jaccard similarity of the
 //!            set and its half to four standard errors.
 //! Input      random shingles with weights from 1 to 16, of which small ones are more frequent, as counts are; 20 000,
 //!            2000, 200 and 40 of them. `unit` has the same with weights of 1.
@@ -16,6 +16,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use minwise::hash::SplitMix64;
 use minwise::kernel::Kernel;
 use minwise::sketch::cws::Cws;
+use minwise::sketch::dart::Dart;
 use minwise::sketch::icws::Icws;
 use minwise::sketch::{MinHash, WeightedSketcher};
 use minwise::verify::WeightedOverlap;
@@ -40,13 +41,20 @@ fn row(sketcher: &dyn WeightedSketcher, set: &WeightedSet) -> Vec<u32> {
     out
 }
 
-fn check(set: &WeightedSet) {
-    let icws = |kernel| Icws::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
-    let rows: Vec<Vec<u32>> = Kernel::available().map(|kernel| row(&icws(kernel), set)).collect();
+fn icws(kernel: Kernel) -> Icws {
+    Icws::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel)
+}
+
+fn dart(kernel: Kernel) -> Dart {
+    Dart::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel)
+}
+
+fn check<S: WeightedSketcher>(set: &WeightedSet, make: impl Fn(Kernel) -> S) {
+    let rows: Vec<Vec<u32>> = Kernel::available().map(|kernel| row(&make(kernel), set)).collect();
     assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "kernels give the same bits");
     let members = set.view().shingles().iter().copied().zip(set.view().weights().iter().copied());
     let half = WeightedSet::new(members.step_by(2)).expect("weights are positive");
-    let sketcher = icws(Kernel::detect());
+    let sketcher = make(Kernel::detect());
     let estimate = sketcher.estimate(&rows[0], &row(&sketcher, &half));
     let exact = WeightedOverlap::of(set.view(), half.view()).jaccard();
     assert!((estimate.value - exact).abs() <= 4.0 * estimate.standard_error, "{estimate}, not {exact}");
@@ -56,7 +64,8 @@ fn weighted(criterion: &mut Criterion) {
     for len in [20_000, 2000, 200, 40] {
         let set = document(len, count);
         let unit = document(len, |_| 1.0);
-        check(&set);
+        check(&set, icws);
+        check(&set, dart);
         let mut group = criterion.benchmark_group(format!("weighted/{len} shingles"));
         group.throughput(Throughput::Elements(len as u64));
         let mut out = vec![0; REGISTERS];
@@ -69,14 +78,16 @@ fn weighted(criterion: &mut Criterion) {
                     black_box(&out);
                 });
             });
-            let icws = Icws::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
-            for (name, set) in [("icws", &set), ("icws, unit", &unit)] {
-                group.bench_function(BenchmarkId::new(name, kernel), |bench| {
-                    bench.iter(|| {
-                        icws.sketch_into(black_box(set).view(), &mut out);
-                        black_box(&out);
+            let sketchers = [&dart(kernel) as &dyn WeightedSketcher, &icws(kernel)];
+            for (name, sketcher) in ["dart", "icws"].into_iter().zip(sketchers) {
+                for (name, set) in [(name.to_owned(), &set), (format!("{name}, unit"), &unit)] {
+                    group.bench_function(BenchmarkId::new(name, kernel), |bench| {
+                        bench.iter(|| {
+                            sketcher.sketch_into(black_box(set).view(), &mut out);
+                            black_box(&out);
+                        });
                     });
-                });
+                }
             }
         }
         if len > 2000 {

@@ -5,6 +5,7 @@
 //! a text, 64 bytes at a time, [`Kernel::minima`] takes the minima of k hash functions over a document's shingles,
 //! [`Kernel::sample`] draws k samples of a weighted set, and those of [`compare`] count where two sketches agree. Each
 //! exists in a portable form, which is the definition, and in forms for AVX2, AVX-512 and NEON that give the same bits.
+//! A fifth, [`Kernel::throw`], is one code that is compiled for each of them.
 //! This room holds all `unsafe` code of the project, but for the line that maps files.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
@@ -19,7 +20,9 @@
 
 use std::fmt;
 
+mod binary;
 pub mod compare;
+mod dart;
 mod logarithm;
 mod portable;
 mod sample;
@@ -34,6 +37,7 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use binary::{exponent, scaled};
 pub(crate) use logarithm::float;
 pub use logarithm::ln;
 pub use sample::{Draw, Elements, Place, Sample};

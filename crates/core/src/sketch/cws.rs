@@ -24,7 +24,7 @@ use super::minhash::{EMPTY, check_registers};
 use super::weighted::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
-use crate::kernel::{float, ln};
+use crate::kernel::{exponent, float, ln, scaled};
 use crate::weight::Weighted;
 
 /// Separates the draws of scores from those of points.
@@ -86,15 +86,8 @@ impl WeightedSketcher for Cws {
 impl Point {
     /// A positive finite weight; 2ᵏ is the upper end of its octave.
     fn of(weight: f64) -> Self {
-        const UPPER: u64 = 1 << 52;
-        let tiny = weight < f64::MIN_POSITIVE;
-        let (bits, bias) = if tiny {
-            ((weight * (1u64 << 54) as f64).to_bits(), 1023 + 54)
-        } else {
-            (weight.to_bits(), 1023)
-        };
-        let (exponent, fraction) = ((bits >> 52).cast_signed() - bias, bits % UPPER);
-        let part = f64::from_bits(fraction | 1022 << 52);
+        let exponent = exponent(weight);
+        let part = scaled(weight, -exponent - 1);
         if part == 0.5 { Self { octave: exponent, part: 1.0 } } else { Self { octave: exponent + 1, part } }
     }
 }
@@ -102,13 +95,6 @@ impl Point {
 /// A uniform number: the middle of one of 2⁵² cells.
 fn unit(bits: u64) -> f64 {
     (float(bits >> 12) + 0.5) * (1.0 / (1u64 << 52) as f64)
-}
-
-/// x·2ⁿ, infinite or zero beyond the range of numbers.
-fn scaled(x: f64, n: i64) -> f64 {
-    let power = |n: i64| f64::from_bits(((n.clamp(-1022, 1023) + 1023) as u64) << 52);
-    // In two steps, since weights differ by up to 2²⁰⁹⁸.
-    x * power(n / 2) * power(n - n / 2)
 }
 
 /// G, of the distribution Gamma(2, 1).

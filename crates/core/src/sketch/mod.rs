@@ -25,6 +25,7 @@ mod bits;
 pub mod bottom_k;
 pub mod connected_bit;
 pub mod cws;
+pub mod dart;
 pub mod family;
 pub mod fast_similarity;
 pub mod fractional_bit;

@@ -770,6 +770,41 @@ def icws(weights, seed, registers):
     return samples
 
 
+def dart_cell(state, gap, limit):
+    """The darts of a cell below a limit, each by its 64 bits."""
+    reached = -ln(((gap ^ M32) + 0.5) / 2.0**32)
+    while reached < limit:
+        bits = fmix64(state)
+        yield bits
+        state = (state + GOLDEN) & M64
+        reached -= ln(((bits >> 32 ^ M32) + 0.5) / 2.0**32)
+
+
+def dart_row(key, seed, row, limit):
+    """The darts of a shingle in a row below a limit, cell by cell, four units wide each."""
+    salt = fmix64((seed + row * GOLDEN) & M64)
+    state, gap = key ^ salt, ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
+    while limit > 0.0:
+        yield from dart_cell(state, gap, min(limit, 4.0))
+        state, limit = (state + 0xA0761D6478BD642F) & M64, limit - 4.0
+        gap = fmix64((state - GOLDEN) & M64) >> 32
+
+
+def dart(weights, seed, registers):
+    """Names of the least darts, from far below the first row that can hold one."""
+    elements, (row_seed, *_) = samplers(weights, seed, 1)
+    lowest = row = -math.frexp(max(weights.values()))[1] - 40
+    least = [None] * registers
+    while None in least:
+        for key, weight in elements:
+            for bits in dart_row(key, row_seed, row, math.ldexp(weight, row)):
+                at = (bits >> 16 & 0xFFFF) * registers >> 16
+                place = row - lowest, (bits & 0xFFFF) << 40 | bits >> 24
+                least[at] = min(least[at] or place, place)
+        row += 1
+    return [min(fmix64(bits) >> 32, M32 - 1) for _, bits in least]
+
+
 def unit(number):
     return ((number >> 12) + 0.5) / 2.0**52
 
@@ -1062,6 +1097,7 @@ def weighted_file():
         for seed, registers in [(1, 24), (M64, 5)]:
             samples = icws(weights, seed, registers)
             for method, sketch in [
+                ("dart", dart(weights, seed, registers)),
                 ("icws", [register(key, step & M64) for key, step in samples]),
                 (
                     "cws",

@@ -459,8 +459,8 @@ pub struct SpecArgs {
     pub text: TextArgs,
 
     /// The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and `minhash,murmur3`), `min-max`,
-    /// `one-permutation`, `super-minhash` or `fast-similarity`, with weights `icws` (the default) or `cws`, each with as many
-    /// registers as `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
+    /// `one-permutation`, `super-minhash` or `fast-similarity`, with weights `dart` (the default), `icws` or `cws`, each with as
+    /// many registers as `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
     /// `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists every form.
     #[arg(long, value_name = "SKETCH", help_heading = "Spec")]
     pub sketch: Option<String>,

@@ -143,10 +143,10 @@ pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Probl
         weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
     let text = text_spec(&args.text, problems);
     let weighted = weighting != Weighting::None;
-    let method = sketch(args, if weighted { "icws" } else { "minhash" }, problems);
+    let method = sketch(args, if weighted { "dart" } else { "minhash" }, problems);
     if weighted != matches!(method, Method::Weighted(_)) {
         let (message, hint) = if weighted {
-            (format!("`--sketch`: `{method}` is not for weighted shingles"), "`icws` and `cws` are")
+            (format!("`--sketch`: `{method}` is not for weighted shingles"), "`dart`, `icws` and `cws` are")
         } else {
             (
                 format!("`--sketch`: `{method}` is for weighted shingles"),
@@ -272,7 +272,7 @@ pub fn run(
             problems.add(
                 format!("`--sketch`: `{}` has no registers to be banded by", spec.method),
                 Some(if matches!(spec.method, Method::Weighted(_)) {
-                    "candidates are found by `icws` or `cws`, or otherwise than by bands with `--candidates`".to_owned()
+                    "candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with `--candidates`".to_owned()
                 } else {
                     "candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".to_owned()
                 }),

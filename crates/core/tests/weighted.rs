@@ -10,6 +10,7 @@ use std::sync::Arc;
 use minwise::estimate::minhash::{estimate, matches, variance};
 use minwise::hash::{SplitMix64, fmix64};
 use minwise::kernel::Kernel;
+use minwise::sketch::dart::Dart;
 use minwise::sketch::icws::Icws;
 use minwise::sketch::minhash::EMPTY;
 use minwise::sketch::{WeightedMethod, WeightedSketcher};
@@ -115,6 +116,11 @@ fn check_statistics(method: fn(usize) -> WeightedMethod, trials: u64) {
 }
 
 #[test]
+fn dart_is_unbiased_and_has_its_variance() {
+    check_statistics(WeightedMethod::Dart, 4000);
+}
+
+#[test]
 fn icws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Icws, 4000);
 }
@@ -124,17 +130,20 @@ fn cws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Cws, 1000);
 }
 
-/// In long documents samples come from the tails of the draws.
+/// In long documents samples come from the tails of the draws, and from the lowest rows.
 #[test]
-fn icws_is_unbiased_for_long_documents() {
-    for len in [1000, 30_000] {
+fn dart_and_icws_are_unbiased_for_long_documents() {
+    for (method, len) in [WeightedMethod::Dart(REGISTERS), WeightedMethod::Icws(REGISTERS)]
+        .into_iter()
+        .flat_map(|method| [(method, 1000), (method, 30_000)])
+    {
         let a = spread(len, 6.0, 3);
         let b: Members = a.iter().map(|&(x, w)| (x, if x % 3 == 0 { w * 0.5 } else { w * 1.1 })).collect();
         let similarity = exact(&a, &b);
         let trials = 400_000 / len + 40;
-        let (mean, _) = moments(WeightedMethod::Icws(REGISTERS), &a, &b, trials);
+        let (mean, _) = moments(method, &a, &b, trials);
         let error = (variance(similarity, REGISTERS) / trials as f64).sqrt();
-        println!("{len} shingles: Jw {similarity:.4}, mean {mean:.4} ± {error:.4}");
+        println!("{method}, {len} shingles: Jw {similarity:.4}, mean {mean:.4} ± {error:.4}");
         assert!((mean - similarity).abs() <= SIGMAS * error, "{mean}, not {similarity}");
     }
 }
@@ -205,11 +214,13 @@ fn the_order_of_members_does_not_matter() {
 }
 
 #[test]
-fn seeds_give_other_sketches_and_more_registers_begin_like_fewer() {
+fn seeds_give_other_sketches_and_more_samplers_begin_like_fewer() {
     let document = set(&spread(100, 3.0, 9));
     for (short, long) in WeightedMethod::all(40).into_iter().zip(WeightedMethod::all(60)) {
         let of = |method: WeightedMethod, seed| sketch(&*build(method, seed), document.view());
-        assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
+        if !matches!(short, WeightedMethod::Dart(_)) {
+            assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
+        }
         assert!(matches(&of(short, 1), &of(short, 2)) < 3, "{short}");
     }
 }
@@ -221,7 +232,8 @@ fn scaling_moves_the_steps_by_its_own_law() {
     let base = spread(30, 3.0, 10);
     for factor in [1.5, 8.0] {
         let more: Members = base.iter().map(|&(x, w)| (x, w * factor)).collect();
-        for method in [WeightedMethod::Icws(REGISTERS), WeightedMethod::Cws(REGISTERS)] {
+        for method in WeightedMethod::all(REGISTERS).into_iter().filter(|method| method.bandable().is_some())
+        {
             let (mean, _) = moments(method, &base, &more, 300);
             let error = (variance(1.0 / factor, REGISTERS) / 300.0).sqrt();
             assert!((mean - 1.0 / factor).abs() <= SIGMAS * error, "{method} at {factor}: {mean}");
@@ -254,10 +266,12 @@ fn a_set_between_two_agrees_wherever_they_agree() {
 fn every_kernel_makes_the_same_bytes() {
     for (name, a, b) in pairs() {
         for members in [a, b] {
-            let rows: Vec<Vec<u32>> = Kernel::available()
+            let set = set(&members);
+            let rows: Vec<[Vec<u32>; 2]> = Kernel::available()
                 .map(|kernel| {
                     let icws = Icws::new(100, 3).unwrap().with_kernel(kernel);
-                    sketch(&icws, set(&members).view())
+                    let dart = Dart::new(100, 3).unwrap().with_kernel(kernel);
+                    [sketch(&icws, set.view()), sketch(&dart, set.view())]
                 })
                 .collect();
             assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{name}");

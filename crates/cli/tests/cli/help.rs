@@ -187,10 +187,10 @@ fn dedup() {
           --sketch <SKETCH>
               The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
-              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
-              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
-              every form
+              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
+              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
+              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
+              --all` lists every form
 
           --registers <K>
               Registers of a sketch; 128 without it
@@ -383,10 +383,10 @@ fn pairs() {
           --sketch <SKETCH>
               The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
-              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
-              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
-              every form
+              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
+              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
+              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
+              --all` lists every form
 
           --registers <K>
               Registers of a sketch; 128 without it
@@ -565,10 +565,10 @@ fn compare() {
           --sketch <SKETCH>
               The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
-              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
-              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
-              every form
+              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
+              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
+              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
+              --all` lists every form
 
           --registers <K>
               Registers of a sketch; 128 without it
@@ -829,10 +829,10 @@ fn sketch() {
           --sketch <SKETCH>
               The sketch: `minhash` (the default; also `minhash,modular`, `minhash,multiplicative` and
               `minhash,murmur3`), `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`,
-              with weights `icws` (the default) or `cws`, each with as many registers as `--registers`
-              says; or a whole form such as `super-minhash:256`. Those that cannot be banded, such as
-              `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B --all` lists
-              every form
+              with weights `dart` (the default), `icws` or `cws`, each with as many registers as
+              `--registers` says; or a whole form such as `super-minhash:256`. Those that cannot be
+              banded, such as `b-bit:2/minhash:256`, do for `sketch` and `compare`; `minwise compare A B
+              --all` lists every form
 
           --registers <K>
               Registers of a sketch; 128 without it

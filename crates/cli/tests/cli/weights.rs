@@ -45,7 +45,7 @@ fn the_spec_names_what_was_weighed_and_left_out() {
     assert_eq!(run.lines().len(), 1, "{run}");
     let spec = run.summary("spec");
     assert!(
-        spec.starts_with("nfkc+casefold / words:5 / icws:128 / seed:1 / weight:tf-idf / table:"),
+        spec.starts_with("nfkc+casefold / words:5 / dart:128 / seed:1 / weight:tf-idf / table:"),
         "{run}"
     );
     assert!(spec.contains(" / max-df:0.5 / ignore:"), "{run}");
@@ -118,7 +118,7 @@ fn two_documents_are_compared_with_weights() {
         .exit(1);
     assert!(weighted.text().starts_with("jaccard      0.0"), "{weighted}");
     let count = desk.run("compare forms.jsonl#10 forms.jsonl#11 --passages 0 --weight count").exit(1);
-    assert!(count.text().contains(" by icws:128"), "{count}");
+    assert!(count.text().contains(" by dart:128"), "{count}");
 }
 
 /// A part of a longer text: Jaccard similarity does not see it.
@@ -219,14 +219,14 @@ fn wrong_weights_are_refused() {
     --- stderr
     minwise: `--sketch`: `zero-bit:128` has no registers to be banded by
 
-    hint: candidates are found by `icws` or `cws`, or otherwise than by bands with `--candidates`
+    hint: candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with `--candidates`
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch minhash"), @"
     exit 2
     --- stderr
     minwise: `--sketch`: `minhash:128` is not for weighted shingles
 
-    hint: `icws` and `cws` are
+    hint: `dart`, `icws` and `cws` are
     ");
     insta::assert_snapshot!(desk.run("pairs in.jsonl --sketch icws"), @"
     exit 2

@@ -10,7 +10,7 @@
 //! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
 //! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than a bit a register |
 //! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
-//! | `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
+//! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
 //! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
 
 use std::fmt;
@@ -488,7 +488,7 @@ impl FromStr for Method {
                     Self::RawOnePermutation(bins.parse().map_err(|_| wrong())?)
                 }
                 Some(("bottom-k", values)) => Self::BottomK(values.parse().map_err(|_| wrong())?),
-                Some(("icws" | "cws" | "zero-bit", _)) => Self::Weighted(text.parse()?),
+                Some(("dart" | "icws" | "cws" | "zero-bit", _)) => Self::Weighted(text.parse()?),
                 _ => Self::Registers(text.parse().map_err(|_| wrong())?),
             },
             Some((packing, source)) => Self::packed(packing, source.parse()?).ok_or_else(wrong)??,
@@ -570,6 +570,7 @@ mod tests {
             "sectional:s=2,tolerant/minhash:128",
             "one-permutation,rotation:128",
             "connected:4x1/super-minhash:128",
+            "dart:128",
             "icws:128",
             "cws:64",
             "zero-bit:128",

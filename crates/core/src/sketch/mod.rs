@@ -15,7 +15,7 @@
 //! | [`fractional_bit`] | digest 04, 2 to 5 | a storage budget lies between whole bits, or similarities near 1 matter only |
 //! | [`connected_bit`], [`odd`] | digest 04, 7 and 8 | comparisons are to be few and wide; similarities near 1 |
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
-//! | [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
+//! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!
 //! Those without weights are in [`Method::all`], which drives `tests/conformance.rs`, `tests/statistics` and `vectors/sketch.toml`.
 

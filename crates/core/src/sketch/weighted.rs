@@ -2,8 +2,9 @@
 //!
 //! | text form | sketch |
 //! |---|---|
-//! | `icws:128` | samples with their steps; the default |
-//! | `cws:128` | samples with their points, as first published; several times slower |
+//! | `dart:128` | the least darts, which all registers share; the default |
+//! | `icws:128` | samples with their steps; several times slower |
+//! | `cws:128` | samples with their points, as first published; hundreds of times slower |
 //! | `zero-bit:128` | samples without their steps; biased, for long documents only |
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::cws::Cws;
+use super::dart::Dart;
 use super::icws::Icws;
 use super::minhash::EMPTY;
 use super::zero_bit::ZeroBit;
@@ -89,6 +91,8 @@ pub(super) fn register(key: u64, sample: u64) -> u32 {
 /// A sketch of weighted sets and its registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightedMethod {
+    /// Darts.
+    Dart(usize),
     /// Improved consistent weighted sampling.
     Icws(usize),
     /// Consistent weighted sampling.
@@ -100,13 +104,14 @@ pub enum WeightedMethod {
 impl WeightedMethod {
     /// One of each kind, with this many registers.
     #[must_use]
-    pub fn all(registers: usize) -> [Self; 3] {
-        [Self::Icws(registers), Self::Cws(registers), Self::ZeroBit(registers)]
+    pub fn all(registers: usize) -> [Self; 4] {
+        [Self::Dart(registers), Self::Icws(registers), Self::Cws(registers), Self::ZeroBit(registers)]
     }
 
     /// Makes the sketcher.
     pub fn build(self, seed: u64) -> Result<Arc<dyn WeightedSketcher>, Error> {
         Ok(match self {
+            Self::Dart(registers) => Arc::new(Dart::new(registers, seed)?),
             Self::Icws(registers) => Arc::new(Icws::new(registers, seed)?),
             Self::Cws(registers) => Arc::new(Cws::new(registers, seed)?),
             Self::ZeroBit(registers) => Arc::new(ZeroBit::new(registers, seed)?),
@@ -117,7 +122,10 @@ impl WeightedMethod {
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
-            Self::Icws(registers) | Self::Cws(registers) | Self::ZeroBit(registers) => registers,
+            Self::Dart(registers)
+            | Self::Icws(registers)
+            | Self::Cws(registers)
+            | Self::ZeroBit(registers) => registers,
         }
     }
 
@@ -128,7 +136,7 @@ impl WeightedMethod {
     #[must_use]
     pub fn bandable(self) -> Option<usize> {
         match self {
-            Self::Icws(registers) | Self::Cws(registers) => Some(registers),
+            Self::Dart(registers) | Self::Icws(registers) | Self::Cws(registers) => Some(registers),
             Self::ZeroBit(_) => None,
         }
     }
@@ -142,13 +150,14 @@ impl WeightedMethod {
 
 impl Default for WeightedMethod {
     fn default() -> Self {
-        Self::Icws(128)
+        Self::Dart(128)
     }
 }
 
 impl fmt::Display for WeightedMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
+            Self::Dart(_) => "dart",
             Self::Icws(_) => "icws",
             Self::Cws(_) => "cws",
             Self::ZeroBit(_) => "zero-bit",
@@ -162,11 +171,16 @@ impl FromStr for WeightedMethod {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
-            Error::parse("sketch of weights", text, "a form such as `icws:128`, `cws:128` or `zero-bit:128`")
+            Error::parse(
+                "sketch of weights",
+                text,
+                "a form such as `dart:128`, `icws:128`, `cws:128` or `zero-bit:128`",
+            )
         };
         let (name, registers) = text.split_once(':').ok_or_else(wrong)?;
         let registers = registers.parse().map_err(|_| wrong())?;
         let method = match name {
+            "dart" => Self::Dart(registers),
             "icws" => Self::Icws(registers),
             "cws" => Self::Cws(registers),
             "zero-bit" => Self::ZeroBit(registers),
@@ -188,7 +202,7 @@ mod tests {
             assert_eq!(method.to_string().parse::<WeightedMethod>().unwrap(), method);
             assert_eq!(method.build(1).unwrap().words(), 48);
         }
-        assert_eq!(WeightedMethod::default().to_string(), "icws:128");
+        assert_eq!(WeightedMethod::default().to_string(), "dart:128");
         for wrong in ["", "icws", "icws:0", "icws:-1", "icws:99999999", "minhash:128", "zero_bit:8"] {
             assert!(wrong.parse::<WeightedMethod>().is_err(), "{wrong}");
         }
@@ -196,6 +210,9 @@ mod tests {
 
     #[test]
     fn what_agrees_with_probability_j_can_be_banded() {
-        assert_eq!(WeightedMethod::all(48).map(WeightedMethod::bandable), [Some(48), Some(48), None]);
+        assert_eq!(
+            WeightedMethod::all(48).map(WeightedMethod::bandable),
+            [Some(48), Some(48), Some(48), None]
+        );
     }
 }

@@ -68,7 +68,8 @@ impl Weigher {
         if self.weighting.needs_frequencies() {
             self.look_up(work);
         }
-        let documents = self.frequencies.as_ref().map_or(1, |table| table.documents()) as f64;
+        // A table of no documents weighs as one of one does: nothing is infinitely common.
+        let documents = self.frequencies.as_ref().map_or(1, |table| table.documents().max(1)) as f64;
         out.clear();
         for (at, (&shingle, &count)) in work.distinct.iter().zip(&work.counts).enumerate() {
             let share = f64::from(count) / all as f64;
@@ -204,6 +205,30 @@ mod tests {
         assert!(published.weigh(&[A, B]).view().is_empty());
         let smooth = Weigher::with_frequencies(Weighting::TfIdfSmooth, table, None);
         check(&smooth, &[A, B], &[(A, 0.5 * 1.8f64.ln()), (B, 0.5 * 2f64.ln())]);
+    }
+
+    /// A table of no documents cannot be made here, but a run over an empty corpus has one.
+    #[test]
+    fn a_table_of_no_documents_is_as_one_of_one() {
+        #[derive(Debug)]
+        struct Empty(u64);
+        impl Frequencies for Empty {
+            fn documents(&self) -> u64 {
+                self.0
+            }
+            fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>) {
+                out.clear();
+                out.resize(shingles.len(), 0);
+            }
+        }
+        for weighting in [Weighting::TfIdf, Weighting::TfIdfSmooth] {
+            let weigh = |documents| {
+                Weigher::with_frequencies(weighting, Arc::new(Empty(documents)), None).weigh(&[A, B])
+            };
+            assert_eq!(weigh(0).view().weights(), weigh(1).view().weights());
+        }
+        let smooth = Weigher::with_frequencies(Weighting::TfIdfSmooth, Arc::new(Empty(0)), None);
+        check(&smooth, &[A, B], &[(A, 0.5 * 2f64.ln()), (B, 0.5 * 2f64.ln())]);
     }
 
     #[test]

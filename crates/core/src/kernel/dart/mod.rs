@@ -1,14 +1,14 @@
 //! The least darts of a weighted set: for every register, the name of the dart of least rank below the weights.
 //!
 //! [`row`] defines where the darts are. Darts below the weights of a document whose ranks end at θ are θ·Σw on average, all
-//! registers together, and k·(ln k + 1) are enough to leave no register empty more often than not. So rows are gone
-//! through from the lowest that can hold a dart to the one where there are as many, and further while registers are empty.
-//! What is found does not depend on where that begins and ends.
+//! registers together, and k·ln k leave one register empty on average. So the rows are gone through from the one up to which
+//! there are about as many to the lowest that can hold any, and then upwards while registers are empty. What is found
+//! does not depend on where that begins and ends.
 //!
 //! - A row is first looked at for all shingles, without a branch: the first gap is −ln(1 − U) ≥ U, so that a shingle has a
 //!   dart there only if U < w·2ᵇ, which the upper 24 bits of a linear hash nearly decide.
-//! - What remains, about one candidate a dart, waits to be *thrown* together with others, so that the logarithms fill
-//!   vectors. A dart below the weight is written down for its register, and the next gap of that row waits again.
+//! - What remains, about one candidate a dart, takes a lane of a *board* on which all are thrown together, so that the
+//!   logarithms fill vectors. A dart below the weight is written down for its register, and the lane goes on to the next.
 //!
 //! There is one code for all kernels, compiled for the instruction set of each. It has no order to keep: the least is the
 //! least.
@@ -24,12 +24,12 @@ use super::sample::Elements;
 use super::{Kernel, Kind};
 use row::Dart;
 
-/// Elements that are looked at before candidates are listed.
-const PORTION: usize = 64;
-/// Candidates that are thrown together: enough to fill vectors.
-const BATCH: usize = 64;
+/// Times that all lanes are filled with elements before candidates are listed: a bit each.
+const STEPS: usize = u32::BITS as usize;
+/// Candidates that are thrown together: a bit of a word each.
+const BATCH: usize = u64::BITS as usize;
 /// Lanes that are written out for the compiler to make vectors of.
-const LANES: usize = 8;
+const LANES: usize = 16;
 /// Bits of the first gap that are compared: as many as a 32-bit floating point number holds.
 const LOOK_BITS: u32 = 24;
 /// More than the rounding of the comparison's few operations, each of which errs by 2⁻²⁴ at most.
@@ -88,93 +88,134 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     // w·2ᵇ in the top row: exact, but for weights too small to matter there.
     let expected: Vec<f64> = weights.iter().map(|&weight| scaled(weight, top)).collect();
     let most = expected.iter().fold(0.0, |most, &expected| if expected > most { expected } else { most });
-    let look = |expected: &f64| (expected * (f64::from(1 << LOOK_BITS) * ROUNDING)) as f32;
-    let limits: Vec<f32> = expected.iter().map(look).collect();
+    let looks: Vec<Looks> = keys.chunks(LANES).zip(expected.chunks(LANES)).map(Looks::of).collect();
     // Where even the greatest weight comes to less than the least gap, there are no darts.
     let lowest = top + LEAST_GAP_EXPONENT - exponent(most);
     let mut board = Board::new(names.len());
-    for row in lowest.. {
-        let salt = row::salt(seed, row);
-        let coefficients = row::coefficients(salt);
-        let scale = scaled(1.0, row - top);
-        let mut flags = [0; PORTION];
-        for begin in (0..keys.len()).step_by(PORTION) {
-            let portion = begin..keys.len().min(begin + PORTION);
-            flags.fill(0);
-            for ((flag, &key), &limit) in flags.iter_mut().zip(&keys[portion.clone()]).zip(&limits[portion]) {
-                let bits = row::first_gap(key, coefficients) >> (u32::BITS - LOOK_BITS);
-                *flag = u8::from(bits.cast_signed() as f32 <= limit * scale as f32);
-            }
-            for (word, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-                let mut set = u64::from_le_bytes(*eight);
-                while set != 0 {
-                    let at = begin + word * 8 + (set.trailing_zeros() / 8) as usize;
-                    let key = keys[at];
-                    board.add(Candidate {
-                        state: row::state(key, salt),
-                        gap: row::first_gap(key, coefficients),
-                        limit: expected[at] * scale,
-                        row: (row - lowest).cast_unsigned(),
-                    });
-                    set &= set - 1;
+    // From above, since there a shingle has most darts and takes longest.
+    let mut rows = (lowest..=top).rev();
+    let mut next = top + 1;
+    loop {
+        for row in rows {
+            let scale = scaled(1.0, row - top);
+            let salt = row::salt(seed, row);
+            let coefficients = row::coefficients(salt);
+            for (portion, looked) in looks.chunks(STEPS).enumerate() {
+                for (lane, mut set) in look(looked, scale as f32, coefficients).into_iter().enumerate() {
+                    while set != 0 {
+                        let at = (portion * STEPS + set.trailing_zeros() as usize) * LANES + lane;
+                        set &= set - 1;
+                        let mut candidate = Candidate {
+                            state: row::state(keys[at], salt),
+                            gap: row::first_gap(keys[at] as u32, coefficients),
+                            limit: expected[at] * scale,
+                            row: (row - lowest).cast_unsigned(),
+                        };
+                        while board.add(candidate) {
+                            candidate = candidate.in_next_cell();
+                        }
+                    }
                 }
             }
         }
-        if row >= top {
-            board.finish();
-            if board.is_full() {
-                break;
-            }
+        board.finish();
+        if board.is_full() {
+            break;
         }
+        rows = (next..=next).rev();
+        next += 1;
     }
     for (name, place) in names.iter_mut().zip(board.least) {
-        *name = place as u32;
+        *name = row::name(place);
     }
 }
 
-/// The row up to which there are k·(ln k + 1) darts on average, or up to twice as many.
+/// What is looked at of as many elements as there are lanes.
+struct Looks {
+    keys: [u32; LANES],
+    /// What the bits of the first gap may not exceed in the top row; negative where there is no element.
+    limits: [f32; LANES],
+}
+
+impl Looks {
+    #[inline(always)]
+    fn of((keys, expected): (&[u64], &[f64])) -> Self {
+        let mut looks = Self { keys: [0; LANES], limits: [-1.0; LANES] };
+        for (i, (&key, expected)) in keys.iter().zip(expected).enumerate() {
+            looks.keys[i] = key as u32;
+            looks.limits[i] = (expected * (f64::from(1 << LOOK_BITS) * ROUNDING)) as f32;
+        }
+        looks
+    }
+}
+
+/// For every lane, a bit for each step whose element may have a dart in a row: for all that have one, and hardly any other.
+#[inline(always)]
+fn look(looks: &[Looks], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
+    let mut sets = [0; LANES];
+    for looks in looks.iter().rev() {
+        for i in 0..LANES {
+            let bits = row::first_gap(looks.keys[i], coefficients) >> (u32::BITS - LOOK_BITS);
+            // Moved along rather than set in place, so that compilers make vectors of the lanes and not of the steps.
+            sets[i] = sets[i] << 1 | u32::from(bits.cast_signed() as f32 <= looks.limits[i] * scale);
+        }
+    }
+    sets
+}
+
+/// The row up to which there are k·ln k darts and one on average, or up to twice as many.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
     // Relative to the greatest weight, so that the sum is finite. Its order is free: no result depends on this row.
     let greatest = weights.iter().fold(0.0, |most, &weight| if weight > most { weight } else { most });
     let scale = exponent(greatest);
     let total: f64 = weights.iter().map(|&weight| scaled(weight, -scale)).sum();
-    let wanted = registers as f64 * (ln(registers as f64) + 1.0);
+    let wanted = registers as f64 * ln(registers as f64) + 1.0;
     exponent(wanted / total) - scale
 }
 
-/// A shingle in a row that may hold a dart of it.
+/// A shingle in a row, from a cell on, that may hold a dart of it.
+#[derive(Clone, Copy)]
 struct Candidate {
     state: u64,
     /// The bits of the first gap.
     gap: u32,
-    /// The weight times 2ᵇ.
+    /// The weight times 2ᵇ, counted from where the cell begins.
     limit: f64,
     /// Counted from the lowest.
     row: u64,
 }
 
-/// The least darts so far, and the candidates that wait to be thrown, field by field.
+impl Candidate {
+    #[inline(always)]
+    fn in_next_cell(self) -> Self {
+        let state = row::next_cell(self.state);
+        Self { state, gap: row::cell_gap(state), limit: self.limit - row::CELL, row: self.row }
+    }
+}
+
+/// The least darts so far, and the candidates that are being thrown, field by field, each in a lane of its own.
 struct Board {
     least: Vec<u64>,
+    /// A bit for each lane that is taken.
+    taken: u64,
     states: [u64; BATCH],
     gaps: [u32; BATCH],
     /// The weight of the last dart, times 2ᵇ.
     reached: [f64; BATCH],
     limits: [f64; BATCH],
     rows: [u64; BATCH],
-    waiting: usize,
 }
 
 impl Board {
     fn new(registers: usize) -> Self {
         Self {
             least: vec![NOWHERE; registers],
+            taken: 0,
             states: [0; BATCH],
             gaps: [0; BATCH],
             reached: [0.0; BATCH],
             limits: [0.0; BATCH],
             rows: [0; BATCH],
-            waiting: 0,
         }
     }
 
@@ -182,65 +223,75 @@ impl Board {
         self.least.iter().all(|&place| place != NOWHERE)
     }
 
+    /// Takes in what is in the candidate's cell, and says whether there is more beyond.
     #[inline(always)]
-    fn add(&mut self, candidate: Candidate) {
-        let at = self.waiting;
-        self.states[at] = candidate.state;
-        self.gaps[at] = candidate.gap;
-        self.reached[at] = 0.0;
-        self.limits[at] = candidate.limit;
-        self.rows[at] = candidate.row;
-        self.waiting += 1;
-        while self.waiting == BATCH {
+    fn add(&mut self, candidate: Candidate) -> bool {
+        let lane = self.taken.trailing_ones() as usize;
+        self.taken |= 1 << lane;
+        self.states[lane] = candidate.state;
+        self.gaps[lane] = candidate.gap;
+        self.reached[lane] = 0.0;
+        self.limits[lane] = candidate.limit.min(row::CELL);
+        self.rows[lane] = candidate.row;
+        while self.taken == u64::MAX {
             self.throw();
         }
+        candidate.limit > row::CELL
     }
 
-    /// Throws until nothing waits.
+    /// Throws until no lane is taken.
     #[inline(always)]
     fn finish(&mut self) {
-        while self.waiting > 0 {
+        while self.taken != 0 {
             self.throw();
         }
     }
 
-    /// Goes one gap further with every candidate. Those that are still below their weight have a dart there, and stay.
+    /// Goes one gap further with every candidate. One that is still below its weight has a dart there, and keeps its lane if
+    /// there may be another. One that is not will never be, so that lanes which are free do no harm.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;
-        let waiting = std::mem::take(&mut self.waiting);
-        for begin in (0..waiting).step_by(LANES) {
-            let lanes = begin..begin + LANES;
-            let mut states: [u64; LANES] = lane(&self.states, begin);
-            let (mut gaps, mut reached) = (lane(&self.gaps, begin), lane(&self.reached, begin));
-            let (limits, rows) = (lane(&self.limits, begin), lane(&self.rows, begin));
-            let (mut targets, mut places) = ([0; LANES], [0; LANES]);
+        for group in 0..BATCH / LANES {
+            let taken = self.taken >> (group * LANES) & ((1 << LANES) - 1);
+            if taken == 0 {
+                continue;
+            }
+            let lanes = group * LANES..(group + 1) * LANES;
+            // Copies, which the compiler knows to be apart from one another.
+            let mut states = copied(&self.states[lanes.clone()]);
+            let mut gaps = copied(&self.gaps[lanes.clone()]);
+            let mut reached = copied(&self.reached[lanes.clone()]);
+            let limits = copied(&self.limits[lanes.clone()]);
+            let rows = copied(&self.rows[lanes.clone()]);
+            let (mut targets, mut places, mut over) = ([0; LANES], [0; LANES], [0u64; LANES]);
             for i in 0..LANES {
-                reached[i] += row::gap(gaps[i]);
                 let dart = Dart::of(states[i]);
+                reached[i] += row::gap(gaps[i]);
                 states[i] = states[i].wrapping_add(row::STRIDE);
                 gaps[i] = dart.next_gap();
                 targets[i] = dart.register(registers);
-                places[i] = dart.place(rows[i]);
+                places[i] = if reached[i] < limits[i] { dart.place(rows[i]) } else { NOWHERE };
             }
-            for i in 0..lanes.len().min(waiting - begin) {
-                // No branch: whether there is one more dart is a toss of a coin.
-                let below = reached[i] < limits[i];
-                let least = &mut self.least[targets[i]];
-                *least = (*least).min(if below { places[i] } else { NOWHERE });
-                let at = self.waiting;
-                self.states[at] = states[i];
-                self.gaps[at] = gaps[i];
-                self.reached[at] = reached[i];
-                self.limits[at] = limits[i];
-                self.rows[at] = rows[i];
-                self.waiting += usize::from(below);
+            for i in 0..LANES {
+                over[i] = u64::from(reached[i] + row::least_gap(gaps[i]) >= limits[i]) << i;
+            }
+            self.states[lanes.clone()].copy_from_slice(&states);
+            self.gaps[lanes.clone()].copy_from_slice(&gaps);
+            self.reached[lanes].copy_from_slice(&reached);
+            let over = over.iter().fold(0, |over, bit| over | bit);
+            self.taken &= !(over << (group * LANES));
+            for (&target, &place) in targets.iter().zip(&places) {
+                let least = &mut self.least[target];
+                *least = (*least).min(place);
             }
         }
     }
 }
 
 #[inline(always)]
-fn lane<T: Copy>(values: &[T; BATCH], begin: usize) -> [T; LANES] {
-    std::array::from_fn(|i| values[begin + i])
+fn copied<T: Copy + Default>(values: &[T]) -> [T; LANES] {
+    let mut copied = [T::default(); LANES];
+    copied.copy_from_slice(values);
+    copied
 }

@@ -5,7 +5,8 @@
 //! Checked    that all kernels' sketches are the same, and that `Dart` and `Icws` estimate the weighted Jaccard similarity of the
 //!            set and its half to four standard errors.
 //! Input      random shingles with weights from 1 to 16, of which small ones are more frequent, as counts are; 20 000,
-//!            2000, 200 and 40 of them. `unit` has the same with weights of 1.
+//!            2000, 200 and 40 of them. Sixteen documents in turn, whose total weights are spread over an octave, since the
+//!            darts of one depend on that. `unit` has the same with equal weights.
 //! Not shown  making shingles and counting them; documents of which one shingle has nearly all weight.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
@@ -24,10 +25,14 @@ use minwise::weight::WeightedSet;
 
 const REGISTERS: usize = 128;
 
-fn document(len: usize, weigh: impl Fn(u64) -> f64) -> WeightedSet {
-    let mut random = SplitMix64::new(1);
-    WeightedSet::new((0..len).map(|_| (random.next_u64(), weigh(random.next_u64()))))
-        .expect("weights are positive")
+fn documents(len: usize, weigh: impl Fn(u64) -> f64) -> Vec<WeightedSet> {
+    let document = |number: u32| {
+        let mut random = SplitMix64::new(number.into());
+        let scale = 1.0 + f64::from(number) / 16.0;
+        WeightedSet::new((0..len).map(|_| (random.next_u64(), scale * weigh(random.next_u64()))))
+            .expect("weights are positive")
+    };
+    (0..16).map(document).collect()
 }
 
 /// 1 for half of all numbers, 2 for a quarter, and so on up to 16.
@@ -62,10 +67,9 @@ fn check<S: WeightedSketcher>(set: &WeightedSet, make: impl Fn(Kernel) -> S) {
 
 fn weighted(criterion: &mut Criterion) {
     for len in [20_000, 2000, 200, 40] {
-        let set = document(len, count);
-        let unit = document(len, |_| 1.0);
-        check(&set, icws);
-        check(&set, dart);
+        let (sets, units) = (documents(len, count), documents(len, |_| 1.0));
+        check(&sets[0], icws);
+        check(&sets[0], dart);
         let mut group = criterion.benchmark_group(format!("weighted/{len} shingles"));
         group.throughput(Throughput::Elements(len as u64));
         let mut out = vec![0; REGISTERS];
@@ -73,16 +77,20 @@ fn weighted(criterion: &mut Criterion) {
             let minhash =
                 MinHash::new(REGISTERS, 1).expect("a number of registers in range").with_kernel(kernel);
             group.bench_function(BenchmarkId::new("minhash", kernel), |bench| {
+                let mut turn = sets.iter().cycle();
                 bench.iter(|| {
+                    let Some(set) = turn.next() else { return };
                     minhash.sketch_into(black_box(set.view().shingles()), &mut out);
                     black_box(&out);
                 });
             });
             let sketchers = [&dart(kernel) as &dyn WeightedSketcher, &icws(kernel)];
             for (name, sketcher) in ["dart", "icws"].into_iter().zip(sketchers) {
-                for (name, set) in [(name.to_owned(), &set), (format!("{name}, unit"), &unit)] {
+                for (name, sets) in [(name.to_owned(), &sets), (format!("{name}, unit"), &units)] {
                     group.bench_function(BenchmarkId::new(name, kernel), |bench| {
+                        let mut turn = sets.iter().cycle();
                         bench.iter(|| {
+                            let Some(set) = turn.next() else { return };
                             sketcher.sketch_into(black_box(set).view(), &mut out);
                             black_box(&out);
                         });
@@ -97,7 +105,7 @@ fn weighted(criterion: &mut Criterion) {
         let cws = Cws::new(REGISTERS, 1).expect("a number of registers in range");
         group.bench_function("cws", |bench| {
             bench.iter(|| {
-                cws.sketch_into(black_box(&set).view(), &mut out);
+                cws.sketch_into(black_box(&sets[0]).view(), &mut out);
                 black_box(&out);
             });
         });

@@ -17,7 +17,8 @@
 //! Differs    The paper compares a itself; here are only logarithms, so that weights from 10⁻³⁰⁰ to 10³⁰⁰ do.
 //! Vectors    the digest's, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.
 //!
-//! Use when   shingles have weights.
+//! Use when   sketches of fewer registers are to be the beginnings of those of more; otherwise [`dart`](super::dart) has the same
+//!            error and is several times faster.
 //! Do not     merge sketches: the sample of a union of weights is not that of its parts.
 
 use super::minhash::{EMPTY, check_registers};

@@ -154,10 +154,10 @@ impl Looks {
 fn look(looks: &[Looks], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];
     for looks in looks.iter().rev() {
-        for i in 0..LANES {
-            let bits = row::first_gap(looks.keys[i], coefficients) >> (u32::BITS - LOOK_BITS);
+        for ((set, &key), limit) in sets.iter_mut().zip(&looks.keys).zip(&looks.limits) {
+            let bits = row::first_gap(key, coefficients) >> (u32::BITS - LOOK_BITS);
             // Moved along rather than set in place, so that compilers make vectors of the lanes and not of the steps.
-            sets[i] = sets[i] << 1 | u32::from(bits.cast_signed() as f32 <= looks.limits[i] * scale);
+            *set = *set << 1 | u32::from(bits.cast_signed() as f32 <= limit * scale);
         }
     }
     sets

@@ -94,6 +94,7 @@ fn many_counts_do_not_fill_the_memory() {
         &desk,
         "dedup in.jsonl -o out.jsonl -q --candidates sort-merge --shingle words:1 --threshold 0.55 --threads 1",
     );
-    let allowed = 2 * documents * (512 + 96) + 64 * MIB;
+    // Two sorts hold 16 MiB each while one is made of the other.
+    let allowed = 2 * documents * (512 + 96) + (64 + 2 * 16) * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }

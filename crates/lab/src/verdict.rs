@@ -8,7 +8,7 @@
 //! 3. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
 //! 4. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
 //!
-//! An experiment without checks has no verdict; it shows something, as timings do.
+//! Every experiment ends in one of them: one that checks nothing deviates too.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,8 +30,6 @@ pub enum Expectation {
     ShapeReproduced,
     /// Its numbers cannot come out.
     NotReproducible,
-    /// There is nothing to judge.
-    Shown,
 }
 
 /// What came of an experiment.
@@ -54,8 +52,6 @@ pub enum Verdict {
         /// The errata that say so.
         errata: Vec<String>,
     },
-    /// There is nothing to judge.
-    Shown,
     /// What was measured is not what it should be.
     Deviates {
         /// What does not hold.
@@ -84,7 +80,7 @@ impl Verdict {
             errata.into_iter().cloned().collect::<Vec<String>>()
         };
         if checks.is_empty() {
-            Self::Shown
+            Self::Deviates { because: vec!["nothing was checked".to_owned()] }
         } else if !wrong.is_empty() {
             Self::Deviates { because: wrong }
         } else if !impossible.is_empty() {
@@ -103,8 +99,7 @@ impl Verdict {
     pub fn is_expected(&self, definition: &Definition) -> bool {
         match (self, definition.expect) {
             (Self::Reproduced, Expectation::Reproduced)
-            | (Self::ShapeReproduced, Expectation::ShapeReproduced)
-            | (Self::Shown, Expectation::Shown) => true,
+            | (Self::ShapeReproduced, Expectation::ShapeReproduced) => true,
             (Self::Corrected { errata }, Expectation::Corrected)
             | (Self::NotReproducible { errata, .. }, Expectation::NotReproducible) => {
                 *errata == definition.errata
@@ -118,7 +113,7 @@ impl Verdict {
     pub fn because(&self) -> &[String] {
         match self {
             Self::NotReproducible { because, .. } | Self::Deviates { because } => because,
-            Self::Reproduced | Self::Corrected { .. } | Self::ShapeReproduced | Self::Shown => &[],
+            Self::Reproduced | Self::Corrected { .. } | Self::ShapeReproduced => &[],
         }
     }
 }
@@ -130,7 +125,6 @@ impl fmt::Display for Verdict {
             Self::Corrected { errata } => write!(f, "corrected ({})", errata.join(", ")),
             Self::ShapeReproduced => f.write_str("shape reproduced on other data"),
             Self::NotReproducible { errata, .. } => write!(f, "not reproducible ({})", errata.join(", ")),
-            Self::Shown => f.write_str("shown, without a verdict"),
             Self::Deviates { .. } => f.write_str("deviates"),
         }
     }
@@ -150,7 +144,13 @@ mod tests {
         let checks = [check(Kind::Theory, true, None), check(Kind::Published, true, Some("E-01"))];
         assert_eq!(Verdict::of(Class::A, &checks), Verdict::Reproduced);
         assert_eq!(Verdict::of(Class::B, &checks), Verdict::ShapeReproduced);
-        assert_eq!(Verdict::of(Class::A, &[]), Verdict::Shown);
+    }
+
+    #[test]
+    fn nothing_checked_is_nothing_shown() {
+        for class in [Class::A, Class::B, Class::C, Class::X] {
+            assert!(matches!(Verdict::of(class, &[]), Verdict::Deviates { .. }));
+        }
     }
 
     #[test]

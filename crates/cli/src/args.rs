@@ -354,14 +354,21 @@ pub struct LabRunArgs {
     #[arg(long, value_name = "DIR")]
     pub data: Option<String>,
 
+    /// A Python that has other engines (`pip install datasketch gaoya rensa`), which `ours/dedup` runs beside this one.
+    #[arg(long, value_name = "PYTHON")]
+    pub peers: Option<String>,
+
     /// Fewer trials: all that needs no outside data in under three minutes on two cores.
     #[arg(long)]
     pub quick: bool,
 
     /// Where tables (CSV, Markdown) and pictures (SVG) go; earlier results of the same experiments there are replaced.
-    /// `rsvg-convert` makes PNG of SVG.
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<String>,
+
+    /// Pictures as PNG too, with the fonts of this machine.
+    #[arg(long, requires = "output")]
+    pub png: bool,
 
     /// Threads to work with; all cores without it. Results do not depend on it.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]

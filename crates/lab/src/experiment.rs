@@ -19,6 +19,8 @@ pub struct Findings {
     pub charts: Vec<(String, Chart)>,
     /// What the verdict is made of.
     pub checks: Vec<Check>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
 }
 
 impl Findings {
@@ -40,6 +42,13 @@ impl Findings {
     #[must_use]
     pub fn checks(mut self, checks: impl IntoIterator<Item = Check>) -> Self {
         self.checks.extend(checks);
+        self
+    }
+
+    /// The same with these notes.
+    #[must_use]
+    pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 }
@@ -86,6 +95,8 @@ pub struct Options {
     pub quick: bool,
     /// Where outside data are.
     pub data: Option<PathBuf>,
+    /// A Python that has other engines.
+    pub peers: Option<PathBuf>,
     /// Threads to work with. What comes out does not depend on it.
     pub threads: usize,
 }
@@ -127,6 +138,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.options.threads
+    }
+
+    /// A Python that has other engines, if one was named.
+    #[must_use]
+    pub fn peers(&self) -> Option<&Path> {
+        self.options.peers.as_deref()
     }
 
     /// A file or folder of the data, which the definition says it needs.

@@ -7,6 +7,7 @@
 //!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
 //! - [`corpus`]: documents of any number whose near-duplicates are known.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it.
+//! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
 
 pub mod catalogue;
 pub mod check;
@@ -19,6 +20,7 @@ mod experiments;
 pub mod measure;
 pub mod parallel;
 pub mod plot;
+pub mod png;
 pub mod record;
 pub mod report;
 mod simulate;

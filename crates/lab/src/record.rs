@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, Kind};
 use crate::experiment::{Context, Experiment, Findings, Options};
+use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
 use crate::verdict::Verdict;
 
@@ -55,6 +56,9 @@ pub struct Record {
     pub verdict: Option<Verdict>,
     /// Whether the verdict is the one that the definition expects.
     pub is_expected: bool,
+    /// What was left out, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// What the verdict is made of.
     pub checks: Vec<Check>,
     /// The numbers.
@@ -109,6 +113,7 @@ impl Run {
             skipped,
             verdict,
             is_expected,
+            notes: findings.notes,
             checks: findings.checks,
             tables: findings.tables,
             pictures: pictures.collect(),
@@ -117,8 +122,9 @@ impl Run {
         Self { record, drawings }
     }
 
-    /// Writes it below a folder; what an earlier run of the experiment left there goes.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    /// Writes it below a folder, with pictures as PNG too if there is a renderer; what an earlier run of the experiment left
+    /// there goes.
+    pub fn write(&self, folder: &Path, renderer: Option<&Renderer>) -> Result<()> {
         let folder = folder.join(&self.record.name);
         if folder.exists() {
             // Only what is ours: a folder with a result in it.
@@ -135,6 +141,10 @@ impl Run {
         }
         for (file, drawing) in &self.drawings {
             fs_err::write(folder.join(file), drawing)?;
+            if let Some(renderer) = renderer {
+                let file = Path::new(file).with_extension("png");
+                fs_err::write(folder.join(file), renderer.png(drawing)?)?;
+            }
         }
         Ok(())
     }
@@ -184,6 +194,9 @@ impl Record {
                 out += &format!("\n- {}", markdown_text(reason));
             }
             out += if verdict.because().is_empty() { "" } else { "\n" };
+        }
+        for note in &self.notes {
+            out += &format!("\nNote: {}.\n", markdown_text(note));
         }
         for picture in &self.pictures {
             out +=

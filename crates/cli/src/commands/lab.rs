@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use minwise_corpus::visible;
 use minwise_lab::experiment::{Experiment, Options};
+use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, Record, Run};
 use minwise_lab::{catalogue, report};
 use serde_json::json;
@@ -67,19 +68,25 @@ fn run_experiments(args: &LabRunArgs, printer: &Printer) -> Result<Exit, Failure
             hint: Some("docs/guides/lab.md says which data experiments look for".to_owned()),
         });
     }
-    let options = Options { quick: args.quick, data, threads };
+    let peers = args.peers.as_ref().map(PathBuf::from);
+    let options = Options { quick: args.quick, data, peers, threads };
+    // Before hours of work, in case there are no fonts.
+    let renderer = args.png.then(Renderer::new).transpose().map_err(failure)?;
     let begin = Instant::now();
     let mut records: Vec<Record> = vec![];
     for experiment in &experiments {
         printer.event(&json!({"event": "experiment", "name": experiment.name}));
         let run = Run::of(experiment, &options).map_err(failure)?;
         if let Some(folder) = &args.output {
-            run.write(Path::new(folder)).map_err(failure)?;
+            run.write(Path::new(folder), renderer.as_ref()).map_err(failure)?;
         }
         let unexpected = if run.record.is_expected { "" } else { " (not expected)" };
         print(&format!("{:24}  {}{unexpected}", run.record.name, run.record.outcome()))?;
         for reason in run.record.verdict.iter().flat_map(minwise_lab::verdict::Verdict::because) {
             print(&format!("    {reason}"))?;
+        }
+        for note in &run.record.notes {
+            printer.note(&format!("{}: {note}", run.record.name));
         }
         records.push(run.record);
     }

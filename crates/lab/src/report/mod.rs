@@ -77,6 +77,9 @@ fn section(folder: &Path, record: &Record) -> Result<String> {
         out += "</ul>\n";
     }
     out += &format!("<p class=\"settings\">{}</p>\n", escape(&record.settings_text()));
+    for note in &record.notes {
+        out += &format!("<p class=\"settings\">Note: {}.</p>\n", escape(note));
+    }
     out += "<div class=\"figures\">\n";
     for picture in &record.pictures {
         out += &figure(folder, record, picture)?;
@@ -171,6 +174,7 @@ mod tests {
             skipped: verdict.is_none().then(|| BAD.to_owned()),
             is_expected: verdict.is_none(),
             verdict,
+            notes: vec![BAD.to_owned()],
             checks: vec![crate::check::Check::shape(BAD, BAD, BAD, false)],
             tables: vec![table],
             pictures: vec![],

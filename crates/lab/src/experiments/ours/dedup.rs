@@ -14,6 +14,7 @@ use minwise_engine::{Settings as RunSettings, Unobserved, read};
 use serde::Deserialize;
 use tempfile::TempDir;
 
+use super::beside::{Beside, Case};
 use super::oracle;
 use crate::check::{Check, Deviations};
 use crate::experiment::{Context, Findings};
@@ -31,11 +32,12 @@ struct Settings {
     recall: f64,
     corpora: Vec<String>,
     most_documents: usize,
+    /// The one that other engines are run with.
+    peers_shingling: String,
 }
 
 /// What one run found.
 struct Outcome {
-    wanted: usize,
     found: usize,
     /// Reported pairs that do not reach the threshold, or have another similarity.
     wrong: usize,
@@ -76,6 +78,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             "similar pairs kept",
         ],
     );
+    let mut beside = Beside::new(context)?;
     let mut recalls = Deviations::default();
     let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
     for (name, path) in &corpora {
@@ -85,14 +88,32 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;
             let sets = oracle::sets(&corpus, &spec)?;
             for &threshold in &settings.thresholds {
-                let found = compare(context, &corpus, &sets, spec, threshold, settings.recall)?;
-                let wanted = found.wanted as f64;
+                let exact = oracle::pairs(&sets, threshold);
+                let run = RunSettings {
+                    threads: context.threads().max(1),
+                    ..RunSettings::new(spec, threshold, settings.recall)?
+                };
+                let found = compare(&corpus, &sets, &exact, &run)?;
+                let wanted = exact.len() as f64;
+                if *shingling == settings.peers_shingling {
+                    let case = Case {
+                        corpus: name,
+                        shingling,
+                        threshold,
+                        recall: settings.recall,
+                        registers: spec.method.registers(),
+                        banding: run.banding,
+                        sets: &sets,
+                        exact: &exact,
+                    };
+                    beside.add(&case, found.found + found.wrong, found.found)?;
+                }
                 table.push(vec![
                     name.as_str().into(),
                     sets.len().into(),
                     shingling.as_str().into(),
                     threshold.into(),
-                    found.wanted.into(),
+                    exact.len().into(),
                     found.found.into(),
                     (found.found as f64 / wanted).into(),
                     (found.expected / wanted).into(),
@@ -108,7 +129,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             }
         }
     }
-    Ok(Findings::default().table(table).checks([
+    Ok(beside.finish(Findings::default().table(table)).checks([
         Check::exact(
             "reported pairs that do not reach the threshold, or have another similarity",
             &wrong,
@@ -172,19 +193,15 @@ fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
 }
 
 fn compare(
-    context: &Context<'_>,
     corpus: &Corpus,
     sets: &[ShingleSet],
-    spec: Spec,
-    threshold: f64,
-    recall: f64,
+    exact: &BTreeMap<(u32, u32), f64>,
+    settings: &RunSettings,
 ) -> Result<Outcome> {
-    let exact = oracle::pairs(sets, threshold);
-    let settings =
-        RunSettings { threads: context.threads().max(1), ..RunSettings::new(spec, threshold, recall)? };
+    let threshold = settings.threshold;
     let reading = read(corpus, &settings.reading(), &Unobserved)?;
     let (mut found, mut wrong) = (0, 0);
-    pairs(corpus, &reading, None, &settings, &Unobserved)?.for_each(&Unobserved, |pair| {
+    pairs(corpus, &reading, None, settings, &Unobserved)?.for_each(&Unobserved, |pair| {
         // Documents without shingles are equal by their texts, which is no similarity of sets.
         if !sets[pair.first as usize].is_empty() {
             let is_exact = exact.get(&(pair.first, pair.second)) == Some(&pair.similarity);
@@ -194,8 +211,8 @@ fn compare(
         Ok(())
     })?;
     let curve = settings.curve();
-    let (expected, variance) = expectation(&exact, sets, |similarity| curve.probability(similarity));
-    let decisions = dedup(corpus, &reading, &settings, &Unobserved, |_| {})?;
+    let (expected, variance) = expectation(exact, sets, |similarity| curve.probability(similarity));
+    let decisions = dedup(corpus, &reading, settings, &Unobserved, |_| {})?;
     let removed: BTreeSet<u32> = decisions.removed.iter().map(|removed| removed.document).collect();
     let is_wrong = |document: u32, of: u32, similarity: f64| {
         let [a, b] = [document, of].map(|document| &sets[document as usize]);
@@ -208,8 +225,7 @@ fn compare(
         .filter(|removed| is_wrong(removed.document, removed.of, removed.similarity))
         .count();
     let left = exact.keys().filter(|(a, b)| !removed.contains(a) && !removed.contains(b)).count();
-    let wanted = exact.len();
-    Ok(Outcome { wanted, found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
+    Ok(Outcome { found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
 }
 
 /// The number of pairs that are found on average, and its variance.

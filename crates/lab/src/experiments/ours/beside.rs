@@ -1,0 +1,121 @@
+//! What other engines find, beside ours.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use minwise::candidate::{Banding, Curve};
+use minwise::verify::ShingleSet;
+use tempfile::TempDir;
+
+use super::peers::{self, Peers};
+use crate::experiment::{Context, Findings};
+use crate::table::{Cell, Table};
+
+/// What is to be found in a corpus, and with what.
+pub(super) struct Case<'a> {
+    pub corpus: &'a str,
+    pub shingling: &'a str,
+    pub threshold: f64,
+    /// The share of pairs at the threshold that should become candidates.
+    pub recall: f64,
+    pub registers: usize,
+    /// Ours.
+    pub banding: Banding,
+    pub sets: &'a [ShingleSet],
+    /// The pairs that reach the threshold.
+    pub exact: &'a BTreeMap<(u32, u32), f64>,
+}
+
+impl Case<'_> {
+    /// Bands that take all registers, since some engines have no others: as few as reach the recall.
+    fn banding_of_peers(&self) -> Result<Banding> {
+        for rows in (2..=self.registers).rev().filter(|rows| self.registers.is_multiple_of(*rows)) {
+            let banding = Banding::new(self.registers / rows, rows, self.registers)?;
+            if Curve::from(banding).probability(self.threshold) >= self.recall {
+                return Ok(banding);
+            }
+        }
+        Ok(Banding::new(self.registers, 1, self.registers)?)
+    }
+
+    /// The row of an engine that reports so many pairs, so many of them rightly.
+    fn row(&self, engine: String, banding: Banding, reported: usize, right: usize) -> Vec<Cell> {
+        vec![
+            self.corpus.into(),
+            self.shingling.into(),
+            self.threshold.into(),
+            banding.bands().into(),
+            banding.rows().into(),
+            engine.into(),
+            reported.into(),
+            (right as f64 / self.exact.len() as f64).into(),
+            (right as f64 / reported as f64).into(),
+        ]
+    }
+}
+
+/// A table of other engines, if there are any.
+pub(super) struct Beside {
+    peers: Option<Peers>,
+    folder: TempDir,
+    table: Table,
+    notes: Vec<String>,
+}
+
+impl Beside {
+    pub(super) fn new(context: &Context<'_>) -> Result<Self> {
+        let peers = context.peers().map(Peers::of).transpose()?;
+        let notes = match &peers {
+            None => vec!["other engines are not run; `--peers` names a Python that has them".to_owned()],
+            Some(peers) => peers.missing().map(|name| format!("{name} is not installed")).collect(),
+        };
+        let table = Table::new(
+            "peers",
+            "Beside other engines, with the same shingle sets and as many registers",
+            &[
+                "corpus",
+                "shingling",
+                "threshold",
+                "bands",
+                "rows",
+                "engine",
+                "reported",
+                "recall",
+                "precision",
+            ],
+        );
+        Ok(Self { peers, folder: TempDir::new()?, table, notes })
+    }
+
+    /// Runs the others on what ours reports so many pairs of, so many of them rightly.
+    pub(super) fn add(&mut self, case: &Case<'_>, reported: usize, right: usize) -> Result<()> {
+        let Some(peers) = self.peers.as_ref().filter(|peers| !peers.engines().is_empty()) else {
+            return Ok(());
+        };
+        self.table.push(case.row("minwise".to_owned(), case.banding, reported, right));
+        let sets = self.folder.path().join("sets");
+        peers::write(case.sets, &sets)?;
+        let banding = case.banding_of_peers()?;
+        for peer in peers.engines() {
+            match peers.pairs(peer, &sets, case.threshold, banding) {
+                Ok(pairs) => {
+                    let right = pairs.iter().filter(|pair| case.exact.contains_key(pair)).count();
+                    let engine = format!("{} {}", peer.name, peer.version);
+                    self.table.push(case.row(engine, banding, pairs.len(), right));
+                }
+                // That another engine fails is no failure of ours.
+                Err(error) => self.notes.push(format!(
+                    "{} fails on {} at a threshold of {}: {error:#}",
+                    peer.name, case.corpus, case.threshold
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    /// These findings, with the table and what is to be said of it.
+    pub(super) fn finish(self, findings: Findings) -> Findings {
+        let findings = if self.table.rows.is_empty() { findings } else { findings.table(self.table) };
+        findings.notes(self.notes)
+    }
+}

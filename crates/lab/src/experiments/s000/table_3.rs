@@ -29,8 +29,22 @@ struct Settings {
 #[serde(deny_unknown_fields)]
 struct Published {
     registers: Vec<usize>,
-    minhash: Vec<Printed>,
-    sectional_2: Vec<Printed>,
+    rows: Vec<PrintedRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrintedRow {
+    sections: usize,
+    errors: Vec<Printed>,
+}
+
+impl Published {
+    /// The errors of so many sections, each with its registers.
+    fn of(&self, sections: usize) -> impl Iterator<Item = (usize, &Printed)> {
+        let row = self.rows.iter().filter(move |row| row.sections == sections);
+        row.flat_map(|row| self.registers.iter().copied().zip(&row.errors))
+    }
 }
 
 /// Errors of one sketch on pairs of one kind.
@@ -66,12 +80,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let mut deviations = Deviations::default();
     for cell in &errors {
         deviations.add(cell.mean, cell.expected, cell.standard_error);
-        let at = published.registers.iter().position(|&registers| registers == cell.registers);
-        let says = match cell.sections {
-            1 => at.map(|at| published.minhash[at].value),
-            2 => at.map(|at| published.sectional_2[at].value),
-            _ => None,
-        };
+        let mut printed = published.of(cell.sections);
+        let says = printed.find(|(registers, _)| *registers == cell.registers).map(|(_, error)| error.value);
         table.push(vec![
             cell.kind.name().into(),
             cell.registers.into(),
@@ -91,8 +101,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             here.map(|cell| Point { x: cell.registers as f64, y: cell.mean, error: Some(bar(cell)) });
         Series { label: label.to_owned(), line, points: points.collect() }
     };
-    let printed = |values: &[Printed]| -> Vec<(f64, f64)> {
-        published.registers.iter().map(|&k| k as f64).zip(values.iter().map(|value| value.value)).collect()
+    let printed = |sections: usize| -> Vec<(f64, f64)> {
+        published.of(sections).map(|(registers, error)| (registers as f64, error.value)).collect()
     };
     let picture = chart(
         "Mean squared error against registers",
@@ -104,11 +114,11 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             series_of(Kind::Aligned, 2, "s = 2, aligned"),
             series_of(Kind::Edited, 2, "s = 2, edited"),
             series_of(Kind::Shuffled, 2, "s = 2, shuffled"),
-            points("MinHash, as printed", &printed(&published.minhash)),
-            points("s = 2, as printed", &printed(&published.sectional_2)),
+            points("MinHash, as printed", &printed(1)),
+            points("s = 2, as printed", &printed(2)),
         ],
     );
-    let possible = published.registers.iter().zip(&published.minhash).map(|(&k, value)| {
+    let possible = published.of(1).map(|(k, value)| {
         let bound = 0.25 / k as f64;
         let claim = format!("the error of MinHash at k = {k}");
         Check::possible(&claim, value, format!("at most {bound:.2e}"), value.value <= bound).erratum("E-06")

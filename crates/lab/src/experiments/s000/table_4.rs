@@ -9,10 +9,10 @@ use serde::Deserialize;
 use super::{SHINGLE, WORDS, sectional};
 use crate::check::{Check, Printed};
 use crate::experiment::{Context, Findings};
-use crate::experiments::{chart, line, points};
+use crate::experiments::{chart, points};
 use crate::measure::sketch;
 use crate::parallel;
-use crate::plot::{Axis, Series};
+use crate::plot::{Axis, Chart, Point, Series};
 use crate::simulate::documents::shingles;
 use crate::simulate::{Edit, Random, Vocabulary};
 use crate::table::Table;
@@ -36,29 +36,65 @@ struct Published {
     f: BTreeMap<String, Printed>,
 }
 
-/// The estimates of one method: of near-duplicates and of others.
+/// What is not drawn, because its curve lies between two others.
+const BETWEEN: &str = "s = 4";
+
+/// The estimates of one method: of near-duplicates and of others, one of each a family.
 struct Estimates {
     label: String,
     near: Vec<f64>,
     other: Vec<f64>,
 }
 
+/// How many pairs reach a threshold.
+#[derive(Clone, Copy)]
+struct Found {
+    families: usize,
+    near: usize,
+    other: usize,
+}
+
+impl Found {
+    fn recall(self) -> f64 {
+        self.near as f64 / self.families as f64
+    }
+
+    fn precision(self) -> f64 {
+        self.near as f64 / (self.near + self.other) as f64
+    }
+
+    fn f(self) -> f64 {
+        harmonic(self.precision(), self.recall())
+    }
+}
+
+/// A share of what is found: from our counts, and from the printed precision and recall.
+struct Share {
+    ours: fn(Found) -> f64,
+    printed: fn(f64, f64) -> f64,
+}
+
 impl Estimates {
-    fn found(values: &[f64], threshold: f64) -> usize {
-        values.iter().filter(|&&value| value >= threshold).count()
+    fn found(&self, threshold: f64) -> Found {
+        let count = |values: &[f64]| values.iter().filter(|&&value| value >= threshold).count();
+        Found { families: self.near.len(), near: count(&self.near), other: count(&self.other) }
     }
 
-    fn recall(&self, threshold: f64) -> f64 {
-        Self::found(&self.near, threshold) as f64 / self.near.len() as f64
-    }
-
-    fn precision(&self, threshold: f64) -> f64 {
-        let right = Self::found(&self.near, threshold) as f64;
-        right / (right + Self::found(&self.other, threshold) as f64)
-    }
-
-    fn f(&self, threshold: f64) -> f64 {
-        harmonic(self.precision(threshold), self.recall(threshold))
+    /// The standard error of a share, by leaving out one family after the other (the jackknife).
+    fn standard_error(&self, threshold: f64, share: fn(Found) -> f64) -> f64 {
+        let all = self.found(threshold);
+        let without = |(near, other): (&f64, &f64)| {
+            share(Found {
+                families: all.families - 1,
+                near: all.near - usize::from(*near >= threshold),
+                other: all.other - usize::from(*other >= threshold),
+            })
+        };
+        let shares: Vec<f64> = self.near.iter().zip(&self.other).map(without).collect();
+        let n = shares.len() as f64;
+        let mean = shares.iter().sum::<f64>() / n;
+        let squares = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>();
+        (squares * (n - 1.0) / n).sqrt()
     }
 }
 
@@ -84,47 +120,59 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             table.push(vec![
                 method.label.as_str().into(),
                 threshold.into(),
-                (100.0 * method.precision(threshold)).into(),
-                (100.0 * method.recall(threshold)).into(),
-                (100.0 * method.f(threshold)).into(),
+                (100.0 * method.found(threshold).precision()).into(),
+                (100.0 * method.found(threshold).recall()).into(),
+                (100.0 * method.found(threshold).f()).into(),
                 printed(&published.precision).into(),
                 printed(&published.recall).into(),
             ]);
         }
     }
-    let curves = |value: fn(&Estimates, f64) -> f64| -> Vec<Series> {
-        estimates
-            .iter()
-            .map(|method| {
-                let at = settings
-                    .thresholds
-                    .iter()
-                    .map(|&threshold| (threshold, 100.0 * value(method, threshold)));
-                line(&method.label, at.collect())
-            })
-            .collect()
-    };
-    let mut recall = curves(Estimates::recall);
-    recall.push(points("s = 2 as printed", &printed_points(&published, "s = 2")));
-    let axes = |name: &str| (Axis::linear("threshold τ"), Axis::linear(name));
+    let printed = printed_points(&published, "s = 2");
     let mut findings = Findings::default().table(table);
-    for (name, what, series) in [
-        ("recall", "recall, %", recall),
-        ("precision", "precision, %", curves(Estimates::precision)),
-        ("f", "F, %", curves(Estimates::f)),
+    for (name, what, share) in [
+        ("recall", "recall, %", Share { ours: Found::recall, printed: |_, recall| recall }),
+        ("precision", "precision, %", Share { ours: Found::precision, printed: |precision, _| precision }),
+        ("f", "F, %", Share { ours: Found::f, printed: harmonic }),
     ] {
-        let (x, y) = axes(what);
+        // As many as have looks of their own.
+        let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
+        let mut series: Vec<Series> =
+            drawn.map(|method| curve(method, &settings.thresholds, share.ours)).collect();
+        let printed = printed.iter().map(|&(at, precision, recall)| (at, (share.printed)(precision, recall)));
+        let printed: Vec<(f64, f64)> = printed.collect();
+        series.push(points("s = 2 as printed", &printed));
         let description =
             "Sections raise the precision and lower the recall; the tolerant form gives up the least of it.";
-        findings =
-            findings.chart(name, chart(&format!("Near-duplicates: {what}"), description, x, y, series));
+        let (x, y) = (Axis::linear("threshold τ"), Axis::linear(what));
+        let note =
+            format!("Bars: two standard errors. {BETWEEN} lies between its neighbours, see the table.");
+        let picture = chart(&format!("Near-duplicates: {what}"), description, x, y, series);
+        findings = findings.chart(name, Chart { note, ..picture });
     }
     Ok(findings.checks(laws(&settings, &estimates)).checks(possible(&published)))
 }
 
-fn printed_points(published: &Published, label: &str) -> Vec<(f64, f64)> {
-    let row = published.recall.get(label).map_or(&[][..], |row| row);
-    published.thresholds.iter().copied().zip(row.iter().map(|value| value.value)).collect()
+/// The shares of a method by threshold, in per cent.
+fn curve(method: &Estimates, thresholds: &[f64], share: fn(Found) -> f64) -> Series {
+    let points: Vec<Point> = thresholds
+        .iter()
+        .map(|&threshold| {
+            let (value, error) = (share(method.found(threshold)), method.standard_error(threshold, share));
+            let (low, high) = ((value - 2.0 * error).max(0.0), (value + 2.0 * error).min(1.0));
+            Point { x: threshold, y: 100.0 * value, error: Some((100.0 * low, 100.0 * high)) }
+        })
+        .collect();
+    let line = points.iter().map(|point| (point.x, point.y)).collect();
+    Series { label: method.label.clone(), line, points }
+}
+
+/// Threshold, precision and recall as they are printed.
+fn printed_points(published: &Published, label: &str) -> Vec<(f64, f64, f64)> {
+    let row = |of: &BTreeMap<String, Vec<Printed>>| of.get(label).cloned().unwrap_or_default();
+    let values = row(&published.precision).into_iter().zip(row(&published.recall));
+    let at = published.thresholds.iter().zip(values);
+    at.map(|(&threshold, (precision, recall))| (threshold, precision.value, recall.value)).collect()
 }
 
 /// What must hold of our own numbers.
@@ -135,10 +183,18 @@ fn laws(settings: &Settings, estimates: &[Estimates]) -> Vec<Check> {
         pairs(&method.near, &minhash.near) + pairs(&method.other, &minhash.other)
     };
     let rises = |method: &Estimates| {
-        settings.thresholds.windows(2).filter(|pair| method.recall(pair[1]) > method.recall(pair[0])).count()
+        settings
+            .thresholds
+            .windows(2)
+            .filter(|pair| method.found(pair[1]).recall() > method.found(pair[0]).recall())
+            .count()
     };
     let less_precise = |method: &Estimates| {
-        settings.thresholds.iter().filter(|&&t| method.precision(t) < minhash.precision(t)).count()
+        settings
+            .thresholds
+            .iter()
+            .filter(|&&t| method.found(t).precision() < minhash.found(t).precision())
+            .count()
     };
     let of_sections = || estimates.iter().filter(|method| method.label.starts_with("s ="));
     let sum = |count: &dyn Fn(&Estimates) -> usize| of_sections().map(count).sum::<usize>();

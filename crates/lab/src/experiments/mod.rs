@@ -36,6 +36,19 @@ fn variance_point(x: f64, spread: &Spread, scale: f64) -> Point {
     Point { x, y: spread.variance * scale, error: Some((low * scale, high * scale)) }
 }
 
+/// The share `right` of `all` independent cases, with two of its standard errors on either side.
+fn share_point(x: f64, right: f64, all: f64) -> Point {
+    let share = right / all;
+    let bar = 2.0 * (share * (1.0 - share) / all).sqrt();
+    Point { x, y: share, error: Some(((share - bar).max(0.0), (share + bar).min(1.0))) }
+}
+
+/// A line through points.
+fn through(label: &str, points: Vec<Point>) -> Series {
+    let line = points.iter().map(|point| (point.x, point.y)).collect();
+    Series { label: label.to_owned(), line, points }
+}
+
 /// Where a function is 0, between two places where it has different signs: by halving, down to the last bit.
 fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let rises = f(low) < 0.0;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use minwise::Spec;
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_corpus::{Corpus, Encoding, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, Encoding, Format, InputFormat, ReadOptions, Unwatched};
 use minwise_engine::dedup::dedup;
 use minwise_engine::pairs::pairs;
 use minwise_engine::{Settings as RunSettings, Unobserved, read};
@@ -82,7 +82,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let mut recalls = Deviations::default();
     let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
     for (name, path) in &corpora {
-        let options = ReadOptions { encoding: Encoding::Auto, ..ReadOptions::default() };
+        // All files of a folder are texts, also a table that tells where they are from.
+        let format =
+            if Path::new(path).is_dir() { InputFormat::Only(Format::Text) } else { InputFormat::default() };
+        let options = ReadOptions { encoding: Encoding::Auto, format, ..ReadOptions::default() };
         let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unwatched)?;
         for shingling in &settings.shinglings {
             let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;

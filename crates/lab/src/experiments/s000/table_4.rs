@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{SHINGLE, WORDS, sectional};
 use crate::check::{Check, Printed};
 use crate::experiment::{Context, Findings};
-use crate::experiments::{chart, points};
+use crate::experiments::{chart, points, through};
 use crate::measure::sketch;
 use crate::parallel;
 use crate::plot::{Axis, Chart, Point, Series};
@@ -155,16 +155,12 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
 
 /// The shares of a method by threshold, in per cent.
 fn curve(method: &Estimates, thresholds: &[f64], share: fn(Found) -> f64) -> Series {
-    let points: Vec<Point> = thresholds
-        .iter()
-        .map(|&threshold| {
-            let (value, error) = (share(method.found(threshold)), method.standard_error(threshold, share));
-            let (low, high) = ((value - 2.0 * error).max(0.0), (value + 2.0 * error).min(1.0));
-            Point { x: threshold, y: 100.0 * value, error: Some((100.0 * low, 100.0 * high)) }
-        })
-        .collect();
-    let line = points.iter().map(|point| (point.x, point.y)).collect();
-    Series { label: method.label.clone(), line, points }
+    let point = |&threshold: &f64| {
+        let (value, error) = (share(method.found(threshold)), method.standard_error(threshold, share));
+        let (low, high) = ((value - 2.0 * error).max(0.0), (value + 2.0 * error).min(1.0));
+        Point { x: threshold, y: 100.0 * value, error: Some((100.0 * low, 100.0 * high)) }
+    };
+    through(&method.label, thresholds.iter().map(point).collect())
 }
 
 /// Threshold, precision and recall as they are printed.

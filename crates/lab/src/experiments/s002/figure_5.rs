@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::Fraction;
 use crate::check::Check;
 use crate::experiment::{Context, Findings};
-use crate::experiments::{chart, line};
+use crate::experiments::{chart, share_point, through};
 use crate::parallel;
-use crate::plot::Axis;
+use crate::plot::{Axis, Series};
 use crate::simulate::Random;
 use crate::table::Table;
 
@@ -78,28 +78,23 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             counts.iter().map(|counts| counts.iter().map(|counts| counts.errors()).sum()).collect();
         steps += errors.len() - 1;
         falling += errors.windows(2).filter(|pair| pair[0] > pair[1]).count();
-        let share_of = |share: fn(Counts) -> f64| {
-            labels
-                .iter()
-                .zip(&counts)
-                .map(|(label, counts)| {
-                    let at =
-                        settings.thresholds.iter().copied().zip(counts.iter().map(|&counts| share(counts)));
-                    line(label, at.collect())
-                })
-                .collect()
+        let curves = |all: fn(Counts) -> u64| -> Vec<Series> {
+            let point = |(&threshold, &counts): (&f64, &Counts)| {
+                share_point(threshold, counts.right as f64, all(counts) as f64)
+            };
+            let of = |counts: &[Counts]| settings.thresholds.iter().zip(counts).map(point).collect();
+            labels.iter().zip(&counts).map(|(label, counts)| through(label, of(counts))).collect()
         };
-        for (name, share) in
-            [("precision", Counts::precision as fn(Counts) -> f64), ("recall", Counts::recall)]
-        {
+        let found: fn(Counts) -> u64 = |counts| counts.found;
+        for (name, all) in [("precision", found), ("recall", |counts| counts.wanted)] {
             findings = findings.chart(
                 &format!("{name}-{registers}"),
                 chart(
                     &format!("{registers} registers: {name}"),
                     "Curves of mixtures lie between those of one bit and of two, and all of them below that of whole registers.",
-                    Axis::linear("R0"),
+                    Axis::linear("least similarity R0"),
                     Axis::linear(name),
-                    share_of(share),
+                    curves(all),
                 ),
             );
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{Spread, agreements};
 use crate::check::Check;
 use crate::experiment::{Context, Findings};
-use crate::experiments::{chart, line};
+use crate::experiments::{chart, share_point, through};
 use crate::parallel;
 use crate::plot::Axis;
 use crate::table::Table;
@@ -22,13 +22,31 @@ struct Settings {
     matches: Vec<usize>,
 }
 
-/// Shares of pairs above a number of matches at the look.
+/// Pairs above a number of matches at the look.
 struct Row {
     spread: Spread,
     matches: usize,
-    accuracy: f64,
-    accuracy_as_printed: f64,
-    recall: f64,
+    /// Pairs that are similar by all registers, whatever their matches.
+    similar: usize,
+    above: usize,
+    /// Of those above, the ones that are similar by all registers.
+    right: usize,
+    /// Of those above, the ones that are similar by the registers of the look.
+    by_look: usize,
+}
+
+impl Row {
+    fn accuracy(&self) -> f64 {
+        self.right as f64 / self.above as f64
+    }
+
+    fn accuracy_as_printed(&self) -> f64 {
+        self.by_look as f64 / self.above as f64
+    }
+
+    fn recall(&self) -> f64 {
+        self.right as f64 / self.similar as f64
+    }
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
@@ -47,14 +65,18 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         table.push(vec![
             row.spread.name().into(),
             row.matches.into(),
-            row.accuracy.into(),
-            row.accuracy_as_printed.into(),
-            row.recall.into(),
+            row.accuracy().into(),
+            row.accuracy_as_printed().into(),
+            row.recall().into(),
         ]);
     }
     let uniform = || rows.iter().filter(|row| row.spread == Spread::Uniform);
-    let curve = |label: &str, of: fn(&Row) -> f64| {
-        line(label, uniform().map(|row| (row.matches as f64, of(row))).collect())
+    let curve = |label: &str, of: fn(&Row) -> (usize, usize)| {
+        let point = |row: &Row| {
+            let (right, all) = of(row);
+            share_point(row.matches as f64, right as f64, all as f64)
+        };
+        through(label, uniform().map(point).collect())
     };
     let picture = chart(
         "Deciding after 100 of 1000 registers, T = 0.8",
@@ -62,17 +84,17 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::linear("matches of the first 100"),
         Axis::linear("share").between(0.0, 1.0),
         vec![
-            curve("accuracy", |row| row.accuracy),
-            curve("recall", |row| row.recall),
-            curve("accuracy as printed", |row| row.accuracy_as_printed),
+            curve("accuracy", |row| (row.right, row.above)),
+            curve("recall", |row| (row.right, row.similar)),
+            curve("accuracy as printed", |row| (row.by_look, row.above)),
         ],
     );
     let needed = settings.threshold * settings.look as f64;
     let middle = || uniform().filter(|row| row.matches as f64 >= needed && row.matches < 88);
-    let low = middle().filter(|row| row.accuracy < 1.0).count();
-    let low_as_printed = middle().filter(|row| row.accuracy_as_printed < 1.0).count();
+    let low = middle().filter(|row| row.accuracy() < 1.0).count();
+    let low_as_printed = middle().filter(|row| row.accuracy_as_printed() < 1.0).count();
     let of = middle().count();
-    let high = uniform().filter(|row| row.matches >= 96).all(|row| row.accuracy == 1.0);
+    let high = uniform().filter(|row| row.matches >= 96).all(|row| row.accuracy() == 1.0);
     Ok(Findings::default().table(table).chart("accuracy", picture).checks([
         Check::shape(
             "thresholds from 80 to 88 with an accuracy below 1",
@@ -102,24 +124,13 @@ fn measure(context: &Context<'_>, settings: &Settings, spread: Spread) -> Vec<Ro
             (share > settings.threshold, count(&pair[..settings.look]))
         })
         .collect();
-    let similar = pairs.iter().filter(|(similar, _)| *similar).count() as f64;
-    settings
-        .matches
-        .iter()
-        .map(|&matches| {
-            let above = || pairs.iter().filter(|(_, at_look)| *at_look > matches);
-            let all = above().count() as f64;
-            let right = above().filter(|(similar, _)| *similar).count() as f64;
-            let by_look = above()
-                .filter(|(_, at)| *at as f64 > settings.threshold * settings.look as f64)
-                .count() as f64;
-            Row {
-                spread,
-                matches,
-                accuracy: right / all,
-                accuracy_as_printed: by_look / all,
-                recall: right / similar,
-            }
-        })
-        .collect()
+    let similar = pairs.iter().filter(|(similar, _)| *similar).count();
+    let row = |&matches: &usize| {
+        let above = || pairs.iter().filter(|(_, at_look)| *at_look > matches);
+        let by_look =
+            above().filter(|(_, at)| *at as f64 > settings.threshold * settings.look as f64).count();
+        let right = above().filter(|(similar, _)| *similar).count();
+        Row { spread, matches, similar, above: above().count(), right, by_look }
+    };
+    settings.matches.iter().map(row).collect()
 }

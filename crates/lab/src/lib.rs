@@ -6,7 +6,6 @@
 //! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
 //!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
 //! - [`corpus`]: documents of any number whose near-duplicates are known.
-//! - [`record`] and [`report`]: what is kept of a run, and one page of it.
 //! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
 
 pub mod catalogue;

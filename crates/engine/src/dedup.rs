@@ -70,7 +70,7 @@ pub fn dedup(
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidates::find(corpus, reading, &equals, &order, settings, observer)?;
 
-    let undecided = undecided_before(&candidates, &equals, order.len());
+    let undecided = undecided_before(&candidates, &equals, reading.references, order.len());
     let is_input = |document: u32| document >= reading.references;
     let mut removed = removed_outside(&candidates, &equals, order.len());
     removed.retain(|removed| is_input(removed.document));
@@ -168,7 +168,7 @@ pub fn dedup(
     }
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
-    Ok(Decisions { equal, clusters, large_clusters, removed, spared, verification })
+    Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification })
 }
 
 /// How many documents have others removed in their favour.
@@ -183,14 +183,15 @@ fn documents_of(removed: &[Removed]) -> Vec<u32> {
     removed.iter().map(|removed| removed.document).collect()
 }
 
-/// For each number of neighbourhoods that are done: the first document that is still in one of the others.
-fn undecided_before(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<u32> {
+/// For each number of neighbourhoods that are done: the first document that is still in one of the others and is not of
+/// a reference, about which there is nothing to decide.
+fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, documents: usize) -> Vec<u32> {
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
         // An equal of a document may come before it in the input, if another policy than input order decides.
         let here = candidates.documents(number).iter();
-        let first =
-            here.flat_map(|&document| equals.members(document).iter().copied().chain([document])).min();
+        let all = here.flat_map(|&document| equals.members(document).iter().copied().chain([document]));
+        let first = all.filter(|&document| document >= references).min();
         before[number] = before[number + 1].min(first.unwrap_or(u32::MAX));
     }
     before

@@ -109,8 +109,8 @@ impl Source<'_> {
         let counts: Runs<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
         let mut all = Counted::default();
-        let take = |entries: Vec<(u64, u64)>| {
-            let sums = summed(&entries);
+        let take = |mut sums: Vec<(u64, u64)>| {
+            sum_up(&mut sums);
             let mut taken = vec![];
             for &(key, shared) in &sums {
                 let (x, y) = pair(key);
@@ -269,9 +269,9 @@ impl Source<'_> {
         let (mut pairs, mut scratch, mut having) = (vec![], vec![], vec![]);
         let mut finish = |pairs: &mut Vec<(u64, u64)>| {
             sort_mixed(pairs, &mut scratch);
-            let part = summed(pairs);
-            pairs.clear();
-            put_away(part)
+            sum_up(pairs);
+            pairs.shrink_to_fit();
+            put_away(std::mem::take(pairs))
         };
         for run in entries.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             having.clear();
@@ -308,8 +308,13 @@ fn pair(key: u64) -> (u32, u32) {
     ((both >> 32) as u32, both as u32)
 }
 
-/// Entries with the masses of equal keys added up.
-fn summed(entries: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let sum = |same: &[(u64, u64)]| same.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.1));
-    entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
+/// Adds up the masses of equal keys.
+fn sum_up(entries: &mut Vec<(u64, u64)>) {
+    entries.dedup_by(|next, sum| {
+        let same = next.0 == sum.0;
+        if same {
+            sum.1 = sum.1.saturating_add(next.1);
+        }
+        same
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minwise_corpus::{Corpus, Layout, Place, Reject, escape_control};
+use minwise_corpus::{Corpus, Layout, Place, Reject, Source, escape_control};
 use serde::{Deserialize, Serialize};
 
 use crate::documents::segment::Medium;
@@ -44,7 +44,7 @@ impl Rejected {
     pub fn describe(&self, corpus: &Corpus) -> String {
         let source = corpus.sources().get(self.source as usize);
         let name = escape_control(source.map_or("?", |source| source.name()));
-        match source.map_or(corpus.layout(), |source| source.layout()) {
+        match source.map_or(corpus.layout(), Source::layout) {
             Layout::Records => format!("{name}:{}: {}", self.line, self.message),
             Layout::Texts => format!("{name}: {}", self.message),
         }

@@ -65,15 +65,15 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
-    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder.
-    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
-    pub output: Option<String>,
-
     /// Remove what repeats these files, folders or globs, too. They may be of another format than INPUT, have their text in the
     /// same fields, and are only read: all their documents stay, and none is written.
     #[arg(long, value_name = "REF", num_args = 1..)]
     pub against: Vec<String>,
+
+    /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
+    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder.
+    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    pub output: Option<String>,
 
     /// Where the removed documents go, in the same way.
     #[arg(long, value_name = "OUT", conflicts_with = "annotate")]

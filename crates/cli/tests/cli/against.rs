@@ -25,7 +25,19 @@ fn what_repeats_a_reference_or_an_earlier_input_goes() {
     let run = desk
         .run("dedup in.jsonl --against ref.jsonl -o out.jsonl --removed gone.jsonl --report report --keep longest")
         .exit(0);
-    insta::assert_snapshot!(run, @"");
+    insta::assert_snapshot!(run, @"
+    exit 0
+    --- stderr
+    read        5 documents, 2.6 kB
+    reference   2 documents
+    kept        2
+    removed     3 in 3 clusters, 1 of them with equal shingles
+    rejected    0
+    candidates  3, 0 put aside by 100 % of their registers; 3 compared exactly, 2 of them at or above 0.8
+    recall      0.9992 expected, from 16 bands of 6 rows
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep longest, cluster star)
+    time        [time]
+    ");
     assert_eq!(desk.ids("out.jsonl"), ["new", "alone"]);
     assert_eq!(desk.ids("gone.jsonl"), ["equal", "near", "again"]);
     assert_eq!(
@@ -101,9 +113,21 @@ fn a_field_that_only_inputs_have_decides_among_them() {
 #[test]
 fn a_file_is_not_both() {
     let desk = desk();
-    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --against in.jsonl").exit(2), @"");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --against in.jsonl").exit(2), @"
+    exit 2
+    --- stderr
+    minwise: `in.jsonl` is both a reference and an input
+
+    hint: nothing would be left of it; without `--against`, what repeats within the inputs is removed
+    ");
     desk.write("data/in.jsonl", desk.text("in.jsonl"));
-    insta::assert_snapshot!(desk.run("dedup data --dry-run --against data/in.jsonl").exit(2), @"");
+    insta::assert_snapshot!(desk.run("dedup data --dry-run --against data/in.jsonl").exit(2), @"
+    exit 2
+    --- stderr
+    minwise: `data/in.jsonl` is both a reference and an input
+
+    hint: nothing would be left of it; without `--against`, what repeats within the inputs is removed
+    ");
     let run = desk.run("dedup in.jsonl --against ref.jsonl -o ref.jsonl --force").exit(2);
     assert!(run.err.contains("would overwrite"), "{run}");
 }

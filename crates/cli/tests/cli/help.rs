@@ -45,6 +45,11 @@ fn dedup() {
               or xz), or text files; folders or globs of them; or `-`
 
     Options:
+          --against <REF>...
+              Remove what repeats these files, folders or globs, too. They may be of another format than
+              INPUT, have their text in the same fields, and are only read: all their documents stay,
+              and none is written
+
       -o, --output <OUT>
               Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or
               `.xz`; `-` for standard output), or a folder with one file for each input (`DIR/`, or a
@@ -64,8 +69,8 @@ fn dedup() {
               [default: keep]
 
           --report <DIR>
-              Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
-              go
+              Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`,
+              `reordered.tsv` and `rejects.jsonl` go
 
           --dry-run
               Decide, but write no documents
@@ -85,6 +90,10 @@ fn dedup() {
               similar pairs)
 
               [default: star]
+
+          --max-cluster <N>
+              Remove nothing of clusters with more than N documents; the report lists them, with
+              passages that they share, in `large-clusters.jsonl`
 
           --threshold <T>
               The exact similarity from which on two documents are near-duplicates

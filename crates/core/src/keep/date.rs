@@ -33,7 +33,8 @@ fn seconds(text: &str) -> Option<i64> {
         let micros = (seconds * MICROS as f64).round();
         (micros < i64::MAX as f64).then_some(micros as i64)?
     };
-    Some(sign * micros)
+    // The last number is left free for those that have no date.
+    Some(sign * micros).filter(|&micros| micros < i64::MAX)
 }
 
 /// Microseconds of the digits behind a point; those that are finer are left out.
@@ -201,6 +202,7 @@ mod tests {
             assert_eq!(micros(form), None, "{form}");
         }
         assert!(micros("2024-02-29").is_some());
+        assert_eq!(micros("9223372036854.775807"), None);
     }
 
     /// A calendar that counts days one by one.

@@ -50,8 +50,11 @@ impl Ranking {
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Longest | Self::Shortest => None,
-            Self::Newest(field) | Self::Oldest(field) | Self::Max(field) | Self::Min(field) => Some(field),
-            Self::Priority { field, .. } => Some(field),
+            Self::Newest(field)
+            | Self::Oldest(field)
+            | Self::Max(field)
+            | Self::Min(field)
+            | Self::Priority { field, .. } => Some(field),
         }
     }
 

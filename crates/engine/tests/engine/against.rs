@@ -34,9 +34,15 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
         Cluster::Components => {
             let everyone: Vec<usize> = (0..references).chain(order.iter().copied()).collect();
             let pairs = oracle.pairs(0.5);
-            // Equal references are one document, and so they hang together; others do only through inputs.
-            let joined = |&&(a, b, similarity): &&(u32, u32, f64)| {
-                b as usize >= references || similarity == 1.0 && oracle.are_equal(a as usize, b as usize)
+            // Equal documents are one. An input that equals a reference is that reference, and connects it with no other.
+            let stands_for: Vec<usize> = (0..everyone.len())
+                .map(|document| {
+                    (0..document).find(|&other| oracle.are_equal(other, document)).unwrap_or(document)
+                })
+                .collect();
+            let joined = |&&(a, b, _): &&(u32, u32, f64)| {
+                let [a, b] = [a, b].map(|document| stands_for[document as usize]);
+                a == b || a.max(b) >= references
             };
             let mut first: Vec<usize> = vec![usize::MAX; everyone.len()];
             for &keeper in &everyone {

@@ -336,12 +336,53 @@ pub enum LabCommand {
     List,
     /// Run experiments; the exit code is 1 if one has a verdict that its definition does not expect.
     Run(LabRunArgs),
+    /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
+    Corpus(LabCorpusArgs),
     /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
     Report {
         /// The folder.
         #[arg(value_name = "DIR")]
         folder: String,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct LabCorpusArgs {
+    /// Where the documents go: one file, compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Where goes what is known: for each copy its id, the id of its original, and their exact similarity by `words:5`.
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<String>,
+
+    /// How many documents there are.
+    #[arg(long, value_name = "N", default_value = "100000")]
+    pub documents: String,
+
+    /// Words of a document, on average.
+    #[arg(long, value_name = "N", default_value = "160")]
+    pub words: String,
+
+    /// The share of documents that are copies of an earlier one.
+    #[arg(long, value_name = "SHARE", default_value = "0.2")]
+    pub copies: String,
+
+    /// The most words that are replaced in a copy.
+    #[arg(long, value_name = "N", default_value = "6")]
+    pub edits: String,
+
+    /// Make copies only of so many of the first documents, so that their families are large.
+    #[arg(long, value_name = "N")]
+    pub families: Option<String>,
+
+    /// Which corpus of the kind.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: String,
+
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -222,7 +222,7 @@ mod tests {
         // Weighted sets have sketches of their own.
         let spec: Spec = "nfkc+casefold / words:3 / icws:128 / seed:1 / weight:count".parse().unwrap();
         let twice = compare_all(&format!("{left} {left}"), &left, &spec);
-        assert_eq!(twice.len(), 3);
+        assert_eq!(twice.len(), 4);
         for SketchComparison { method, estimate, exact } in twice {
             let estimate = estimate.unwrap();
             // Each of 398 shingles twice, and two where the copies meet.

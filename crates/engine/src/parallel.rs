@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// Results of a thread that may wait for an earlier one: more would fill the memory while that one takes its time.
-const AHEAD: usize = 16;
+const AHEAD: usize = 4;
 
 /// What the workers share: results that wait for earlier ones, and the receiver.
 struct Intake<T, E, R> {

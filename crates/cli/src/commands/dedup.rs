@@ -42,7 +42,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     }
     let corpus = open_against(&args.against, &args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
-    let mut targets = Targets::open(args, &corpus, compression)?;
+    let mut targets = Targets::open(args, &corpus, compression, resumed_overwrite(args)?)?;
     let weights = &args.sketch.weights;
     settings.weighing =
         weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
@@ -58,7 +58,11 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let early = targets.written_early();
     let decisions = decide(&corpus, &reading, &settings, &progress, early, compression)?;
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
-    targets.write(&corpus, &reading, &decisions, &settings, &summary, &progress)?;
+    let written = targets.write(&corpus, &reading, &decisions, &settings, &summary, &progress)?;
+    if let Some(work) = &settings.work {
+        work.note_outputs(&named_outputs(args))?;
+    }
+    written.finish()?;
     if let Some(work) = settings.work.take().filter(|_| !args.keep_work) {
         work.remove()?;
     }
@@ -70,6 +74,20 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
         None => "`--report DIR` lists all of them in `DIR/rejects.jsonl`".to_owned(),
     };
     Ok(rejects(&reading, &corpus, &hint, printer))
+}
+
+/// The outputs as they were named, in the order of their options.
+fn named_outputs(args: &DedupArgs) -> Vec<String> {
+    [&args.output, &args.removed, &args.report].map(|output| output.clone().unwrap_or_default()).into()
+}
+
+/// Outputs that exist are refused, unless the run that is taken up again was putting them in place when it ended.
+fn resumed_overwrite(args: &DedupArgs) -> Result<Overwrite, Failure> {
+    let finishing = match &args.work {
+        Some(folder) if args.resume => work::was_finishing(Path::new(folder), &named_outputs(args))?,
+        _ => false,
+    };
+    Ok(overwrite(args.force || finishing))
 }
 
 /// The options by which a run is known again: all that change what it finds out.
@@ -155,7 +173,12 @@ struct Targets {
 }
 
 impl Targets {
-    fn open(args: &DedupArgs, corpus: &Corpus, compression: TableCompression) -> Result<Self, Failure> {
+    fn open(
+        args: &DedupArgs,
+        corpus: &Corpus,
+        compression: TableCompression,
+        overwrite: Overwrite,
+    ) -> Result<Self, Failure> {
         compression.check(corpus.format())?;
         if args.annotate {
             refuse_annotation(corpus)?;
@@ -170,7 +193,6 @@ impl Targets {
                 ),
             });
         }
-        let overwrite = overwrite(args.force);
         let outputs =
             if args.dry_run { [None, None] } else { [args.output.as_deref(), args.removed.as_deref()] };
         refuse_same(&outputs, args.report.as_deref())?;
@@ -214,7 +236,7 @@ impl Targets {
         settings: &Settings,
         summary: &Summary,
         progress: &Progress,
-    ) -> Result<(), Failure> {
+    ) -> Result<Written, Failure> {
         let mut finished = vec![];
         for (place, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
             let Some(mut place) = place else { continue };
@@ -237,14 +259,26 @@ impl Targets {
         if let Some((report, _)) = &mut report {
             report.write(corpus, reading, decisions, settings, summary)?;
         }
-        // Put in place only after all of them are written, so that a full disk leaves nothing half done.
-        for place in finished {
+        Ok(Written { outputs: finished, report })
+    }
+}
+
+/// Outputs that are complete and wait for their names.
+struct Written {
+    outputs: Vec<Place>,
+    report: Option<(Report, NewFolder)>,
+}
+
+impl Written {
+    /// Puts them in place, which is done only after all of them are written, so that a full disk leaves nothing half done.
+    fn finish(self) -> Result<(), Failure> {
+        for place in self.outputs {
             match place {
                 Place::One(out) => out.finish()?,
                 Place::Each(out) | Place::Files(out) => out.finish()?,
             }
         }
-        if let Some((report, new)) = report {
+        if let Some((report, new)) = self.report {
             report.finish()?;
             new.keep();
         }

@@ -4,15 +4,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use minwise_corpus::visible;
+use minwise_corpus::{Output, visible};
+use minwise_lab::corpus::{Made, Maker};
 use minwise_lab::experiment::{Experiment, Options};
 use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, Record, Run};
 use minwise_lab::{catalogue, report};
 use serde_json::json;
 
+use super::overwrite;
 use crate::Exit;
-use crate::args::{LabArgs, LabCommand, LabRunArgs};
+use crate::args::{LabArgs, LabCommand, LabCorpusArgs, LabRunArgs};
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::settings::{self, Problems};
@@ -22,8 +24,70 @@ pub fn run(args: &LabArgs, printer: &Printer) -> Result<Exit, Failure> {
     interrupt::at_once(|| match &args.what {
         LabCommand::List => list(),
         LabCommand::Run(args) => run_experiments(args, printer),
+        LabCommand::Corpus(args) => make_corpus(args),
         LabCommand::Report { folder } => write_report(Path::new(folder)),
     })
+}
+
+/// Makes a corpus, in order, in portions that threads make side by side.
+fn make_corpus(args: &LabCorpusArgs) -> Result<Exit, Failure> {
+    const TOGETHER: u64 = 2000;
+    let mut problems = Problems::default();
+    let whole = "a whole number";
+    let made = Made {
+        documents: problems.number("--documents", &args.documents, whole),
+        words: problems.number("--words", &args.words, whole),
+        copies: problems.number("--copies", &args.copies, "a number"),
+        edits: problems.number("--edits", &args.edits, whole),
+        families: args.families.as_ref().map(|number| problems.number("--families", number, whole)),
+        seed: problems.number("--seed", &args.seed, whole),
+    };
+    problems.finish()?;
+    if !(0.0..=1.0).contains(&made.copies) {
+        let message =
+            format!("`--copies`: a share cannot be {}: it must be at least 0 and at most 1", made.copies);
+        return Err(Failure::Error { message, hint: None });
+    }
+    let overwrite = overwrite(args.force);
+    let mut documents = match args.output.as_str() {
+        "-" => Output::stdout(),
+        path => Output::create(Path::new(path), overwrite)?,
+    };
+    let mut truths =
+        args.truth.as_ref().map(|path| Output::create(Path::new(path), overwrite)).transpose()?;
+    let maker = Maker::new(made);
+    let portions = usize::try_from(made.documents.div_ceil(TOGETHER)).unwrap_or(usize::MAX);
+    let wanted = truths.is_some();
+    let make = |portion: usize| {
+        let begin = portion as u64 * TOGETHER;
+        let numbers = begin..(begin + TOGETHER).min(made.documents);
+        let (mut documents, mut known) = (vec![], wanted.then(Vec::new));
+        maker.write(numbers, &mut documents, known.as_mut()).map(|()| (documents, known.unwrap_or_default()))
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for first in (0..portions).step_by(threads) {
+        let together: Vec<_> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (first..(first + threads).min(portions))
+                .map(|portion| scope.spawn(move || make(portion)))
+                .collect();
+            handles
+                .into_iter()
+                .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        for made in together {
+            let (lines, known) = made?;
+            documents.write_bytes(&lines)?;
+            if let Some(truths) = &mut truths {
+                truths.write_bytes(&known)?;
+            }
+        }
+    }
+    documents.finish()?;
+    if let Some(truths) = truths {
+        truths.finish()?;
+    }
+    Ok(Exit::Done)
 }
 
 fn failure(error: impl std::fmt::Display) -> Failure {

@@ -95,6 +95,16 @@ fn dedup() {
               Remove nothing of clusters with more than N documents; the report lists them, with
               passages that they share, in `large-clusters.jsonl`
 
+          --work <DIR>
+              A folder in which the run keeps what it has found out, so that `--resume` can go on after
+              whatever ended it; removed when the run is done
+
+          --resume
+              Go on with the run in `--work`, or begin one if there is none
+
+          --keep-work
+              Leave `--work` there when the run is done
+
           --threshold <T>
               The exact similarity from which on two documents are near-duplicates
 
@@ -115,6 +125,10 @@ fn dedup() {
 
           --max-rejects <N>
               Stop when more records than this are rejected
+
+          --memory <SIZE>
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
+              machine's (or of the control group's) without it
 
       -q, --quiet
               No progress and no summary; errors and warnings only
@@ -311,6 +325,10 @@ fn pairs() {
 
           --max-rejects <N>
               Stop when more records than this are rejected
+
+          --memory <SIZE>
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
+              machine's (or of the control group's) without it
 
       -q, --quiet
               No progress and no summary; errors and warnings only
@@ -757,6 +775,10 @@ fn sketch() {
 
           --max-rejects <N>
               Stop when more records than this are rejected
+
+          --memory <SIZE>
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
+              machine's (or of the control group's) without it
 
       -q, --quiet
               No progress and no summary; errors and warnings only

@@ -27,3 +27,4 @@ mod sketch;
 mod support;
 mod terminal;
 mod weights;
+mod work;

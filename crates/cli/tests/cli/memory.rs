@@ -98,3 +98,18 @@ fn many_counts_do_not_fill_the_memory() {
     let allowed = 2 * documents * (512 + 96) + (64 + 2 * 16) * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
+
+/// What does not fit goes to disk, and the result is the same.
+#[test]
+fn a_run_keeps_to_its_memory() {
+    let desk = Desk::new();
+    desk.run("lab corpus -o in.jsonl --documents 150000 --words 60 --copies 0.3 --edits 3").exit(0);
+    let all = peak(&desk, "dedup in.jsonl -o all.jsonl --report all -q --threads 2");
+    let little = peak(&desk, "dedup in.jsonl -o little.jsonl --report little -q --threads 2 --memory 160MiB");
+    assert!(all > 150_000 * 512, "the sketches alone are {} MiB", 150_000 * 512 / MIB);
+    assert!(little < 160 * MIB * 12 / 10, "{} MiB", little / MIB);
+    assert_eq!(desk.bytes("all.jsonl"), desk.bytes("little.jsonl"));
+    for file in ["summary.json", "pairs.tsv", "clusters.jsonl"] {
+        assert_eq!(desk.bytes(&format!("all/{file}")), desk.bytes(&format!("little/{file}")), "{file}");
+    }
+}

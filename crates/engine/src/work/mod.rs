@@ -7,6 +7,7 @@
 //! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
 //! | `groups` | the documents that agree in each band | when all of them are known |
 //! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
+//! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is |
 //!
 //! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
 //! under its name is done, and what is missing is done again; nothing else says how far a run got.
@@ -29,6 +30,7 @@ const MADE_BY: &str = "`minwise dedup --work`";
 const MANIFEST: Kind = Kind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
 const SEGMENT: Kind = Kind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: Kind = Kind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
+const FINISHING: Kind = Kind { magic: *b"MINWfini", version: 1, name: "list of outputs", made_by: MADE_BY };
 const BATCH: Kind = Kind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
 
 /// A file in the folder of a run.
@@ -38,6 +40,7 @@ pub(crate) enum Piece {
     Segment(usize),
     Groups,
     Batch(usize),
+    Finishing,
 }
 
 impl Piece {
@@ -47,6 +50,7 @@ impl Piece {
             Self::Segment(number) => format!("segment-{number:06}"),
             Self::Groups => "groups".to_owned(),
             Self::Batch(number) => format!("batch-{number:06}"),
+            Self::Finishing => "finishing".to_owned(),
         }
     }
 
@@ -56,6 +60,7 @@ impl Piece {
             Self::Segment(_) => SEGMENT,
             Self::Groups => GROUPS,
             Self::Batch(_) => BATCH,
+            Self::Finishing => FINISHING,
         }
     }
 }
@@ -87,6 +92,11 @@ impl Work {
             manifest.write(&work)?;
         }
         Ok(work)
+    }
+
+    /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
+    pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
+        self.create(Piece::Finishing)?.finish(&outputs)
     }
 
     /// Whether an earlier process began the run.
@@ -171,6 +181,16 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether the run in a folder was ended while it put these outputs in place.
+pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
+    let path = folder.join(Piece::Finishing.name());
+    if !path.exists() {
+        return Ok(false);
+    }
+    let file = Stored::open(&path, FINISHING, Check::Everything)?;
+    Ok(about::<Vec<String>>(&file)? == outputs)
+}
+
 /// What a piece says of itself.
 pub(crate) fn about<T: DeserializeOwned>(file: &Stored) -> Result<T, Error> {
     T::deserialize(file.about())
@@ -219,7 +239,7 @@ fn is_piece(name: &str) -> bool {
         name.strip_prefix(prefix)
             .is_some_and(|rest| rest.len() >= 6 && rest.bytes().all(|b| b.is_ascii_digit()))
     };
-    [Piece::Manifest, Piece::Groups].iter().any(|piece| piece.name() == name)
+    [Piece::Manifest, Piece::Groups, Piece::Finishing].iter().any(|piece| piece.name() == name)
         || numbered("segment-")
         || numbered("batch-")
         || name.starts_with(TEMPORARY_PREFIX)

@@ -74,7 +74,7 @@ fn on_disk_is_as_in_memory() {
         }
         let in_memory = said(&documents, &settings);
         // With next to no memory every column, every range of keys and every neighbourhood is on disk.
-        for room in [2000, 1_000_000] {
+        for room in [20_000, 1_000_000] {
             settings.memory = Memory::with_room(room);
             assert!(said(&documents, &settings) == in_memory, "{settings:?}");
         }
@@ -113,8 +113,9 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
     let manifest = manifest(&documents, "0.7");
     let ways =
         ways().into_iter().filter(|settings| settings.search == Search::Banding && settings.bits.is_none());
-    for settings in ways {
+    for mut settings in ways {
         let undisturbed = said(&documents, &settings);
+        settings.memory = Memory::with_room(1_000_000);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("work");
         let run = |settings: &Settings, resume| {

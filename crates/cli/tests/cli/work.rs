@@ -1,0 +1,178 @@
+//! `--work` and `--resume`: runs that are ended at any moment and taken up again.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{Desk, MINWISE, prose, record, with_word};
+
+/// Families of near-copies among documents of their own, some of them rejected.
+fn desk(documents: u64) -> Desk {
+    let lines: String = (0..documents)
+        .map(|i| match i % 7 {
+            0 => record(&i.to_string(), &prose(i / 70, 100)),
+            1 | 2 => record(
+                &i.to_string(),
+                &with_word(&prose(i / 70, 100), (i % 90) as usize, &format!("changed{i}")),
+            ),
+            6 if i % 5 == 0 => "{\"id\": 1}\n".to_owned(),
+            _ => record(&i.to_string(), &prose(1_000_000 + i, 40)),
+        })
+        .collect();
+    Desk::with("in.jsonl", lines)
+}
+
+/// What a run leaves behind, under its final names.
+fn results(desk: &Desk, name: &str) -> Vec<Vec<u8>> {
+    let report = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
+    let files = report.map(|file| desk.bytes(&format!("{name}/{file}")));
+    [desk.bytes(&format!("{name}.jsonl"))].into_iter().chain(files).collect()
+}
+
+fn arguments(name: &str) -> Vec<String> {
+    format!("dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Runs the command and ends it after a while as nothing can be prevented from ending; says whether it was done before.
+fn killed_after(desk: &Desk, arguments: &[String], after: Duration) -> bool {
+    let mut child = Command::new(MINWISE)
+        .current_dir(desk.root())
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + after;
+    while Instant::now() < end {
+        if child.try_wait().unwrap().is_some() {
+            return true;
+        }
+        sleep(Duration::from_micros(500));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    false
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
+    let desk = desk(12_000);
+    let started = Instant::now();
+    // Records are rejected, which is told by the exit code.
+    desk.run("dedup in.jsonl -o plain.jsonl --report plain -q").exit(2);
+    let whole = started.elapsed();
+    let expected = results(&desk, "plain");
+    let mut kills = 0;
+    for round in 0..12u64 {
+        let name = format!("killed{round}");
+        let arguments = arguments(&name);
+        // Moments that lie at other places of the run in every round; later ones are given more time, so that it ends.
+        for attempt in 0.. {
+            let share = minwise::hash::fmix64(round * 100 + attempt) as f64 / u64::MAX as f64;
+            let after = whole.mul_f64((0.1 + share) * (1.0 + attempt as f64 / 3.0));
+            if killed_after(&desk, &arguments, after) {
+                break;
+            }
+            kills += 1;
+            // Nothing half done stands under a final name.
+            if desk.path(&format!("{name}.jsonl")).exists() {
+                assert_eq!(desk.bytes(&format!("{name}.jsonl")), expected[0]);
+            }
+        }
+        assert!(results(&desk, &name) == expected, "round {round} differs");
+        assert!(!desk.path(&format!("{name}.work")).exists(), "the folder of the run is removed");
+    }
+    assert!(kills >= 12, "{kills} kills: the run is over before it can be killed");
+}
+
+#[test]
+fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
+    let desk = desk(400);
+    desk.run("dedup in.jsonl -o one.jsonl --work work -q --keep-work").exit(2);
+    assert!(desk.path("work/manifest").exists());
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o two.jsonl --work work"), @"
+    exit 2
+    --- stderr
+    minwise: cannot begin a run in `work`: it is not empty
+
+    hint: `--resume` goes on with the run that was begun there
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o two.jsonl --work work --resume --threshold 0.7"), @"
+    exit 2
+    --- stderr
+    minwise: the run cannot be taken up again: `--threshold` was `0.8` then and is `0.7` now
+
+    hint: take the options and inputs of then, or begin anew with another `--work`
+    ");
+    desk.run("dedup in.jsonl -o two.jsonl --work work -q --resume").exit(2);
+    assert_eq!(desk.bytes("one.jsonl"), desk.bytes("two.jsonl"));
+    assert!(!desk.path("work").exists());
+
+    desk.run("dedup in.jsonl -o three.jsonl --work work -q --keep-work").exit(2);
+    let mut text = desk.text("in.jsonl");
+    text.push_str(&record("new", &prose(5, 50)));
+    desk.write("in.jsonl", text);
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work work --resume"), @"
+    exit 2
+    --- stderr
+    minwise: the run cannot be taken up again: `in.jsonl` had 212581 bytes then and has 212893 now
+
+    hint: take the options and inputs of then, or begin anew with another `--work`
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --resume"), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --work <DIR>
+
+    Usage: minwise dedup --work <DIR> --output <OUT> --resume <INPUT>...
+
+    For more information, try '--help'.
+    ");
+    desk.write("letters/letter.txt", "mine");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o four.jsonl --work letters --resume"), @"
+    exit 2
+    --- stderr
+    minwise: cannot go on with a run in `letters`: there is no run, and there is `letter.txt`
+
+    hint: name the folder that `--work` was given before
+    ");
+    assert_eq!(fs_err::read_dir(desk.path("letters")).unwrap().count(), 1);
+}
+
+#[test]
+fn memory_is_an_amount() {
+    let desk = desk(10);
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory much"), @"
+    exit 2
+    --- stderr
+    minwise: `--memory`: `much` is not a size such as `4GiB`
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 1MiB"), @"
+    exit 2
+    --- stderr
+    minwise: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
+    ");
+}
+
+/// A file that ends in the middle of its compressed stream is told, and nothing is left behind.
+#[test]
+fn truncated_input_leaves_nothing() {
+    let desk = desk(2000);
+    desk.run("dedup in.jsonl -o whole.jsonl.gz -q --dry-run").exit(2);
+    for (file, compress) in [("in.jsonl.gz", "gzip"), ("in.jsonl.zst", "zstd")] {
+        let compressed = Command::new(compress).arg("-c").arg(desk.path("in.jsonl")).output();
+        let Ok(compressed) = compressed.map(|output| output.stdout) else { continue };
+        desk.write(file, &compressed[..compressed.len() / 2]);
+        let run = desk.run(&format!("dedup {file} -o out.jsonl --report report --work work")).exit(2);
+        assert!(run.to_string().contains("is damaged"), "{run}");
+        for name in ["out.jsonl", "report", "work"] {
+            assert!(!Path::new(&desk.path(name)).exists(), "{name}");
+        }
+    }
+}

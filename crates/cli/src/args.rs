@@ -114,10 +114,22 @@ pub struct DedupArgs {
     #[arg(long, value_name = "N")]
     pub max_cluster: Option<String>,
 
+    #[command(flatten)]
+    pub work: WorkArgs,
+    #[command(flatten)]
+    pub sketch: SketchArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub messages: OutputOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct WorkArgs {
     /// A folder in which the run keeps what it has found out, so that `--resume` can go on after whatever ended it; removed
     /// when the run is done.
-    #[arg(long, value_name = "DIR")]
-    pub work: Option<String>,
+    #[arg(long = "work", id = "work", value_name = "DIR")]
+    pub folder: Option<String>,
 
     /// Go on with the run in `--work`, or begin one if there is none.
     #[arg(long, requires = "work")]
@@ -126,13 +138,6 @@ pub struct DedupArgs {
     /// Leave `--work` there when the run is done.
     #[arg(long, requires = "work")]
     pub keep_work: bool,
-
-    #[command(flatten)]
-    pub sketch: SketchArgs,
-    #[command(flatten)]
-    pub run: RunArgs,
-    #[command(flatten)]
-    pub messages: OutputOptions,
 }
 
 #[derive(Debug, clap::Args)]

@@ -200,13 +200,11 @@ pub fn limits(args: &RunArgs, problems: &mut Problems) -> (usize, Option<u64>) {
 /// The most memory that a run is to take.
 pub fn memory(args: &RunArgs, problems: &mut Problems) -> Memory {
     let Some(text) = &args.memory else { return Memory::default() };
-    match size_bytes(text) {
-        Some(bytes) => problems.check("--memory", Memory::new(bytes)).unwrap_or_default(),
-        None => {
-            problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
-            Memory::default()
-        }
-    }
+    let Some(bytes) = size_bytes(text) else {
+        problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
+        return Memory::default();
+    };
+    problems.check("--memory", Memory::new(bytes)).unwrap_or_default()
 }
 
 /// A share of shingles in the same places.

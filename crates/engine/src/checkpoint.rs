@@ -117,8 +117,11 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
     documents.chain(measures.into_iter().flat_map(f64::to_le_bytes)).collect()
 }
 
-/// The entries of a section: two documents and some measures.
-fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<([u32; 2], [f64; M])>, Error> {
+/// Two documents and some measures of them.
+type Entry<const M: usize> = ([u32; 2], [f64; M]);
+
+/// The entries of a section.
+fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<Entry<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);
     if !entries.remainder().is_empty() {

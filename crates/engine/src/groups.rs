@@ -28,18 +28,31 @@ enum Words {
     Stored { file: Stored, begin: u64, words: u64 },
 }
 
+impl Words {
+    /// Fills `out` with the words from one on.
+    fn read(&self, first: u64, out: &mut [u32]) -> Result<(), Error> {
+        match self {
+            Self::Memory(words) => {
+                out.copy_from_slice(&words[first as usize..][..out.len()]);
+                Ok(())
+            }
+            Self::Temporary { file, .. } => Ok(file.read_exact_at(4 * first, bytemuck::cast_slice_mut(out))?),
+            Self::Stored { file, begin, .. } => {
+                file.read_exact_at(begin + 4 * first, bytemuck::cast_slice_mut(out))
+            }
+        }
+    }
+}
+
 impl Groups {
     /// Visits all of them, in the order in which they were added.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
-        let (read, all): (&dyn Fn(u64, &mut [u8]) -> Result<(), Error>, u64) = match &self.words {
+        let all = match &self.words {
             Words::Memory(words) => {
                 visit_whole(words, &mut visit);
                 return Ok(());
             }
-            Words::Temporary { file, words } => (&|at, out| Ok(file.read_exact_at(4 * at, out)?), *words),
-            Words::Stored { file, begin, words } => {
-                (&move |at, out| file.read_exact_at(*begin + 4 * at, out), *words)
-            }
+            Words::Temporary { words, .. } | Words::Stored { words, .. } => *words,
         };
         let mut block: Vec<u32> = vec![];
         let mut next = 0;
@@ -49,7 +62,7 @@ impl Groups {
             let wanted = TOGETHER.max(rest) as u64;
             let more = wanted.min(all - next) as usize;
             block.resize(rest + more, 0);
-            read(next, bytemuck::cast_slice_mut(&mut block[rest..]))?;
+            self.words.read(next, &mut block[rest..])?;
             next += more as u64;
             let visited = visit_whole(&block, &mut visit);
             block.drain(..visited);

@@ -303,7 +303,7 @@ impl Candidates {
             text += texts;
             match batches.last_mut() {
                 Some(batch) if bytes <= room.batch() && !(written && text > TEXT_BYTES) => {
-                    batch.end = hood + 1
+                    batch.end = hood + 1;
                 }
                 _ => {
                     (bytes, text) = (cost, texts);
@@ -567,7 +567,9 @@ mod tests {
                         let mut own = vec![];
                         for document in 0..hood.documents.len() as u32 {
                             large.of(document, &mut own).unwrap();
-                            own.iter().for_each(|&shelf| shelves[shelf as usize].1.push(document));
+                            for &shelf in &own {
+                                shelves[shelf as usize].1.push(document);
+                            }
                         }
                         shelves
                     }
@@ -589,7 +591,7 @@ mod tests {
         let expected =
             [(vec![1, 4, 5], vec![(0, vec![1, 2]), (1, vec![0, 1])]), (vec![2, 6], vec![(0, vec![0, 1])])];
         let all = Memory::default().room(1, 0);
-        assert_eq!(candidates.batches(0, all, false), [0..2]);
+        assert_eq!(candidates.batches(0, all, false), std::slice::from_ref(&(0..2)));
         assert_eq!(shown(&candidates, all), expected);
         // With no room at all, each is a batch of its own, and too large for it.
         let none = Room::none();

@@ -153,7 +153,7 @@ impl Parts {
 
 #[cfg(target_os = "linux")]
 fn machine_bytes() -> Option<u64> {
-    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let about = fs_err::read_to_string("/proc/meminfo").ok()?;
     let kib = about.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     Some(kib.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
@@ -161,7 +161,7 @@ fn machine_bytes() -> Option<u64> {
 /// The least limit of the control groups this process is in, of either version.
 #[cfg(target_os = "linux")]
 fn control_group_bytes() -> Option<u64> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let groups = fs_err::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let mut files = vec![];
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -177,7 +177,7 @@ fn control_group_bytes() -> Option<u64> {
         let group = std::path::Path::new(group.trim_start_matches('/'));
         files.extend(group.ancestors().map(|group| std::path::Path::new(root).join(group).join(name)));
     }
-    files.iter().filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok()).min()
+    files.iter().filter_map(|file| fs_err::read_to_string(file).ok()?.trim().parse().ok()).min()
 }
 
 #[cfg(not(target_os = "linux"))]

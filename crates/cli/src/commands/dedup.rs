@@ -37,8 +37,8 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     options.value_fields = settings::value_fields(&settings.keep)?;
 
     let progress = Progress::new(printer);
-    if let Some(folder) = &args.work {
-        work::refuse(Path::new(folder), args.resume)?;
+    if let Some(folder) = &args.work.folder {
+        work::refuse(Path::new(folder), args.work.resume)?;
     }
     let corpus = open_against(&args.against, &args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
@@ -47,10 +47,10 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     settings.weighing =
         weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
 
-    if let Some(folder) = &args.work {
+    if let Some(folder) = &args.work.folder {
         let options = known_again(&settings, &options, &corpus);
         let manifest = Manifest::new(options, &corpus, settings.threads, &progress)?;
-        let work = Work::open(Path::new(folder), &manifest, args.resume)?;
+        let work = Work::open(Path::new(folder), &manifest, args.work.resume)?;
         settings.work = Some(Arc::new(work));
     }
 
@@ -63,7 +63,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
         work.note_outputs(&named_outputs(args))?;
     }
     written.finish()?;
-    if let Some(work) = settings.work.take().filter(|_| !args.keep_work) {
+    if let Some(work) = settings.work.take().filter(|_| !args.work.keep_work) {
         work.remove()?;
     }
 
@@ -83,8 +83,8 @@ fn named_outputs(args: &DedupArgs) -> Vec<String> {
 
 /// Outputs that exist are refused, unless the run that is taken up again was putting them in place when it ended.
 fn resumed_overwrite(args: &DedupArgs) -> Result<Overwrite, Failure> {
-    let finishing = match &args.work {
-        Some(folder) if args.resume => work::was_finishing(Path::new(folder), &named_outputs(args))?,
+    let finishing = match &args.work.folder {
+        Some(folder) if args.work.resume => work::was_finishing(Path::new(folder), &named_outputs(args))?,
         _ => false,
     };
     Ok(overwrite(args.force || finishing))

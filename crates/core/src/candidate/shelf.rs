@@ -134,14 +134,19 @@ mod tests {
 
     const LIMITS: Limits = Limits { most: 3, splits: 2, registers: 2, full: 7 };
 
+    fn put(shelf: &mut Shelf, document: u32) {
+        shelf.put(document, &LIMITS, |document, split| Ok::<_, Infallible>(key(document, split))).unwrap();
+    }
+
     /// Registers of a document: its decimal digits.
-    fn key(document: u32, split: usize) -> Result<u64, Infallible> {
-        Ok(u64::from(document) / 10u64.pow(split as u32) % 10)
+    fn key(document: u32, split: usize) -> u64 {
+        u64::from(document) / 10u64.pow(split as u32) % 10
     }
 
     /// The documents that one meets, and the further registers that had to agree.
     fn meets(shelf: &Shelf, document: u32) -> (Vec<u32>, u32) {
-        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(document, split)).unwrap();
+        let (documents, narrowed) =
+            shelf.visit(&LIMITS, |split| Ok::<_, Infallible>(key(document, split))).unwrap();
         (documents.to_vec(), narrowed.map_or(0, |narrowed| narrowed.registers))
     }
 
@@ -149,7 +154,7 @@ mod tests {
     fn few_documents_meet_one_another() {
         let mut shelf = Shelf::default();
         for document in [11, 22, 33] {
-            shelf.put(document, &LIMITS, key).unwrap();
+            put(&mut shelf, document);
         }
         assert_eq!(meets(&shelf, 44), (vec![11, 22, 33], 0));
     }
@@ -158,12 +163,12 @@ mod tests {
     fn too_many_are_split_by_further_registers() {
         let mut shelf = Shelf::default();
         for document in [11, 22, 31, 41] {
-            shelf.put(document, &LIMITS, key).unwrap();
+            put(&mut shelf, document);
         }
         assert_eq!(meets(&shelf, 91), (vec![11, 31, 41], 2));
         assert_eq!(meets(&shelf, 92), (vec![22], 2));
         assert_eq!(meets(&shelf, 95), (vec![], 2));
-        shelf.put(21, &LIMITS, key).unwrap();
+        put(&mut shelf, 21);
         assert_eq!(meets(&shelf, 21), (vec![21], 4));
         assert_eq!(meets(&shelf, 22), (vec![22], 2));
     }
@@ -172,7 +177,7 @@ mod tests {
     fn what_cannot_be_split_further_stays_together() {
         let mut shelf = Shelf::default();
         for document in [111, 211, 311, 411, 511, 611] {
-            shelf.put(document, &LIMITS, key).unwrap();
+            put(&mut shelf, document);
         }
         assert_eq!(meets(&shelf, 11), (vec![111, 211, 311, 411, 511, 611], 4));
     }
@@ -181,9 +186,10 @@ mod tests {
     fn a_full_shelf_takes_no_more_and_says_so() {
         let mut shelf = Shelf::default();
         for document in (0..10).map(|i| i * 100 + 11) {
-            shelf.put(document, &LIMITS, key).unwrap();
+            put(&mut shelf, document);
         }
-        let (documents, narrowed) = shelf.visit(&LIMITS, |split| key(11, split)).unwrap();
+        let (documents, narrowed) =
+            shelf.visit(&LIMITS, |split| Ok::<_, Infallible>(key(11, split))).unwrap();
         assert_eq!(documents.len(), 7);
         assert_eq!(narrowed, Some(Narrowing { registers: 4, share: 0.7 }));
     }

@@ -101,14 +101,12 @@ impl Documents {
     /// # Panics
     /// If there is no such document, as in all methods that take one.
     fn find_document(&self, document: u32) -> Found<'_> {
-        match document.checked_sub(self.first_held) {
-            Some(at) => Found::Held(&self.held, at as usize),
-            None => {
-                let at = self.segments.partition_point(|&(first, _)| first <= document) - 1;
-                let (first, segment) = &self.segments[at];
-                Found::Stored(segment, (document - first) as usize)
-            }
+        if let Some(at) = document.checked_sub(self.first_held) {
+            return Found::Held(&self.held, at as usize);
         }
+        let at = self.segments.partition_point(|&(first, _)| first <= document) - 1;
+        let (first, segment) = &self.segments[at];
+        Found::Stored(segment, (document - first) as usize)
     }
 
     /// Where a document stands in its source.

@@ -43,7 +43,10 @@ pub(crate) fn find(
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
     let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match settings.search {
         Search::Banding => {
-            let resumed = settings.work.as_deref().map(groups::resumed).transpose()?.flatten();
+            let resumed = match settings.work.as_deref() {
+                Some(work) => groups::resumed(work, documents.len())?,
+                None => None,
+            };
             let groups = match resumed {
                 Some(groups) => groups,
                 None => by_bands(documents, wanted, order, settings, observer)?,

@@ -73,7 +73,12 @@ pub(crate) fn write(
 }
 
 /// What an earlier process has decided.
-pub(crate) fn resume(work: &Work, settings: &Settings) -> Result<Option<Resumed>, Error> {
+pub(crate) fn resume(
+    work: &Work,
+    settings: &Settings,
+    hoods: usize,
+    documents: usize,
+) -> Result<Option<Resumed>, Error> {
     let (mut removed, mut spared) = (vec![], vec![]);
     let mut last: Option<(About, Stored)> = None;
     let mut batches = 0;
@@ -81,6 +86,9 @@ pub(crate) fn resume(work: &Work, settings: &Settings) -> Result<Option<Resumed>
         let file = work.open_piece(Piece::Batch(batches))?;
         for (section, list) in [(REMOVED, &mut removed), (SPARED, &mut spared)] {
             for ([document, of], [similarity]) in entries(&file, section)? {
+                if [document, of].iter().any(|&document| document as usize >= documents) {
+                    return Err(file.wrong("it names documents that are not there".to_owned()));
+                }
                 list.push(Removed { document, of, similarity });
             }
         }
@@ -88,6 +96,9 @@ pub(crate) fn resume(work: &Work, settings: &Settings) -> Result<Option<Resumed>
         batches += 1;
     }
     let Some((about, file)) = last else { return Ok(None) };
+    if about.next > hoods {
+        return Err(file.wrong("it is done with neighbourhoods that are not there".to_owned()));
+    }
     let reordered = entries(&file, REORDERED)?;
     let reordered = reordered.into_iter().map(
         |([first, second], [similarity, similarity_error, alignment, alignment_error])| Reordered {

@@ -77,7 +77,7 @@ pub fn dedup(
     let mut spared = vec![];
     spare(&mut removed, settings.max_cluster, &mut spared);
     let mut resumed = match settings.work.as_deref() {
-        Some(work) => checkpoint::resume(work, settings)?,
+        Some(work) => checkpoint::resume(work, settings, candidates.len(), order.len())?,
         None => None,
     };
     let (mut batches, verified) = match &mut resumed {

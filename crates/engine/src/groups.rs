@@ -155,14 +155,29 @@ impl<'a> NewGroups<'a> {
 }
 
 /// The groups that an earlier process has found.
-pub(crate) fn resumed(work: &Work) -> Result<Option<Groups>, Error> {
-    if work.has(Piece::Groups) { open(work.open_piece(Piece::Groups)?).map(Some) } else { Ok(None) }
+pub(crate) fn resumed(work: &Work, documents: usize) -> Result<Option<Groups>, Error> {
+    if !work.has(Piece::Groups) {
+        return Ok(None);
+    }
+    let groups = open(work.open_piece(Piece::Groups)?)?;
+    let (mut sensible, mut words) = (true, 0);
+    groups.for_each(|_, group| {
+        words += 2 + group.len() as u64;
+        sensible &=
+            group.len() > 1 && group.is_sorted() && group.iter().all(|&place| (place as usize) < documents);
+    })?;
+    match &groups.words {
+        Words::Stored { file, words: all, .. } if !sensible || words != *all => {
+            Err(file.wrong("it groups documents that are not there".to_owned()))
+        }
+        _ => Ok(Some(groups)),
+    }
 }
 
 fn open(file: Stored) -> Result<Groups, Error> {
     let About { words } = work::about(&file)?;
     let [range] = file.ranges([SECTION])?;
-    if range.end - range.start != 4 * words {
+    if Some(range.end - range.start) != words.checked_mul(4) {
         return Err(file.wrong(format!("its section `{SECTION}` has another length")));
     }
     Ok(Groups { words: Words::Stored { file, begin: range.start, words } })

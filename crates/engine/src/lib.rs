@@ -61,4 +61,6 @@ pub use read::{Reading, read};
 pub use rejects::{Rejected, Rejects};
 pub use screen::Screened;
 pub use settings::{FILTER_ERROR, ReadSettings, Search, Settings};
+#[doc(hidden)]
+pub use store::seal;
 pub use verify::{Reordered, Verification};

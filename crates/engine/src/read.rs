@@ -177,7 +177,11 @@ impl<'a> Desk<'a> {
             let mut about: About = work::about(&file)?;
             let [rejects] = file.ranges([REJECTS])?;
             let before = self.reading.documents.len() as u32;
-            let medium = self.reading.documents.append_stored(file, about.documents)?;
+            let medium = {
+                let bands = self.tools.rows.as_ref().map_or(0, Rows::bands);
+                let sources = self.corpus.sources().len() as u32;
+                self.reading.documents.append_stored(file, about.documents, bands, sources)?
+            };
             let of_references = about.rejected_of_references;
             self.reading.rejected.append_stored(medium, rejects, about.rejected, of_references)?;
             self.reading.ranks.append(&mut about.ranks, before);

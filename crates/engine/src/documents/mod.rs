@@ -294,14 +294,21 @@ impl Documents {
     }
 
     /// Adds the documents that an earlier process wrote to a file.
-    pub(crate) fn append_stored(&mut self, file: Stored, documents: usize) -> Result<Medium, Error> {
-        self.check_sections(&file, documents)?;
+    pub(crate) fn append_stored(
+        &mut self,
+        file: Stored,
+        documents: usize,
+        bands: usize,
+        sources: u32,
+    ) -> Result<Medium, Error> {
+        self.check_sections(&file, documents, bands)?;
         let sections = file.ranges(Section::ALL.map(Section::name))?;
         let first = self.len();
         let medium = Medium::Stored(Arc::new(file));
         self.push_segment(medium.clone(), sections, documents);
         let mut flags = vec![];
-        if let Some((_, segment)) = self.segments.last() {
+        if let (Some((_, segment)), Medium::Stored(file)) = (self.segments.last(), &medium) {
+            segment.check(sources)?.map_err(|reason| file.wrong(reason.to_owned()))?;
             segment.has_shingles(|has| flags.push(has))?;
         }
         for (document, has) in (first..).zip(flags) {
@@ -311,7 +318,7 @@ impl Documents {
     }
 
     /// Checksums say that a file is what was written; this says that what was written are these documents.
-    fn check_sections(&self, file: &Stored, documents: usize) -> Result<(), Error> {
+    fn check_sections(&self, file: &Stored, documents: usize, bands: usize) -> Result<(), Error> {
         let widths = [
             (Section::Places, segment::PLACE_BYTES),
             (Section::Ranks, 8 * self.shape.rank_words),
@@ -320,10 +327,11 @@ impl Documents {
             (Section::EqualityKeys, 16),
             (Section::Rows, 4 * self.shape.words),
             (Section::PlacedRows, 4 * self.shape.placed_words.unwrap_or(0)),
+            (Section::BandKeys, 8 * bands),
         ];
         for (section, width) in widths {
             let [range] = file.ranges([section.name()])?;
-            if range.end - range.start != (width * documents) as u64 {
+            if Some(range.end - range.start) != (width as u64).checked_mul(documents as u64) {
                 return Err(file.wrong(format!("its section `{}` has another length", section.name())));
             }
         }

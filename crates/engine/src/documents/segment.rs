@@ -187,7 +187,7 @@ impl Segment {
         let mut begin = 0;
         for ends in ends.chunks(TOGETHER) {
             let end = ends[ends.len() - 1];
-            bytes.resize(end.saturating_sub(begin) as usize, 0);
+            bytes.resize((end - begin) as usize, 0);
             self.read_into(Section::Ids, begin, &mut bytes)?;
             let ids = String::from_utf8_lossy(&bytes);
             let mut from = begin;
@@ -198,6 +198,23 @@ impl Segment {
             begin = end;
         }
         Ok(())
+    }
+
+    /// Says what makes no sense though its checksums are right.
+    pub(super) fn check(&self, sources: u32) -> Result<Result<(), &'static str>, Error> {
+        let ids = &self.sections[Section::Ids as usize];
+        let (mut last, mut ascending) = (0, true);
+        self.scan(Section::IdEnds, 0, |&bytes| {
+            let end = u64::from_ne_bytes(bytes);
+            ascending &= end >= last;
+            last = end;
+        })?;
+        if !ascending || last != ids.end - ids.start {
+            return Ok(Err("its ids do not add up"));
+        }
+        let mut there = true;
+        self.scan(Section::Places, 0, |bytes| there &= place(bytes).source < sources)?;
+        Ok(if there { Ok(()) } else { Err("it names inputs that are not there") })
     }
 
     /// The ranks of all documents, behind those that are in `out`.

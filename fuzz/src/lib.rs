@@ -1,0 +1,223 @@
+//! What every decoder must put up with: any bytes at all.
+//!
+//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets
+//! libFuzzer look for bytes; `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
+//!
+//! Files of our own have checksums of every byte, so damage is found before anything is decoded. To get behind that, files
+//! are [sealed](minwise_engine::seal) again after they were damaged.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use minwise::Spec;
+use minwise::keep::Keep;
+use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Overwrite, ReadOptions, Scratch, Unwatched};
+use minwise_engine::dedup::dedup;
+use minwise_engine::frequencies::{self, FrequencyTable};
+use minwise_engine::sketch_file::SketchFile;
+use minwise_engine::work::{Manifest, Work};
+use minwise_engine::{Settings, Unobserved, read, seal, sketch_file};
+use tempfile::TempDir;
+
+/// A spec that can be read has a text form that gives it again.
+pub fn spec(bytes: &[u8]) {
+    let Some(spec) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Spec>().ok()) else {
+        return;
+    };
+    assert_eq!(spec.to_string().parse::<Spec>().ok(), Some(spec));
+}
+
+/// So has a keeper policy.
+pub fn keep(bytes: &[u8]) {
+    let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Keep>().ok()) else {
+        return;
+    };
+    assert_eq!(keep.to_string().parse::<Keep>().ok(), Some(keep));
+}
+
+/// And the path of a field.
+pub fn fields(bytes: &[u8]) {
+    let Some(path) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<FieldPath>().ok()) else {
+        return;
+    };
+    assert_eq!(
+        path.to_string().parse::<FieldPath>().ok().map(|path| path.to_string()),
+        Some(path.to_string())
+    );
+}
+
+/// Lines become documents or rejects, and a document that is read again is the same.
+///
+/// # Panics
+/// If they do not.
+pub fn jsonl(bytes: &[u8]) {
+    let folder = folder();
+    let path = folder.path().join("in.jsonl");
+    write(&path, bytes);
+    let options = ReadOptions {
+        text_fields: ["text", "a.b", "a[0]"].iter().filter_map(|field| field.parse().ok()).collect(),
+        format: InputFormat::Only(Format::Jsonl),
+        ..ReadOptions::default()
+    };
+    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unwatched) else {
+        return;
+    };
+    let mut found = vec![];
+    for chunk in corpus.chunks(64) {
+        let scanned = corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| {
+            if let Ok(document) = document {
+                found.push((place, document.text.into_owned()));
+            }
+        });
+        assert!(scanned.is_ok(), "content never makes a scan fail");
+    }
+    for (place, text) in found {
+        let mut scratch = Scratch::new();
+        assert_eq!(
+            corpus.read(&place, &mut scratch).map(|document| document.text.into_owned()).ok(),
+            Some(text)
+        );
+    }
+}
+
+/// A sketch file is opened or refused.
+pub fn sketch_file(bytes: &[u8]) {
+    with_both(bytes, |path| {
+        if let Ok(file) = SketchFile::open(path) {
+            for document in 0..file.len().min(50) {
+                let _ = file.id(document);
+            }
+        }
+    });
+}
+
+/// So is a table of document frequencies.
+pub fn frequency_table(bytes: &[u8]) {
+    with_both(bytes, |path| drop(FrequencyTable::open(path)));
+}
+
+/// A run that finds these bytes in its folder goes on with them or refuses them. The first byte says as which file.
+pub fn run_folder(bytes: &[u8]) {
+    let Some((which, content)) = bytes.split_first() else { return };
+    let piece = PIECES[*which as usize % PIECES.len()];
+    for sealed in [false, true] {
+        let mut content = content.to_vec();
+        if sealed && !seal(&mut content) {
+            return;
+        }
+        let folder = folder();
+        let work = folder.path().join("work");
+        let _ = fs_err::create_dir(&work);
+        for (name, whole) in &run().pieces {
+            write(&work.join(name), if *name == piece { &content } else { whole });
+        }
+        let _ = go_on(&work);
+    }
+}
+
+/// The files in the folder of a run.
+pub const PIECES: [&str; 4] = ["manifest", "segment-000000", "groups", "batch-000000"];
+
+/// A run over a small corpus, and what it leaves in its folder.
+struct Run {
+    _folder: TempDir,
+    corpus: Corpus,
+    pieces: Vec<(&'static str, Vec<u8>)>,
+}
+
+fn run() -> &'static Run {
+    static RUN: OnceLock<Run> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let folder = folder();
+        let path = folder.path().join("in.jsonl");
+        let line = |i: usize| {
+            let words: Vec<String> =
+                (0..20).map(|at| format!("w{}", if at == i % 7 { i } else { at + i / 7 })).collect();
+            format!("{{\"id\":\"d{i}\",\"text\":\"{}\"}}\n", words.join(" "))
+        };
+        write(&path, (0..40).map(line).chain(["{}\n".to_owned()]).collect::<String>().as_bytes());
+        let inputs = [path.to_string_lossy().into_owned()];
+        let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).expect("it was just written");
+        let mut run = Run { corpus, pieces: vec![], _folder: folder };
+        let work = run._folder.path().join("work");
+        finish(&run.corpus, &work, false).expect("nothing is wrong with it");
+        run.pieces =
+            PIECES.iter().map(|&name| (name, fs_err::read(work.join(name)).expect("it is there"))).collect();
+        run
+    })
+}
+
+fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
+    finish(&run().corpus, work, true)
+}
+
+fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engine::Error> {
+    let mut settings =
+        Settings::new("words:3".parse().map(|shingling| Spec { shingling, ..Spec::default() })?, 0.5, 0.9)?;
+    settings.threads = 1;
+    let manifest = Manifest::new(vec![], corpus, 1, &Unobserved)?;
+    settings.work = Some(Arc::new(Work::open(work, &manifest, resume)?));
+    let reading = read(corpus, &settings.reading(), &Unobserved)?;
+    let decisions = dedup(corpus, &reading, &settings, &Unobserved, |_| {})?;
+    for removed in &decisions.removed {
+        reading.documents.id(removed.document, corpus)?;
+    }
+    reading.rejected.for_each(|_| Ok(()))
+}
+
+/// Files that decoders take, to begin with.
+#[must_use]
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    match target {
+        "spec" => texts(&[
+            "nfkc+casefold / words:5 / minhash:128 / seed:1",
+            "casefold / chars:9,bag / one-permutation:256,optimal / seed:7",
+            "nfkc+casefold / words:3 / icws:128 / seed:1 / weight:tf-idf / table:00000000000000ff / max-df:0.5",
+        ]),
+        "keep" => texts(&["first", "priority:source=a,b\\,c;newest:date;longest;last", "max:n;min:m"]),
+        "fields" => texts(&["text", "a.b[3].c", "\"odd name\".x"]),
+        "jsonl" => texts(&[
+            "{\"text\":\"one\\u00e9\\ud83d\\ude00\",\"id\":1}\n{\"a\":{\"b\":\"two\"}}\n\n{\"a\":[\"x\"]}\nbroken\n",
+            "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
+        ]),
+        "sketch_file" | "frequency_table" => {
+            let folder = folder();
+            let path = folder.path().join("made");
+            let spec = Spec::default();
+            if target == "sketch_file" {
+                let settings = Settings::new(spec, 0.8, 0.9).expect("the default can be used").reading();
+                let reading = read(&run().corpus, &settings, &Unobserved).expect("it was read before");
+                let file = sketch_file::create(&path, Overwrite::Refuse).expect("a new file");
+                sketch_file::write(file, &run().corpus, &reading, &spec).expect("there is room");
+            } else {
+                let table = frequencies::create(&path, Overwrite::Refuse).expect("a new file");
+                frequencies::count(&run().corpus, &spec, 1, None, table, &Unobserved)
+                    .expect("it can be counted");
+            }
+            vec![fs_err::read(&path).expect("it was just written")]
+        }
+        _ => (0..PIECES.len()).map(|which| [&[which as u8][..], &run().pieces[which].1].concat()).collect(),
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs_err::write(path, bytes).expect("there is room");
+}
+
+/// Tries the bytes as a file as they are, and with checksums that fit.
+fn with_both(bytes: &[u8], open: impl Fn(&Path)) {
+    let folder = folder();
+    let path = folder.path().join("file");
+    write(&path, bytes);
+    open(&path);
+    let mut sealed = bytes.to_vec();
+    if seal(&mut sealed) {
+        write(&path, &sealed);
+        open(&path);
+    }
+}

@@ -6,6 +6,8 @@
 //! Files of our own have checksums of every byte, so damage is found before anything is decoded. To get behind that, files
 //! are [sealed](minwise_engine::seal) again after they were damaged.
 
+#![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
+
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -47,9 +49,6 @@ pub fn fields(bytes: &[u8]) {
 }
 
 /// Lines become documents or rejects, and a document that is read again is the same.
-///
-/// # Panics
-/// If they do not.
 pub fn jsonl(bytes: &[u8]) {
     let folder = folder();
     let path = folder.path().join("in.jsonl");
@@ -120,7 +119,8 @@ pub const PIECES: [&str; 4] = ["manifest", "segment-000000", "groups", "batch-00
 
 /// A run over a small corpus, and what it leaves in its folder.
 struct Run {
-    _folder: TempDir,
+    /// Where the corpus is.
+    folder: TempDir,
     corpus: Corpus,
     pieces: Vec<(&'static str, Vec<u8>)>,
 }
@@ -138,8 +138,8 @@ fn run() -> &'static Run {
         write(&path, (0..40).map(line).chain(["{}\n".to_owned()]).collect::<String>().as_bytes());
         let inputs = [path.to_string_lossy().into_owned()];
         let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).expect("it was just written");
-        let mut run = Run { corpus, pieces: vec![], _folder: folder };
-        let work = run._folder.path().join("work");
+        let mut run = Run { corpus, pieces: vec![], folder };
+        let work = run.folder.path().join("work");
         finish(&run.corpus, &work, false).expect("nothing is wrong with it");
         run.pieces =
             PIECES.iter().map(|&name| (name, fs_err::read(work.join(name)).expect("it is there"))).collect();

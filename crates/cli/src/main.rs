@@ -6,6 +6,7 @@ mod interrupt;
 mod printer;
 mod progress;
 mod settings;
+mod shell;
 
 use std::io::Write;
 use std::process::ExitCode;

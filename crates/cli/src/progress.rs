@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use minwise_corpus::Watch;
@@ -17,11 +17,34 @@ pub struct Progress {
     printer: Printer,
     given_up: AtomicBool,
     bar: Mutex<Option<ProgressBar>>,
+    /// When what began.
+    began: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl Progress {
     pub fn new(printer: &Printer) -> Self {
-        Self { printer: *printer, given_up: AtomicBool::new(false), bar: Mutex::new(None) }
+        Self {
+            printer: *printer,
+            given_up: AtomicBool::new(false),
+            bar: Mutex::new(None),
+            began: Mutex::new(vec![("open", Instant::now())]),
+        }
+    }
+
+    /// Notes that something else begins.
+    pub fn turn_to(&self, what: &'static str) {
+        if let Ok(mut began) = self.began.lock()
+            && began.last().is_none_or(|(last, _)| *last != what)
+        {
+            began.push((what, Instant::now()));
+        }
+    }
+
+    /// How long everything took, the last of it until now.
+    pub fn times(&self) -> Vec<(&'static str, Duration)> {
+        let Ok(began) = self.began.lock() else { return vec![] };
+        let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);
+        began.iter().zip(ends).map(|((what, start), end)| (*what, end.duration_since(*start))).collect()
     }
 
     /// Stops the run as if the person had asked for it.
@@ -54,6 +77,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn begin(&self, stage: Stage, total: u64) {
+        self.turn_to(stage.name());
         self.printer.event(&json!({"event": "stage", "stage": stage.name(), "total": total}));
         if !self.printer.shows_progress() {
             return;

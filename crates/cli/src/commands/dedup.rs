@@ -13,9 +13,9 @@ use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{
     Part, Target, write_annotated, write_files, write_kept_as_decided, write_records,
 };
-use minwise_engine::report::{Report, Summary};
+use minwise_engine::report::{Extras, Report, Summary, ThisRun};
 use minwise_engine::work::{self, Manifest, Work};
-use minwise_engine::{Reading, Settings, read};
+use minwise_engine::{Reading, Settings, Stage, read};
 
 use super::{open_against, overwrite, rejects, weigh};
 use crate::Exit;
@@ -23,6 +23,7 @@ use crate::args::DedupArgs;
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
+use crate::shell;
 
 pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -57,6 +58,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let reading = read(&corpus, &settings.reading(), &progress)?;
     let early = targets.written_early();
     let decisions = decide(&corpus, &reading, &settings, &progress, early, compression)?;
+    progress.turn_to(Stage::Write.name());
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
     let written = targets.write(&corpus, &reading, &decisions, &settings, &summary, &progress)?;
     if let Some(work) = &settings.work {
@@ -257,7 +259,9 @@ impl Targets {
         }
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
-            report.write(corpus, reading, decisions, settings, summary)?;
+            let this_run = ThisRun { command: shell::command(), stages: progress.times() };
+            let extras = Extras { measured_recall: None, this_run: Some(this_run) };
+            report.write(corpus, reading, decisions, settings, summary, &extras)?;
         }
         Ok(Written { outputs: finished, report })
     }

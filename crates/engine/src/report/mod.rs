@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `index.html` | all of it for people, as numbers, charts and samples |
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
 //! | `clusters.jsonl` | a line for each cluster of more than one document |
@@ -9,13 +10,24 @@
 //! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity and its standard error, alignment share and its standard error; an error of 0 says that the value is exact |
 //! | `rejects.jsonl` | a line for each record that was not taken in |
 //!
-//! None of them depends on the machine, the clock or the number of threads.
+//! None of them depends on the machine, the clock or the number of threads, but for the part of `index.html` that says how
+//! this very run went ([`ThisRun`]).
+
+mod charts;
+mod clusters;
+mod html;
+mod least;
+mod page;
+mod pairs;
+mod sources;
+mod strange;
 
 use std::path::Path;
 
 use minwise_corpus::{Corpus, Output, Overwrite, escape_control};
 use serde::Serialize;
 
+use self::page::{Run, page};
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::large;
@@ -23,6 +35,8 @@ use crate::ranks::UnrankedCount;
 use crate::read::Reading;
 use crate::rejects::{Rejected, Rejects};
 use crate::settings::Settings;
+
+pub use page::{Extras, MeasuredRecall, THIS_RUN, ThisRun};
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,6 +171,7 @@ impl Summary {
 /// The files of a report, open under temporary names.
 #[derive(Debug)]
 pub struct Report {
+    page: Output,
     summary: Output,
     pairs: Output,
     clusters: Output,
@@ -188,8 +203,12 @@ struct RejectLine<'a> {
 }
 
 impl Report {
+    /// The name of its page.
+    pub const PAGE: &'static str = "index.html";
+
     /// The names of its files.
-    pub const FILES: [&'static str; 6] = [
+    pub const FILES: [&'static str; 7] = [
+        Self::PAGE,
         "summary.json",
         "pairs.tsv",
         "clusters.jsonl",
@@ -201,9 +220,10 @@ impl Report {
     /// Opens the files of a report in `folder`, which must exist; those that are there already are refused unless they
     /// may be overwritten.
     pub fn create(folder: &Path, overwrite: Overwrite) -> Result<Self, Error> {
-        let [summary, pairs, clusters, large_clusters, reordered, rejects] =
+        let [page, summary, pairs, clusters, large_clusters, reordered, rejects] =
             Self::FILES.map(|name| Output::create(&folder.join(name), overwrite));
         Ok(Self {
+            page: page?,
             summary: summary?,
             pairs: pairs?,
             clusters: clusters?,
@@ -224,21 +244,27 @@ impl Report {
         decisions: &Decisions,
         settings: &Settings,
         summary: &Summary,
+        extras: &Extras,
     ) -> Result<(), Error> {
         let mut text = serde_json::to_vec_pretty(summary).expect("a summary can always be written as JSON");
         text.push(b'\n');
         self.summary.write_bytes(&text)?;
         write_pairs(corpus, reading, decisions, &mut self.pairs)?;
-        write_clusters(corpus, reading, decisions, &mut self.clusters)?;
+        let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
+        by_keeper.sort_by_key(|removed| (removed.of, removed.document));
+        write_clusters(corpus, reading, &by_keeper, &mut self.clusters)?;
         large::write(corpus, reading, decisions, settings, &mut self.large_clusters)?;
         write_reordered(corpus, reading, decisions, &mut self.reordered)?;
-        write_rejects(corpus, &reading.rejected, &mut self.rejects)
+        write_rejects(corpus, &reading.rejected, &mut self.rejects)?;
+        let run = Run { corpus, reading, decisions, settings, summary, by_keeper: &by_keeper };
+        self.page.write_bytes(page(&run, extras)?.as_bytes())?;
+        Ok(())
     }
 
     /// Puts the files in place.
     pub fn finish(self) -> Result<(), Error> {
-        let Self { summary, pairs, clusters, large_clusters, reordered, rejects } = self;
-        for file in [summary, pairs, clusters, large_clusters, reordered, rejects] {
+        let Self { page, summary, pairs, clusters, large_clusters, reordered, rejects } = self;
+        for file in [page, summary, pairs, clusters, large_clusters, reordered, rejects] {
             file.finish()?;
         }
         Ok(())
@@ -286,11 +312,9 @@ fn write_reordered(
 fn write_clusters(
     corpus: &Corpus,
     reading: &Reading,
-    decisions: &Decisions,
+    by_keeper: &[&Removed],
     out: &mut Output,
 ) -> Result<(), Error> {
-    let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
-    by_keeper.sort_by_key(|removed| (removed.of, removed.document));
     for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
         let mut members = Vec::with_capacity(cluster.len());
         for removed in cluster {

@@ -1,0 +1,274 @@
+//! The two charts of the page, as SVG in its own colours.
+//!
+//! Narrow enough that their text can be read on a telephone, where they are drawn at the width of the screen.
+
+use std::fmt::Write as _;
+
+use minwise::candidate::Curve;
+
+use super::html::{escape, grouped};
+use super::page::MeasuredRecall;
+
+const WIDTH: f64 = 440.0;
+const HEIGHT: f64 = 270.0;
+const LEFT: f64 = 54.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 46.0;
+/// Bars from 0 to 1.
+pub(super) const BARS: usize = 100;
+
+/// Similarities below 1, counted in hundredths, and those that are 1.
+#[derive(Debug, Clone)]
+pub(super) struct Similarities {
+    pub(super) bars: [u64; BARS],
+    pub(super) ones: u64,
+}
+
+impl Similarities {
+    pub(super) fn new(similarities: impl Iterator<Item = f64>) -> Self {
+        let mut all = Self { bars: [0; BARS], ones: 0 };
+        for similarity in similarities {
+            match all.bars.get_mut((similarity * BARS as f64) as usize) {
+                Some(bar) => *bar += 1,
+                None => all.ones += 1,
+            }
+        }
+        all
+    }
+
+    /// How many are below 1.
+    pub(super) fn below_one(&self) -> u64 {
+        self.bars.iter().sum()
+    }
+}
+
+/// Where values lie in a chart: `from` to 1 to the right, 0 to `most` upwards.
+struct Frame {
+    from: f64,
+    most: f64,
+}
+
+impl Frame {
+    fn x(&self, value: f64) -> f64 {
+        LEFT + (value - self.from) / (1.0 - self.from) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        HEIGHT - BOTTOM - value / self.most * (HEIGHT - TOP - BOTTOM)
+    }
+
+    /// The picture without its data: title and description for those who do not see it, axes, grid and threshold.
+    fn open(&self, title: &str, about: &str, y_label: &str, y_step: f64, threshold: f64) -> String {
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\n\
+             <title>{0}</title>\n<desc>{1}</desc>\n",
+            escape(title),
+            escape(about)
+        );
+        let (left, right, bottom) = (LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let mut value = 0.0;
+        while value <= self.most {
+            let y = self.y(value);
+            // Counts are whole, probabilities are not.
+            let label = if self.most > 1.0 { grouped(value as u64) } else { format!("{value:.1}") };
+            let _ = write!(
+                out,
+                "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>\
+                 <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>\n",
+                left - 6.0,
+                y + 4.0
+            );
+            value += y_step;
+        }
+        let tenths = if self.from < 0.65 { 2 } else { 1 };
+        for tenth in ((self.from * 20.0).ceil() as u32).div_ceil(2)..=10 {
+            if (10 - tenth) % tenths == 0 {
+                let x = self.x(f64::from(tenth) / 10.0);
+                let _ = write!(
+                    out,
+                    "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>\
+                     <text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{:.1}</text>\n",
+                    bottom + 18.0,
+                    f64::from(tenth) / 10.0
+                );
+            }
+        }
+        let x = self.x(threshold);
+        // The word stands on the side that has room for it.
+        let (side, shift) = if x > WIDTH / 2.0 { ("end", -5.0) } else { ("start", 5.0) };
+        let _ = write!(
+            out,
+            "<path class=\"axis\" d=\"M{left} {bottom}H{right}\"/>\n\
+             <text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">similarity</text>\n\
+             <text class=\"start\" x=\"4\" y=\"13\">{}</text>\n\
+             <path class=\"threshold\" d=\"M{x:.1} {:.1}V{bottom}\"/>\n\
+             <text class=\"{side} threshold\" x=\"{:.1}\" y=\"13\">threshold {threshold}</text>\n",
+            f64::midpoint(left, right),
+            HEIGHT - 8.0,
+            escape(y_label),
+            TOP - 6.0,
+            x + shift,
+        );
+        out
+    }
+}
+
+/// How many removed documents have which similarity to the kept one.
+pub(super) fn histogram(similarities: &Similarities, threshold: f64) -> String {
+    let bars = &similarities.bars;
+    let hundredth = |at: usize| at as f64 / BARS as f64;
+    let first = bars.iter().position(|&count| count > 0).map_or(threshold, hundredth);
+    let from = ((first.min(threshold) * 20.0).floor() / 20.0 - 0.05).clamp(0.0, 0.9);
+    let highest = bars.iter().copied().max().unwrap_or(0).max(1);
+    let step = nice_step(highest);
+    let frame = Frame { from, most: (highest.div_ceil(step) * step) as f64 };
+    let at_highest = bars.iter().position(|&count| count == highest).map_or(String::new(), |at| {
+        format!(
+            " Most of them, {}, lie from {:.2} to {:.2}.",
+            grouped(highest),
+            hundredth(at),
+            hundredth(at + 1)
+        )
+    });
+    let about = format!(
+        "{} similarities from the threshold {threshold} to 1 in hundredths.{at_highest}",
+        grouped(similarities.below_one())
+    );
+    let mut out =
+        frame.open("Similarities of removed documents", &about, "documents", step as f64, threshold);
+    let bottom = HEIGHT - BOTTOM;
+    for (at, &count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let (x, end, y) = (frame.x(hundredth(at)), frame.x(hundredth(at + 1)), frame.y(count as f64));
+        // However few they are, they are to be seen.
+        let y = y.min(bottom - 1.5);
+        let _ = writeln!(
+            out,
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+            x + 0.3,
+            end - x - 0.6,
+            bottom - y
+        );
+    }
+    out + "</svg>\n"
+}
+
+/// A step of 1, 2 or 5 times a power of ten that divides `most` into at most five.
+fn nice_step(most: u64) -> u64 {
+    let mut power = 1u64;
+    loop {
+        for digit in [1, 2, 5] {
+            let step = power.saturating_mul(digit);
+            if most.div_ceil(step) <= 5 {
+                return step;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+/// With which probability a pair is found, by its similarity, with the recall that was expected and the one that was
+/// measured.
+pub(super) fn s_curve(
+    curve: &Curve,
+    threshold: f64,
+    expected: f64,
+    measured: Option<&MeasuredRecall>,
+) -> String {
+    let frame = Frame { from: 0.0, most: 1.0 };
+    let at_threshold = curve.probability(threshold);
+    let mut about = format!(
+        "The probability of finding a pair grows with its similarity; it is {at_threshold:.4} at the threshold {threshold}. \
+         Expected recall {expected:.4}."
+    );
+    if let Some(MeasuredRecall { value, low, high }) = measured {
+        let _ = write!(about, " Measured recall {value:.4}, between {low:.4} and {high:.4}.");
+    }
+    let mut out =
+        frame.open("The S-curve of the bands", &about, "probability of being found", 0.2, threshold);
+    let mut path = String::new();
+    for step in 0..=BARS {
+        let similarity = step as f64 / BARS as f64;
+        let command = if step == 0 { 'M' } else { 'L' };
+        let y = frame.y(curve.probability(similarity));
+        let _ = write!(path, "{command}{:.1} {y:.1}", frame.x(similarity));
+    }
+    let _ = write!(
+        out,
+        "<path class=\"curve\" d=\"{path}\"/>\n<path class=\"expected\" d=\"M{:.1} {:.1}H{:.1}\"/>\n",
+        frame.x(threshold),
+        frame.y(expected),
+        frame.x(1.0)
+    );
+    if let Some(MeasuredRecall { value, low, high }) = measured {
+        // A mean over all similarities from the threshold on, so it stands in their middle.
+        let x = frame.x(f64::midpoint(threshold, 1.0));
+        let _ = write!(
+            out,
+            "<path class=\"measured\" d=\"M{x:.1} {low:.1}V{high:.1}M{0:.1} {low:.1}h8M{0:.1} {high:.1}h8\"/>\n\
+             <circle class=\"measured\" cx=\"{x:.1}\" cy=\"{1:.1}\" r=\"3.6\"/>\n",
+            x - 4.0,
+            frame.y(*value),
+            low = frame.y(*low),
+            high = frame.y(*high),
+        );
+    }
+    out + "</svg>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise::candidate::Banding;
+
+    use super::*;
+
+    #[test]
+    fn similarities_are_counted_in_hundredths() {
+        let all = Similarities::new([0.8, 0.805, 0.999, 1.0, 1.0].into_iter());
+        assert_eq!((all.bars[80], all.bars[99], all.ones, all.below_one()), (2, 1, 2, 3));
+    }
+
+    #[test]
+    fn steps_are_nice() {
+        assert_eq!([1, 5, 6, 10, 11, 30, 99].map(nice_step), [1, 1, 2, 2, 5, 10, 20]);
+        assert!(u64::MAX.div_ceil(nice_step(u64::MAX)) <= 5);
+    }
+
+    #[test]
+    fn bars_stand_where_the_axes_say() {
+        let all = Similarities::new([0.8, 0.8, 0.9].into_iter());
+        let svg = histogram(&all, 0.8);
+        // From 0.75 to 1 over 372 pixels, from 0 to 2 over 200.
+        assert!(
+            svg.contains("<rect class=\"bar\" x=\"128.7\" y=\"24.0\" width=\"14.3\" height=\"200.0\"/>"),
+            "{svg}"
+        );
+        assert!(svg.contains("x=\"277.5\" y=\"124.0\""), "{svg}");
+        assert_eq!(svg.matches("class=\"bar\"").count(), 2);
+        assert!(svg.contains(">threshold 0.8</text>"), "{svg}");
+        assert!(
+            svg.contains("3 similarities") && svg.contains("Most of them, 2, lie from 0.80 to 0.81."),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn a_histogram_of_nothing_is_a_frame() {
+        let svg = histogram(&Similarities::new(std::iter::empty()), 1.0);
+        assert_eq!(svg.matches("class=\"bar\"").count(), 0);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
+    fn the_measured_recall_is_drawn_if_there_is_one() {
+        let curve = Curve::from(Banding::new(16, 6, 128).unwrap());
+        let without = s_curve(&curve, 0.8, 0.999, None);
+        assert!(!without.contains("measured"), "{without}");
+        let measured = MeasuredRecall { value: 0.5, low: 0.25, high: 0.75 };
+        let with = s_curve(&curve, 0.8, 0.999, Some(&measured));
+        assert!(with.contains("Measured recall 0.5000, between 0.2500 and 0.7500."), "{with}");
+        // 0.9 of 372 pixels, half of 200.
+        assert!(with.contains("cx=\"388.8\" cy=\"124.0\""), "{with}");
+        assert!(s_curve(&Curve::CERTAIN, 0.8, 1.0, None).contains("it is 1.0000 at the threshold 0.8"));
+    }
+}

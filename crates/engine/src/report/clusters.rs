@@ -1,0 +1,54 @@
+//! The largest clusters: where most of what was removed comes from.
+
+use std::cmp::Reverse;
+
+use super::html::{Column, excerpt, grouped, table};
+use super::least::Least;
+use super::page::Run;
+use crate::error::Error;
+
+/// Clusters that are shown.
+const SHOWN: usize = 20;
+/// Members of each that are named.
+const NAMED: usize = 3;
+
+/// The table of the largest clusters.
+pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
+    let mut largest = Least::new(SHOWN);
+    let mut first = 0;
+    for cluster in run.by_keeper.chunk_by(|a, b| a.of == b.of) {
+        largest.offer((Reverse(cluster.len()), first));
+        first += cluster.len();
+    }
+    let mut rows = vec![];
+    for (Reverse(removed), first) in largest.into_items() {
+        let cluster = &run.by_keeper[first..first + removed];
+        let least = cluster.iter().map(|removed| removed.similarity).fold(1.0, f64::min);
+        let mut named = vec![];
+        for removed in cluster.iter().take(NAMED) {
+            named.push(run.id(removed.document)?);
+        }
+        if removed > NAMED {
+            named.push(format!("and {} more", grouped((removed - NAMED) as u64)));
+        }
+        let keeper = cluster[0].of;
+        rows.push(vec![
+            run.id(keeper)?,
+            grouped(removed as u64 + 1),
+            format!("{least:.4}"),
+            named.join(", "),
+            run.text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
+        ]);
+    }
+    if rows.is_empty() {
+        return Ok("<p>No document is a near-duplicate of another.</p>\n".to_owned());
+    }
+    let columns = [
+        Column::Words("kept"),
+        Column::Numbers("documents"),
+        Column::Numbers("least similarity"),
+        Column::Words("removed"),
+        Column::Words("begins"),
+    ];
+    Ok(table("The largest clusters, by their kept documents", &columns, &rows))
+}

@@ -1,0 +1,182 @@
+//! The words, numbers and tables of the page, safe whatever documents hold.
+//!
+//! What comes from documents passes through [`id`], [`excerpt`] or [`text`], all else through [`escape`]. Control
+//! characters are shown as escapes: HTML has no way to write most of them, and those that turn the reading direction
+//! round could make a text look like another one.
+
+use minwise_corpus::visible;
+
+/// Characters of an id that are shown.
+const ID: usize = 80;
+/// Characters of a text that are shown in a table.
+const EXCERPT: usize = 160;
+
+/// Text as it stands between tags and in quotation marks.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for character in text.chars() {
+        match character {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// A part of a document, with its lines and tabs.
+pub(super) fn text(part: &str) -> String {
+    let mut out = String::with_capacity(part.len() + part.len() / 8);
+    // A carriage return before a line end is no more to be seen than the line end.
+    for (at, line) in part.replace("\r\n", "\n").split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        for (at, cell) in line.split('\t').enumerate() {
+            if at > 0 {
+                out.push('\t');
+            }
+            out += &escape(&visible(cell));
+        }
+    }
+    out
+}
+
+/// The id of a document, or the name of a file: in one line, not too long, and in a direction of its own.
+pub(super) fn id(name: &str) -> String {
+    format!("<bdi>{}</bdi>", escape(&visible(&cut(name, ID))))
+}
+
+/// How a document begins, in one line.
+pub(super) fn excerpt(document: &str) -> String {
+    let beginning: String = document.chars().take(2 * EXCERPT).collect();
+    let mut words = beginning.split_whitespace().collect::<Vec<_>>().join(" ");
+    if document.len() > beginning.len() {
+        words.push('…');
+    }
+    format!("<bdi>{}</bdi>", escape(&visible(&cut(&words, EXCERPT))))
+}
+
+/// The beginning of a text, with an ellipsis if that is not all.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A number with its digits in groups of three, which no line end parts.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number and what is counted, in the plural unless it is one.
+pub(super) fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of bytes with its unit.
+pub(super) fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    /// Words.
+    Words(&'static str),
+    /// Numbers, which stand below one another.
+    Numbers(&'static str),
+}
+
+impl Column {
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Words(name) => (name, ""),
+            Self::Numbers(name) => (name, " class=\"number\""),
+        }
+    }
+}
+
+/// A table. Its cells are HTML already; the first of a row is what the row is about.
+pub(super) fn table(caption: &str, columns: &[Column], rows: &[Vec<String>]) -> String {
+    let mut out = format!(
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table>\n<caption>{0}</caption>\n<thead><tr>",
+        escape(caption)
+    );
+    for column in columns {
+        let (name, class) = column.parts();
+        out += &format!("<th scope=\"col\"{class}>{}</th>", escape(name));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for row in rows {
+        out += "<tr>";
+        for (at, (cell, column)) in row.iter().zip(columns).enumerate() {
+            let (_, class) = column.parts();
+            out += &if at == 0 {
+                format!("<th scope=\"row\"{class}>{cell}</th>")
+            } else {
+                format!("<td{class}>{cell}</td>")
+            };
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody></table></div>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_its_place() {
+        assert_eq!(escape("<a href='x' id=\"y\">&"), "&lt;a href=&#39;x&#39; id=&quot;y&quot;&gt;&amp;");
+        assert_eq!(text("a\tb\r\n<\u{1b}[1m\u{202e}>\u{0}"), "a\tb\n&lt;\\u{1b}[1m\\u{202e}&gt;\\u{0}");
+        assert_eq!(id("a\nb</bdi>"), "<bdi>a\\nb&lt;/bdi&gt;</bdi>");
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let long = "é".repeat(10_000);
+        assert_eq!(id(&long).chars().count(), ID + "<bdi>…</bdi>".chars().count());
+        assert_eq!(excerpt(&long).chars().count(), EXCERPT + "<bdi>…</bdi>".chars().count());
+        assert_eq!(excerpt(" one\n\n two "), "<bdi>one two</bdi>");
+        // White space that is left out is part of what was looked at.
+        assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([999, 1000, 1_204_113].map(grouped), ["999", "1\u{202f}000", "1\u{202f}204\u{202f}113"]);
+        assert_eq!([1, 2].map(|number| counted(number, "pair")), ["1 pair", "2 pairs"]);
+    }
+
+    #[test]
+    fn a_table_says_what_its_rows_and_columns_are() {
+        let table =
+            table("a & b", &[Column::Words("x"), Column::Numbers("y")], &[vec!["1".into(), "2".into()]]);
+        for part in [
+            "<caption>a &amp; b</caption>",
+            "<th scope=\"col\">x</th><th scope=\"col\" class=\"number\">y</th>",
+            "<tr><th scope=\"row\">1</th><td class=\"number\">2</td></tr>",
+        ] {
+            assert!(table.contains(part), "{part} is not in {table}");
+        }
+    }
+}

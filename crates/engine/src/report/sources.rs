@@ -1,0 +1,139 @@
+//! What was read, kept, removed and rejected, by source.
+//!
+//! A file of records is a source; files that are a document each are counted by folder, of which there are fewer.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use minwise_corpus::{Corpus, Layout};
+
+use super::html::{Column, grouped, id, table};
+
+/// Sources that are counted one by one; later ones are counted together.
+const COUNTED: usize = 1 << 16;
+/// Sources that are shown: those with most removed.
+const SHOWN: usize = 30;
+
+/// The fates of some records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Fates {
+    kept: u64,
+    removed: u64,
+    rejected: u64,
+}
+
+impl Fates {
+    fn read(&self) -> u64 {
+        self.kept + self.removed + self.rejected
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.kept += other.kept;
+        self.removed += other.removed;
+        self.rejected += other.rejected;
+    }
+
+    fn cells(&self, name: String) -> Vec<String> {
+        let counts = [self.read(), self.kept, self.removed, self.rejected].map(grouped);
+        [name].into_iter().chain(counts).collect()
+    }
+}
+
+/// One of the three fates of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    Removed,
+    Rejected,
+}
+
+/// Counts by source.
+#[derive(Debug, Default)]
+pub(super) struct Sources<'a> {
+    named: BTreeMap<&'a str, Fates>,
+    others: Fates,
+}
+
+impl<'a> Sources<'a> {
+    /// Counts a record.
+    pub(super) fn add(&mut self, corpus: &'a Corpus, source: u32, fate: Fate) {
+        let name = corpus.sources().get(source as usize).map_or("?", |source| match source.layout() {
+            Layout::Records => source.name(),
+            Layout::Texts => source.name().rsplit_once('/').map_or(".", |(folder, _)| folder),
+        });
+        self.count(name, fate);
+    }
+
+    fn count(&mut self, name: &'a str, fate: Fate) {
+        let is_known = self.named.len() < COUNTED || self.named.contains_key(name);
+        let fates = if is_known { self.named.entry(name).or_default() } else { &mut self.others };
+        *match fate {
+            Fate::Kept => &mut fates.kept,
+            Fate::Removed => &mut fates.removed,
+            Fate::Rejected => &mut fates.rejected,
+        } += 1;
+    }
+
+    /// The table of those with most removed, the others together, and all of them.
+    pub(super) fn table(self) -> String {
+        let Self { named, mut others } = self;
+        let mut all = others;
+        let mut sources: Vec<(&str, Fates)> = named.into_iter().collect();
+        for (_, fates) in &sources {
+            all.add(fates);
+        }
+        sources.sort_by_key(|(_, fates)| Reverse((fates.removed, fates.read())));
+        for (_, fates) in sources.iter().skip(SHOWN) {
+            others.add(fates);
+        }
+        sources.truncate(SHOWN);
+        let mut rows: Vec<Vec<String>> = sources.iter().map(|(name, fates)| fates.cells(id(name))).collect();
+        if others.read() > 0 {
+            rows.push(others.cells("all others".to_owned()));
+        }
+        if rows.len() > 1 {
+            rows.push(all.cells("together".to_owned()));
+        }
+        let counts = ["read", "kept", "removed", "rejected"].map(Column::Numbers);
+        let columns: Vec<Column> = [Column::Words("source")].into_iter().chain(counts).collect();
+        table("Records by source, most removed first", &columns, &rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_shown_is_added_up() {
+        let names: Vec<String> = (0..SHOWN + 2).map(|i| format!("{i:02}")).collect();
+        let mut sources = Sources::default();
+        for name in &names {
+            sources.count(name, Fate::Kept);
+        }
+        sources.count("31", Fate::Removed);
+        sources.count("00", Fate::Rejected);
+        let table = sources.table();
+        let row = |name: &str, counts: [u64; 4]| {
+            let cells: String =
+                counts.iter().map(|count| format!("<td class=\"number\">{count}</td>")).collect();
+            assert!(
+                table.contains(&format!("<th scope=\"row\">{name}</th>{cells}</tr>")),
+                "{name} in {table}"
+            );
+        };
+        row("<bdi>31</bdi>", [2, 1, 1, 0]);
+        row("<bdi>00</bdi>", [2, 1, 0, 1]);
+        row("all others", [2, 2, 0, 0]);
+        row("together", [34, 32, 1, 1]);
+        assert!(table.find("<bdi>31</bdi>") < table.find("<bdi>00</bdi>"));
+    }
+
+    #[test]
+    fn one_source_is_its_own_sum() {
+        let mut sources = Sources::default();
+        sources.count("a", Fate::Kept);
+        let table = sources.table();
+        assert!(!table.contains("together") && !table.contains("all others"), "{table}");
+    }
+}

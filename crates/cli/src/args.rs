@@ -87,7 +87,7 @@ pub struct DedupArgs {
     #[arg(long, value_name = "CODEC", default_value = "keep")]
     pub compression: String,
 
-    /// Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl` go.
+    /// Where `index.html`, a page for people, goes, with `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 

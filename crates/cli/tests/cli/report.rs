@@ -72,6 +72,28 @@ fn the_summary_adds_up_and_names_every_setting() {
     assert_eq!(run.summary("kept"), count("kept").to_string());
 }
 
+#[test]
+fn the_page_says_what_was_done_and_how_to_do_it_again() {
+    let desk = desk();
+    desk.run("dedup in.jsonl -o out.jsonl --report report --seed 9 --keep first").exit(2);
+    let page = desk.text("report/index.html");
+    for part in [
+        "<h1>8 documents read, 3 removed as near-duplicates</h1>",
+        "<th scope=\"row\"><bdi>in.jsonl</bdi></th><td class=\"number\" data-name=\"read\">8</td>\
+         <td class=\"number\" data-name=\"kept\">4</td><td class=\"number\" data-name=\"removed\">3</td>\
+         <td class=\"number\" data-name=\"rejected\">1</td>",
+        "<h3>0.8361: <bdi>near</bdi> and <bdi>a</bdi></h3>",
+        "nfkc+casefold / words:5 / minhash:128 / seed:9",
+        "<pre><code>minwise dedup in.jsonl -o out.jsonl --report report --seed 9 --keep first</code></pre>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    for stage in ["open", "read", "candidates", "verify", "write"] {
+        let row = format!("<th scope=\"row\">{stage}</th><td class=\"number\" data-name=\"seconds\">");
+        assert!(page.contains(&row), "{stage} is not in {page}");
+    }
+}
+
 /// A report is never mixed with an older one.
 #[test]
 fn a_report_that_is_there_is_refused_without_force() {
@@ -82,6 +104,12 @@ fn a_report_that_is_there_is_refused_without_force() {
     assert_eq!(desk.names(), ["in.jsonl", "report", "report/pairs.tsv"]);
     desk.run("dedup in.jsonl -o out.jsonl --report report --force").exit(2);
     assert!(desk.text("report/pairs.tsv").starts_with("near\t"));
+
+    let desk = self::desk();
+    desk.write("report/index.html", "old");
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report").exit(2);
+    assert!(run.err.contains("`report/index.html` exists already"), "{run}");
+    assert_eq!(desk.text("report/index.html"), "old");
 }
 
 /// The next run over the folder would read the report.

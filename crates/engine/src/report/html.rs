@@ -115,10 +115,15 @@ impl Column {
 }
 
 /// A table. Its cells are HTML already; the first of a row is what the row is about.
+///
+/// Numbers beside a name fit on a telephone; with more words than that, a row is a few lines there.
 pub(super) fn table(caption: &str, columns: &[Column], rows: &[Vec<String>]) -> String {
+    let has_words = columns.iter().skip(1).any(|column| matches!(column, Column::Words(_)));
     let mut out = format!(
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table>\n<caption>{0}</caption>\n<thead><tr>",
-        escape(caption)
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table{1}>\n\
+         <caption>{0}</caption>\n<thead><tr>",
+        escape(caption),
+        if has_words { " class=\"words\"" } else { "" }
     );
     for column in columns {
         let (name, class) = column.parts();
@@ -128,11 +133,11 @@ pub(super) fn table(caption: &str, columns: &[Column], rows: &[Vec<String>]) -> 
     for row in rows {
         out += "<tr>";
         for (at, (cell, column)) in row.iter().zip(columns).enumerate() {
-            let (_, class) = column.parts();
+            let (name, class) = column.parts();
             out += &if at == 0 {
                 format!("<th scope=\"row\"{class}>{cell}</th>")
             } else {
-                format!("<td{class}>{cell}</td>")
+                format!("<td{class} data-name=\"{}\">{cell}</td>", escape(name))
             };
         }
         out += "</tr>\n";
@@ -174,7 +179,7 @@ mod tests {
         for part in [
             "<caption>a &amp; b</caption>",
             "<th scope=\"col\">x</th><th scope=\"col\" class=\"number\">y</th>",
-            "<tr><th scope=\"row\">1</th><td class=\"number\">2</td></tr>",
+            "<tr><th scope=\"row\">1</th><td class=\"number\" data-name=\"y\">2</td></tr>",
         ] {
             assert!(table.contains(part), "{part} is not in {table}");
         }

@@ -134,6 +134,12 @@ fn ends(stretch: &str, most: usize) -> String {
     if stretch.get(head..tail).is_none_or(|left_out| left_out.chars().count() < most) {
         return text(stretch);
     }
+    // A word is left out as a whole where words are short; there are scripts without spaces between them.
+    let is_near = |characters: &str| characters.chars().count() <= most / 4;
+    let space = stretch[..head].rfind(char::is_whitespace).filter(|&at| is_near(&stretch[at..head]));
+    let head = space.unwrap_or(head);
+    let space = stretch[tail..].find(char::is_whitespace).map(|at| tail + at);
+    let tail = space.filter(|&at| is_near(&stretch[tail..at])).unwrap_or(tail);
     format!("{}{}{}", text(&stretch[..head]), gap(&stretch[head..tail], ""), text(&stretch[tail..]))
 }
 
@@ -184,6 +190,9 @@ mod tests {
                 "ç".repeat(10)
             )
         );
+        let words = ends(&"word ".repeat(100), 22);
+        assert!(words.starts_with("word word word word <span"), "{words}");
+        assert!(words.ends_with("</span>  word word word word "), "{words}");
         for characters in 0..30 {
             let short = "é".repeat(characters);
             assert_eq!(ends(&short, 10), short);

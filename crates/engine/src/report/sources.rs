@@ -115,8 +115,9 @@ mod tests {
         sources.count("00", Fate::Rejected);
         let table = sources.table();
         let row = |name: &str, counts: [u64; 4]| {
-            let cells: String =
-                counts.iter().map(|count| format!("<td class=\"number\">{count}</td>")).collect();
+            let names = ["read", "kept", "removed", "rejected"];
+            let cell = |(name, count)| format!("<td class=\"number\" data-name=\"{name}\">{count}</td>");
+            let cells: String = names.into_iter().zip(counts).map(cell).collect();
             assert!(
                 table.contains(&format!("<th scope=\"row\">{name}</th>{cells}</tr>")),
                 "{name} in {table}"

@@ -8,6 +8,7 @@ mod filter;
 mod keep;
 mod large;
 mod oracle;
+mod page;
 mod random;
 mod recall;
 mod search;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, output, python_venv, root};
+use crate::run::{cargo, output, python_venv, root, target};
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
@@ -174,8 +174,7 @@ pub fn peers(shared: &str) -> Result<()> {
 
 pub fn build() -> Result<PathBuf> {
     cargo(&["build", "--release", "--package", "minwise-cli"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
+    Ok(target().join("release").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
 }
 
 pub fn work() -> PathBuf {

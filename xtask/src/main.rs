@@ -5,6 +5,7 @@
 
 mod all_pairs;
 mod bench;
+mod browser;
 mod docs;
 mod layers;
 mod run;
@@ -80,6 +81,7 @@ fn test(filter: &[&str]) -> Result<()> {
     if filter.is_empty() {
         cargo(&["test", "--workspace", "--doc"])?;
         reference()?;
+        browser::test()?;
     }
     Ok(())
 }

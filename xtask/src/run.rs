@@ -10,6 +10,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
+/// Where Cargo builds.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
 pub fn cargo(args: &[&str]) -> Result<()> {
     cargo_with(args, &[])
 }
@@ -23,9 +28,13 @@ pub fn cargo_with(args: &[&str], environment: &[(&str, &str)]) -> Result<()> {
 }
 
 pub fn command(program: &Path, args: &[&str]) -> Result<()> {
+    command_with(program, args, &[])
+}
+
+pub fn command_with(program: &Path, args: &[&str], environment: &[(&str, &Path)]) -> Result<()> {
     eprintln!("$ {} {}", program.display(), args.join(" "));
     check(
-        Command::new(program).current_dir(root()).args(args),
+        Command::new(program).current_dir(root()).args(args).envs(environment.iter().copied()),
         &format!("{} {}", program.display(), args.join(" ")),
     )
 }

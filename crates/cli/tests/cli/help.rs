@@ -69,8 +69,8 @@ fn dedup() {
               [default: keep]
 
           --report <DIR>
-              Where `summary.json`, `pairs.tsv`, `clusters.jsonl`, `large-clusters.jsonl`,
-              `reordered.tsv` and `rejects.jsonl` go
+              Where `index.html`, a page for people, goes, with `summary.json`, `pairs.tsv`,
+              `clusters.jsonl`, `large-clusters.jsonl`, `reordered.tsv` and `rejects.jsonl`
 
           --dry-run
               Decide, but write no documents

@@ -82,7 +82,9 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
         "<th scope=\"row\"><bdi>in.jsonl</bdi></th><td class=\"number\" data-name=\"read\">8</td>\
          <td class=\"number\" data-name=\"kept\">4</td><td class=\"number\" data-name=\"removed\">3</td>\
          <td class=\"number\" data-name=\"rejected\">1</td>",
-        "<h3>0.8361: <bdi>near</bdi> and <bdi>a</bdi></h3>",
+        "<h3>Similarity 0.8361</h3>",
+        "<h4>kept <b><bdi>a</bdi></b></h4>",
+        "<h4>removed <b><bdi>near</bdi></b></h4>",
         "nfkc+casefold / words:5 / minhash:128 / seed:9",
         "<pre><code>minwise dedup in.jsonl -o out.jsonl --report report --seed 9 --keep first</code></pre>",
     ] {

@@ -50,5 +50,5 @@ pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
         Column::Words("removed"),
         Column::Words("begins"),
     ];
-    Ok(table("The largest clusters, by their kept documents", &columns, &rows))
+    Ok(table("Largest first, each with the document that stays", &columns, &rows))
 }

@@ -57,6 +57,9 @@ pub(super) fn excerpt(document: &str) -> String {
     if document.len() > beginning.len() {
         words.push('…');
     }
+    if words.is_empty() {
+        return words;
+    }
     format!("<bdi>{}</bdi>", escape(&visible(&cut(&words, EXCERPT))))
 }
 
@@ -162,6 +165,7 @@ mod tests {
         assert_eq!(id(&long).chars().count(), ID + "<bdi>…</bdi>".chars().count());
         assert_eq!(excerpt(&long).chars().count(), EXCERPT + "<bdi>…</bdi>".chars().count());
         assert_eq!(excerpt(" one\n\n two "), "<bdi>one two</bdi>");
+        assert_eq!(excerpt(" \n"), "");
         // White space that is left out is part of what was looked at.
         assert_eq!(excerpt(&format!("one{}two", " ".repeat(1000))), "<bdi>one…</bdi>");
     }

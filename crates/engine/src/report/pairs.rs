@@ -24,10 +24,14 @@ const SHARED_ENDS: usize = 120;
 /// Bytes of the page that one document may take, about: 40 of them are most of the page.
 const SHOWN_BYTES: usize = 12 << 10;
 
-/// The heading, and below it the pairs.
+/// The pairs, and what is to be seen in them.
 pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
+    let chosen = nearest(run.by_keeper, run.settings.threshold);
+    if chosen.is_empty() {
+        return Ok("<p>Nothing was removed for a similarity below 1.</p>\n".to_owned());
+    }
     let mut shown = vec![];
-    for pair in nearest(run.by_keeper, run.settings.threshold) {
+    for pair in chosen {
         if shown.len() == SHOWN {
             break;
         }
@@ -37,7 +41,7 @@ pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
     }
     shown.sort_by(|(a, ..), (b, ..)| a.similarity.total_cmp(&b.similarity).then(a.document.cmp(&b.document)));
     if shown.is_empty() {
-        return Ok("<p>Nothing was removed for a similarity below 1.</p>\n".to_owned());
+        return Ok("<p>Those nearest to it have documents that are too long to be shown.</p>\n".to_owned());
     }
     let mut out = format!(
         "<p>{}, those with similarities nearest to the threshold. <mark>What both have</mark> is marked. Long stretches are \
@@ -73,18 +77,22 @@ fn nearest(by_keeper: &[&Removed], threshold: f64) -> Vec<Removed> {
 fn article(run: &Run<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<String, Error> {
     let comparison = compare(kept, removed, &run.settings.spec, &run.settings.weighing)?;
     let passages = comparison.passages.iter();
-    let (kept_id, removed_id) = (run.id(pair.of)?, run.id(pair.document)?);
     let side = |fate: &str, id: &str, document: &str, shared: Vec<Range<usize>>| {
         format!(
-            "<div><h4>{fate} {id}</h4>\n<div class=\"text\" dir=\"auto\">{}</div></div>\n",
+            "<div><h4>{fate} <b>{id}</b></h4>\n<div class=\"text\" dir=\"auto\">{}</div></div>\n",
             marked(document, merged(shared))
         )
     };
     Ok(format!(
-        "<article>\n<h3>{:.4}: {removed_id} and {kept_id}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
+        "<article>\n<h3>Similarity {:.4}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
         pair.similarity,
-        side("kept", &kept_id, kept, passages.clone().map(|passage| passage.left.clone()).collect()),
-        side("removed", &removed_id, removed, passages.map(|passage| passage.right.clone()).collect()),
+        side("kept", &run.id(pair.of)?, kept, passages.clone().map(|passage| passage.left.clone()).collect()),
+        side(
+            "removed",
+            &run.id(pair.document)?,
+            removed,
+            passages.map(|passage| passage.right.clone()).collect()
+        ),
     ))
 }
 
@@ -145,7 +153,7 @@ fn ends(stretch: &str, most: usize) -> String {
 
 fn gap(left_out: &str, more: &str) -> String {
     let characters = counted(left_out.chars().count() as u64, &format!("{more}character"));
-    format!(" <span class=\"gap\" dir=\"ltr\">… {characters} …</span> ")
+    format!("<span class=\"gap\" dir=\"ltr\">… {characters} …</span>")
 }
 
 #[cfg(test)]
@@ -185,14 +193,14 @@ mod tests {
         assert_eq!(
             shown,
             format!(
-                "{} <span class=\"gap\" dir=\"ltr\">… 1\u{202f}234 characters …</span> {}",
+                "{}<span class=\"gap\" dir=\"ltr\">… 1\u{202f}234 characters …</span>{}",
                 "ä".repeat(10),
                 "ç".repeat(10)
             )
         );
         let words = ends(&"word ".repeat(100), 22);
-        assert!(words.starts_with("word word word word <span"), "{words}");
-        assert!(words.ends_with("</span>  word word word word "), "{words}");
+        assert!(words.starts_with("word word word word<span"), "{words}");
+        assert!(words.ends_with("</span> word word word word "), "{words}");
         for characters in 0..30 {
             let short = "é".repeat(characters);
             assert_eq!(ends(&short, 10), short);

@@ -45,14 +45,14 @@ impl Strange {
     /// The table of them.
     pub(super) fn section(self, run: &Run<'_>) -> Result<String, Error> {
         let mut rows = vec![];
-        for (_, document) in self.longest.into_items() {
-            rows.push(row(run, document, "long".to_owned())?);
-        }
         for (_, document) in self.shortest.into_items() {
-            rows.push(row(run, document, "short".to_owned())?);
+            rows.push(row(run, document, "among the shortest".to_owned())?);
         }
         for document in self.without_shingles {
             rows.push(row(run, document, "without shingles".to_owned())?);
+        }
+        for (_, document) in self.longest.into_items() {
+            rows.push(row(run, document, "among the longest".to_owned())?);
         }
         for (Reverse(share), document, shingles) in most_repeated(run)? {
             let share = f64::from(share) / 100.0;
@@ -70,8 +70,8 @@ impl Strange {
         ];
         let looked_at = sample(run.reading.references.into(), run.reading.documents.len() as u64).count();
         Ok(format!(
-            "<p>The longest and the shortest of all documents, the first ones without shingles, and those of a sample of {} \
-             that repeat themselves most.</p>\n{}",
+            "<p>The shortest documents with shingles, the first ones without, the longest, and those of a sample of {} that repeat \
+             themselves most.</p>\n{}",
             grouped(looked_at as u64),
             table("Documents that are unlike the others", &columns, &rows)
         ))

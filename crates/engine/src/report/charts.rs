@@ -2,8 +2,6 @@
 //!
 //! Narrow enough that their text can be read on a telephone, where they are drawn at the width of the screen.
 
-use std::fmt::Write as _;
-
 use minwise::candidate::Curve;
 
 use super::html::{escape, grouped};
@@ -72,8 +70,7 @@ impl Frame {
             let y = self.y(value);
             // Counts are whole, probabilities are not.
             let label = if self.most > 1.0 { grouped(value as u64) } else { format!("{value:.1}") };
-            let _ = write!(
-                out,
+            out += &format!(
                 "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>\
                  <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>\n",
                 left - 6.0,
@@ -85,8 +82,7 @@ impl Frame {
         for tenth in ((self.from * 20.0).ceil() as u32).div_ceil(2)..=10 {
             if (10 - tenth) % tenths == 0 {
                 let x = self.x(f64::from(tenth) / 10.0);
-                let _ = write!(
-                    out,
+                out += &format!(
                     "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>\
                      <text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{:.1}</text>\n",
                     bottom + 18.0,
@@ -97,8 +93,7 @@ impl Frame {
         let x = self.x(threshold);
         // The word stands on the side that has room for it.
         let (side, shift) = if x > WIDTH / 2.0 { ("end", -5.0) } else { ("start", 5.0) };
-        let _ = write!(
-            out,
+        out += &format!(
             "<path class=\"axis\" d=\"M{left} {bottom}H{right}\"/>\n\
              <text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">similarity</text>\n\
              <text class=\"start\" x=\"4\" y=\"13\">{}</text>\n\
@@ -142,9 +137,8 @@ pub(super) fn histogram(similarities: &Similarities, threshold: f64) -> String {
         let (x, end, y) = (frame.x(hundredth(at)), frame.x(hundredth(at + 1)), frame.y(count as f64));
         // However few they are, they are to be seen.
         let y = y.min(bottom - 1.5);
-        let _ = writeln!(
-            out,
-            "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+        out += &format!(
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
             x + 0.3,
             end - x - 0.6,
             bottom - y
@@ -182,19 +176,17 @@ pub(super) fn s_curve(
          Expected recall {expected:.4}."
     );
     if let Some(MeasuredRecall { value, low, high }) = measured {
-        let _ = write!(about, " Measured recall {value:.4}, between {low:.4} and {high:.4}.");
+        about += &format!(" Measured recall {value:.4}, between {low:.4} and {high:.4}.");
     }
-    let mut out =
-        frame.open("The S-curve of the bands", &about, "probability of being found", 0.2, threshold);
+    let mut out = frame.open("The S-curve of the bands", &about, "probability", 0.2, threshold);
     let mut path = String::new();
     for step in 0..=BARS {
         let similarity = step as f64 / BARS as f64;
         let command = if step == 0 { 'M' } else { 'L' };
         let y = frame.y(curve.probability(similarity));
-        let _ = write!(path, "{command}{:.1} {y:.1}", frame.x(similarity));
+        path += &format!("{command}{:.1} {y:.1}", frame.x(similarity));
     }
-    let _ = write!(
-        out,
+    out += &format!(
         "<path class=\"curve\" d=\"{path}\"/>\n<path class=\"expected\" d=\"M{:.1} {:.1}H{:.1}\"/>\n",
         frame.x(threshold),
         frame.y(expected),
@@ -203,8 +195,7 @@ pub(super) fn s_curve(
     if let Some(MeasuredRecall { value, low, high }) = measured {
         // A mean over all similarities from the threshold on, so it stands in their middle.
         let x = frame.x(f64::midpoint(threshold, 1.0));
-        let _ = write!(
-            out,
+        out += &format!(
             "<path class=\"measured\" d=\"M{x:.1} {low:.1}V{high:.1}M{0:.1} {low:.1}h8M{0:.1} {high:.1}h8\"/>\n\
              <circle class=\"measured\" cx=\"{x:.1}\" cy=\"{1:.1}\" r=\"3.6\"/>\n",
             x - 4.0,

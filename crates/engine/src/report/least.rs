@@ -38,7 +38,9 @@ mod tests {
         #[test]
         fn they_are_the_first_of_all_in_order(all in proptest::collection::vec(0u8..20, 0..60), most in 0usize..9) {
             let mut least = Least::new(most);
-            all.iter().for_each(|&item| least.offer(item));
+            for &item in &all {
+                least.offer(item);
+            }
             let mut sorted = all;
             sorted.sort_unstable();
             sorted.truncate(most);

@@ -298,8 +298,8 @@ fn settings(summary: &Summary) -> String {
         .map(|file| format!("<a href=\"{file}\">{file}</a>"))
         .collect();
     format!(
-        "{}<p>The same input with the same settings gives the same documents. Everything, not only samples, is in the files \
-         beside this page: {}.</p>\n",
+        "{}<p>The same input with the same settings gives the same documents. The files beside this page have more than \
+         samples: {}.</p>\n",
         table("All that decides the result", &[Column::Words("setting"), Column::Words("value")], &rows),
         files.join(", ")
     )

@@ -114,7 +114,7 @@ fn marked(document: &str, shared: Vec<Range<usize>>) -> String {
     let mut out = String::new();
     let mut at = 0;
     let end = document.len();
-    for range in shared.into_iter().chain([end..end]) {
+    for range in shared.into_iter().chain(std::iter::once(end..end)) {
         for (stretch, is_shared) in [(at..range.start, false), (range.clone(), true)] {
             if stretch.is_empty() {
                 continue;
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn marks_stand_around_what_is_shared() {
-        assert_eq!(marked("a<b>c", vec![1..4]), "a<mark>&lt;b&gt;</mark>c");
-        assert_eq!(marked("abc", vec![0..3]), "<mark>abc</mark>");
+        assert_eq!(marked("a<b>c d", vec![1..4, 6..7]), "a<mark>&lt;b&gt;</mark>c <mark>d</mark>");
+        assert_eq!(marked("abc", vec![0..2, 2..3]), "<mark>ab</mark><mark>c</mark>");
         assert_eq!(marked("abc", vec![]), "abc");
         assert_eq!(marked("", vec![]), "");
     }

@@ -6,7 +6,7 @@ use minwise_fuzz as fuzz;
 /// A seed with some bytes flipped, set, cut out, put in or repeated.
 fn damaged(seed: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = seed.to_vec();
-    for _ in 0..1 + random.next_u64() % 4 {
+    for _ in 0..=random.next_u64() % 4 {
         let at = (random.next_u64() % (bytes.len() as u64 + 1)) as usize;
         let until = (at + 1 + (random.next_u64() % 9) as usize).min(bytes.len());
         match random.next_u64() % 6 {

@@ -12,6 +12,8 @@
 //! | [`connected_bit`] | several registers that must agree together | O(1/k) | digest 04, 7 |
 //! | [`odd`] | parities of indexed minima | O(1/k) | digest 04, 8 |
 //! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
+//!
+//! One is about a run instead of a pair: [`ratio`], the share of pairs that was found, from a sample of documents.
 
 pub mod b_bit;
 pub mod bottom_k;
@@ -22,6 +24,7 @@ pub mod min_max;
 pub mod minhash;
 pub mod odd;
 pub mod one_permutation;
+pub mod ratio;
 pub mod sectional;
 pub mod super_minhash;
 

@@ -86,7 +86,7 @@ impl Observer for Progress {
             Stage::Weigh | Stage::Hash | Stage::Read => {
                 "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
             }
-            Stage::Candidates | Stage::Verify | Stage::Write | Stage::Estimate => {
+            Stage::Candidates | Stage::Verify | Stage::Audit | Stage::Write | Stage::Estimate => {
                 "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}"
             }
         };

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use minwise::cluster::{Cluster, Verdict, components, star};
 use minwise_corpus::Corpus;
 
+use crate::audit::{self, Audit};
 use crate::candidates;
 use crate::checkpoint;
 use crate::equal::Equals;
@@ -43,6 +44,8 @@ pub struct Decisions {
     pub clusters: u64,
     /// What was compared.
     pub verification: Verification,
+    /// What a sample says of the recall, if it was asked.
+    pub audit: Option<Audit>,
 }
 
 /// Decisions that have fallen while the run goes on.
@@ -166,9 +169,11 @@ pub fn dedup(
         let removed = group[1..].iter().filter(|&&document| is_input(document)).count();
         verification.expected_recall.add_certain(removed as u64);
     }
+    let audited = audit::Run { corpus, reading, equals: &equals, order: &order, settings, observer };
+    let audit = audited.audit(&candidates, is_duplicate)?;
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
-    Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification })
+    Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
 }
 
 /// How many documents have others removed in their favour.

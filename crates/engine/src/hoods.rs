@@ -255,6 +255,14 @@ impl Candidates {
         })
     }
 
+    /// Visits the documents that agree in each band, told by their places in keeper order; none where candidates are pairs.
+    pub(crate) fn for_each_group(&self, visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
+        match &self.meetings {
+            Meetings::Groups { groups, .. } => groups.for_each(visit),
+            Meetings::Pairs { .. } => Ok(()),
+        }
+    }
+
     /// The pairs that some neighbourhoods may give, if each document stands for `copies` of it.
     pub(crate) fn pairs_of(
         &self,

@@ -11,10 +11,12 @@
 //! * `verify` takes one such neighbourhood at a time, reads its documents again by position, and compares their
 //!   shingle sets exactly.
 //! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
+//! * [`audit`] compares a sample without bands, to measure what they found.
 //! * [`dedup`](mod@dedup) and [`pairs`](mod@pairs) are the two runs; [`output`] and [`report`] write what they decide.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 
+pub mod audit;
 mod candidates;
 mod checkpoint;
 pub mod compare;
@@ -60,7 +62,7 @@ pub use ranks::UnrankedCount;
 pub use read::{Reading, read};
 pub use rejects::{Rejected, Rejects};
 pub use screen::Screened;
-pub use settings::{FILTER_ERROR, ReadSettings, Search, Settings};
+pub use settings::{AUDIT, FILTER_ERROR, ReadSettings, Search, Settings};
 #[doc(hidden)]
 pub use store::seal;
 pub use verify::{Reordered, Verification};

@@ -15,6 +15,8 @@ pub enum Stage {
     Candidates,
     /// Verifying, in documents.
     Verify,
+    /// Comparing a sample with all documents, in documents.
+    Audit,
     /// Writing, in documents.
     Write,
     /// Comparing sketches, in documents.
@@ -31,6 +33,7 @@ impl Stage {
             Self::Read => "read",
             Self::Candidates => "candidates",
             Self::Verify => "verify",
+            Self::Audit => "audit",
             Self::Write => "write",
             Self::Estimate => "estimate",
         }

@@ -17,6 +17,30 @@ pub(crate) enum Which {
     Placed,
 }
 
+impl Documents {
+    /// Fills `out` with the sketch rows of consecutive documents, one behind the other; those on disk are read together.
+    pub(crate) fn rows_into(&self, mut documents: Range<u32>, out: &mut Vec<u32>) -> Result<(), Error> {
+        let words = self.shape.words;
+        out.resize(documents.len() * words, 0);
+        let mut rest = &mut out[..];
+        while !documents.is_empty() {
+            let (found, here) = match self.find_document(documents.start) {
+                Found::Held(columns, at) => {
+                    let rows = &columns.rows.as_slice()[at * words..];
+                    rest.copy_from_slice(&rows[..rest.len()]);
+                    return Ok(());
+                }
+                Found::Stored(segment, at) => ((segment, at), (segment.documents - at).min(documents.len())),
+            };
+            let (rows, behind) = rest.split_at_mut(here * words);
+            found.0.row_into(found.1, rows)?;
+            rest = behind;
+            documents.start += here as u32;
+        }
+        Ok(())
+    }
+}
+
 /// Gives out rows; those on disk are kept for a while, since the ones that are compared are compared often.
 #[derive(Debug)]
 pub(crate) struct RowReader<'a> {

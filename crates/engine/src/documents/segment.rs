@@ -237,6 +237,7 @@ impl Segment {
         self.scan(Section::BandKeys, band * self.documents, |&bytes| visit(u64::from_ne_bytes(bytes)))
     }
 
+    /// The row of a document, or those of several from it on.
     pub(super) fn row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
         self.read_into(Section::Rows, (at * self.words * 4) as u64, bytemuck::cast_slice_mut(out))
     }

@@ -28,6 +28,7 @@ use minwise_corpus::{Corpus, Output, Overwrite, escape_control};
 use serde::Serialize;
 
 use self::page::{Run, page};
+use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::large;
@@ -113,6 +114,8 @@ pub struct Summary {
     pub reordered_estimated: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
+    /// The share that was found of the pairs of a sample, if one was compared without bands.
+    pub audit: Option<Audit>,
     /// Bytes that were read, decompressed.
     pub bytes: u64,
 }
@@ -163,6 +166,7 @@ impl Summary {
             reordered: decisions.verification.reordered,
             reordered_estimated: decisions.verification.reordered_estimated,
             expected_recall: decisions.verification.expected_recall.value(),
+            audit: decisions.audit,
             bytes: corpus.size_bytes(),
         }
     }

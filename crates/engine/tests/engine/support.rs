@@ -115,6 +115,7 @@ pub fn with_registers(
         keep: Keep::default(),
         cluster: Cluster::Star,
         max_cluster: None,
+        audit: None,
         threads: 2,
         max_rejects: None,
         temporary: None,

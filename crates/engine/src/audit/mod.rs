@@ -1,0 +1,188 @@
+//! The audit: a sample of documents compared with all others without bands, to measure what bands found.
+//!
+//! The expected recall rests on the similarities of the pairs that were found and on the S-curve. The audit rests on
+//! neither:
+//!
+//! 1. [`sample`] draws documents of the inputs with equal chances, by the seed of the spec.
+//! 2. [`partners`] compares the sketch of each with those of all documents, and puts aside whatever cannot be similar,
+//!    but for an error of [`FILTER_ERROR`](crate::FILTER_ERROR) in each of two filters. What remains is read and compared
+//!    exactly. This gives the *true pairs* of the sample, those at or above the threshold.
+//! 3. [`met`] looks up which of them the run had as candidates, crowded shelves included.
+//!
+//! Pairs are counted by document, as the expected recall has them: a document has a pair with each other shingle set that is
+//! similar, and one with its own if it has equals, which is found whatever the bands. Two references are no pair, since
+//! nothing is decided about them. Of a document with more partners than can be read, some stand for all.
+//!
+//! Precision needs no sample: every pair that decides anything has been compared exactly, so it is 1.
+//!
+//! # What it may cost
+//!
+//! A twentieth of the run, counted in bytes and comparisons and not by the clock, so that the same input gives the same
+//! numbers on every machine. A byte of text takes some 7 ns until it is sketched. A comparison of sketches of one bit a register
+//! takes some 2 ns, and one of whole rows up to 16; a byte that is read and shingled again takes less than the first
+//! time. So one comparison for [`BYTES_A_COMPARISON`] bytes is a thirtieth, and reading one byte in [`BYTES_A_BYTE`] again
+//! another. Small corpora, of which a few milliseconds would be more, have [`FREE_COMPARISONS`] and [`FREE_BYTES`].
+
+mod met;
+mod partners;
+mod sample;
+mod sieve;
+
+use minwise::estimate::ratio::{Drawn, share_found};
+use minwise::verify::Measure;
+use minwise_corpus::Corpus;
+use serde::Serialize;
+
+use crate::equal::Equals;
+use crate::error::Error;
+use crate::hoods::Candidates;
+use crate::observe::{Observer, Stage};
+use crate::order::Order;
+use crate::read::Reading;
+use crate::settings::{Search, Settings};
+use partners::Partners;
+use sieve::Sieve;
+
+/// Bytes of the corpus that one comparison of two sketches is worth.
+const BYTES_A_COMPARISON: u64 = 10;
+/// Comparisons that are made however small the corpus is.
+const FREE_COMPARISONS: u64 = 1 << 20;
+/// Bytes of the corpus for one that is read again.
+const BYTES_A_BYTE: u64 = 40;
+/// Bytes that are read again however small the corpus is.
+const FREE_BYTES: u64 = 1 << 20;
+
+/// What a sample says of the recall.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Audit {
+    /// Documents that were drawn.
+    pub documents: u64,
+    /// Their pairs at or above the threshold, as far as they were compared exactly.
+    pub pairs: u64,
+    /// Those of them that the run had as candidates.
+    pub found: u64,
+    /// The share of all such pairs that is found; 1 if there are none.
+    pub recall: f64,
+    /// The lower end of its 95 % confidence interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// The run that is audited.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub corpus: &'a Corpus,
+    pub reading: &'a Reading,
+    pub equals: &'a Equals,
+    pub order: &'a Order,
+    pub settings: &'a Settings,
+    pub observer: &'a dyn Observer,
+}
+
+impl Run<'_> {
+    /// Audits a run, given its candidates and which documents repeat another. Nothing where no audit is wanted, where nothing
+    /// can be missed, or where sketches cannot say what is unlike.
+    pub(crate) fn audit(
+        &self,
+        candidates: &Candidates,
+        is_duplicate: impl Fn(u32) -> bool,
+    ) -> Result<Option<Audit>, Error> {
+        let Self { reading, settings, .. } = *self;
+        let inputs = reading.references..reading.documents.len() as u32;
+        let banded = settings.search == Search::Banding && settings.measure == Measure::Jaccard;
+        let Some(asked) = settings.audit.filter(|_| banded && !inputs.is_empty()) else { return Ok(None) };
+        let Some(sieve) = Sieve::new(settings)? else { return Ok(None) };
+        self.observer.begin(Stage::Audit, reading.documents.len() as u64);
+        let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
+        let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
+        let drawn = sample::draw(inputs.clone(), size as usize, settings.spec.seed);
+
+        // Equal documents have one set, which is compared once.
+        let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let partners = partners::find(self, &sieve, &sets, bounds.read_again())?;
+        let pairs: Vec<(u32, u32)> = sets
+            .iter()
+            .zip(&partners)
+            .flat_map(|(&set, partners)| partners.similar.iter().map(move |&partner| (set, partner)))
+            .collect();
+        let met = met::met(self, candidates, &is_duplicate, &pairs)?;
+        let unseen = 1.0 - drawn.len() as f64 / inputs.len() as f64;
+        Ok(Some(self.add_up(&drawn, &sets, &partners, &met, unseen)))
+    }
+
+    /// Adds up what was seen of the drawn documents. `met` has the similar partners of all sets, one after the other.
+    fn add_up(&self, drawn: &[u32], sets: &[u32], partners: &[Partners], met: &[bool], unseen: f64) -> Audit {
+        let mut met = met.iter();
+        let seen: Vec<[u64; 2]> = partners
+            .iter()
+            .map(|partners| {
+                let found = met.by_ref().take(partners.similar.len()).filter(|&&met| met).count();
+                [partners.similar.len() as u64, found as u64]
+            })
+            .collect();
+        let mut audit =
+            Audit { documents: drawn.len() as u64, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
+        let mut whole = true;
+        let by_document: Vec<Drawn> = drawn
+            .iter()
+            .map(|&document| {
+                let first = self.equals.first(document);
+                let certain = u64::from(self.equals.copies(first) > 1);
+                let at = sets.binary_search(&first).unwrap_or_else(|_| unreachable!("its set was compared"));
+                let [pairs, found] = seen[at];
+                audit.pairs += certain + pairs;
+                audit.found += certain + found;
+                whole &= partners[at].stand_for == 1.0;
+                let counted = |seen: u64| certain as f64 + partners[at].stand_for * seen as f64;
+                Drawn { pairs: counted(pairs), found: counted(found) }
+            })
+            .collect();
+        let share = share_found(&by_document, if whole { unseen } else { 1.0 });
+        Audit { recall: share.value, low: share.interval.0, high: share.interval.1, ..audit }
+    }
+}
+
+/// What an audit may do, as the corpus allows it.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    bytes: u64,
+    documents: u64,
+}
+
+impl Bounds {
+    fn new(bytes: u64, documents: u64) -> Self {
+        Self { bytes, documents: documents.max(1) }
+    }
+
+    /// Bytes of text that may be read again.
+    fn read_again(self) -> u64 {
+        (self.bytes / BYTES_A_BYTE).max(FREE_BYTES)
+    }
+
+    /// How many documents are drawn of `asked`, if comparing two sketches costs this much.
+    fn sample(self, asked: u64, cost: u64) -> u64 {
+        let comparisons = (self.bytes / BYTES_A_COMPARISON).max(FREE_COMPARISONS) / cost;
+        // A document and one partner of it are to be read.
+        let read = self.read_again() / (2 * self.bytes / self.documents).max(1);
+        asked.min(comparisons / self.documents).min(read).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_corpora_are_seen_whole_and_large_ones_in_part() {
+        assert_eq!(Bounds::new(300 * 1000, 300).sample(1000, 1).min(300), 300);
+        // 5 million documents of a kilobyte: a hundred comparisons each.
+        assert_eq!(Bounds::new(5_000_000_000, 5_000_000).sample(1000, 1), 100);
+        assert_eq!(Bounds::new(5_000_000_000, 5_000_000).sample(1000, 8), 12);
+        assert_eq!(Bounds::new(50_000_000_000, 5_000_000).sample(1000, 1), 1000);
+        // A hundred documents of a megabyte: one of them is a hundredth of the run.
+        assert_eq!(Bounds::new(100_000_000, 100).sample(1000, 1), 1);
+    }
+}

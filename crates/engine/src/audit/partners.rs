@@ -12,8 +12,8 @@ use crate::sets::{Budget, Loader, Room, Sets};
 
 /// Documents whose rows are compared together.
 const BLOCK: usize = 1024;
-/// Documents near one of the sample that are read, at most.
-const MOST: usize = 64;
+/// Documents near one of the sample that are read, at most. It takes families of more, or sketches that tell little apart.
+const MOST: usize = 256;
 
 /// What was found out about one set of the sample.
 #[derive(Debug)]

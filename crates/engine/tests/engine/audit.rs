@@ -36,9 +36,9 @@ fn families(documents: usize) -> Vec<String> {
     texts
 }
 
-/// Weak enough that every fourth or fifth pair is missed.
+/// Weak enough that every fourth pair is missed.
 fn weak(seed: u64, audit: u64) -> Settings {
-    let mut settings = with_registers("words:1", THRESHOLD, 4, 6, 128);
+    let mut settings = with_registers("words:1", THRESHOLD, 8, 6, 128);
     settings.spec.seed = seed;
     settings.audit = Some(audit);
     settings.threads = 1;
@@ -124,18 +124,15 @@ fn a_sample_of_all_documents_is_the_truth() {
 fn the_interval_covers_the_truth() {
     let texts = families(300);
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
-    for sampled in [40, 100] {
-        let (mut covered, mut sum) = (0, 0.0);
-        for seed in 0..1000 {
-            let settings = weak(seed, sampled);
-            let (recall, audit) = (truth.recall(&settings), audit(&documents, &settings));
-            covered += u32::from((audit.low..=audit.high).contains(&recall));
-            sum += recall;
-        }
-        eprintln!("{sampled}: {covered}, {}", sum / 1000.0);
-        assert!(sum / 1000.0 < 0.85, "{sum}: this banding is not weak");
-        assert!(covered >= 930, "{covered} of 1000 intervals from {sampled} documents cover the truth");
+    let (mut covered, mut sum) = (0, 0.0);
+    for seed in 0..1000 {
+        let settings = weak(seed, 60);
+        let (recall, audit) = (truth.recall(&settings), audit(&documents, &settings));
+        covered += u32::from((audit.low..=audit.high).contains(&recall));
+        sum += recall;
     }
+    assert!((700.0..850.0).contains(&sum), "{sum}: this banding is not as weak as it should be");
+    assert!(covered >= 930, "{covered} of 1000 intervals cover the truth");
 }
 
 #[test]
@@ -166,9 +163,12 @@ fn all_rows_and_filters() {
     // What a filter puts aside by mistake is missed, too.
     let strict = Settings { filter: Some(0.4), ..weak(1, 300) };
     assert!(audit(&documents, &strict).recall < truth.recall(&strict));
+    // Copied bins of so few shingles reject next to nothing, so some documents stand for all that are near.
     let mut copied = weak(1, 300);
     copied.spec.method = "one-permutation:128".parse().unwrap();
-    assert_eq!(audit(&documents, &copied).recall, truth.recall(&copied));
+    let (audit, (all, found)) = (audit(&documents, &copied), truth.pairs(&copied));
+    assert!(audit.pairs < all, "{} of {all}", audit.pairs);
+    assert!((audit.low..audit.high).contains(&(found as f64 / all as f64)), "{audit:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::hoods::Candidates;
 use crate::rows::Rows;
 use crate::screen::{OrderScreen, Screen, Screened};
-use crate::settings::{CONNECTED, KEPT};
+use crate::settings::{CONNECTED, FILTER_ERROR, KEPT};
 
 /// A pair, by places in keeper order.
 struct Pair {
@@ -64,7 +64,7 @@ pub(super) fn met(
 
 /// What a run puts candidates aside by.
 struct Filters {
-    screen: Screen,
+    screen: Option<Screen>,
     order: Option<OrderScreen>,
 }
 
@@ -72,7 +72,10 @@ impl Filters {
     fn new(run: &Run<'_>, rows: &Rows) -> Result<Self, Error> {
         let placed = run.reading.documents.shape().placed_words.is_some();
         let order = if placed { OrderScreen::new(run.settings)? } else { None };
-        Ok(Self { screen: Screen::new(run.settings, rows)?, order })
+        // What passed a filter of the audit passes the same one again.
+        let other = run.settings.filter.is_some_and(|error| error != FILTER_ERROR);
+        let screen = if other { Some(Screen::new(run.settings, rows)?) } else { None };
+        Ok(Self { screen, order })
     }
 
     /// Whether a pair was put aside, given its rows, and the other ones if they are asked for.
@@ -82,7 +85,8 @@ impl Filters {
         [a, b]: [&[u32]; 2],
         placed: impl FnOnce() -> Result<(&'r [u32], &'r [u32]), Error>,
     ) -> Result<bool, Error> {
-        if self.screen.asks() && self.screen.rejects(rows, a, b, &mut Screened::default()) {
+        let rejects = |screen: &Screen| screen.rejects(rows, a, b, &mut Screened::default());
+        if self.screen.as_ref().is_some_and(rejects) {
             return Ok(true);
         }
         let Some(order) = &self.order else { return Ok(false) };

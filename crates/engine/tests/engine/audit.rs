@@ -141,8 +141,8 @@ fn it_does_not_depend_on_threads_or_memory() {
     let documents = Documents::new(&texts);
     let alone = audit(&documents, &weak(3, 200));
     assert_eq!(alone.documents, 200);
-    for (threads, memory) in [(2, Memory::default()), (1, Memory::with_room(1)), (3, Memory::with_room(1 << 20))]
-    {
+    let little = Memory::with_room(256 << 10);
+    for (threads, memory) in [(2, Memory::default()), (1, little), (3, little)] {
         let settings = Settings { threads, memory, ..weak(3, 200) };
         assert_eq!(audit(&documents, &settings), alone);
     }

@@ -114,6 +114,11 @@ pub struct DedupArgs {
     #[arg(long, value_name = "N")]
     pub max_cluster: Option<String>,
 
+    /// Compare N documents, drawn by the seed, with all others without bands, and tell which share of their near-duplicates was
+    /// found; fewer where that would take more than a twentieth of the run. 0 or `off` for none.
+    #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
+    pub audit: String,
+
     #[command(flatten)]
     pub work: WorkArgs,
     #[command(flatten)]

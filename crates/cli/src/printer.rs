@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use minwise_corpus::{visible, visible_json, visible_lines};
 use minwise_engine::Search;
+use minwise_engine::audit::Audit;
 use minwise_engine::report::Summary;
 use serde_json::json;
 
@@ -206,7 +207,7 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
          removed     {removed}\n\
          rejected    {}\n\
          candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}\n\
-         recall      {:.4} expected, {}\n\
+         recall      {:.4} expected, {}{}\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
         grouped(summary.kept),
@@ -219,12 +220,26 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         if summary.measure == "jaccard" { String::new() } else { format!(" by {}", summary.measure) },
         summary.expected_recall,
         found_by_name(&summary.search, summary.bands, summary.rows),
+        summary.audit.as_ref().map_or(String::new(), measured),
         summary.spec,
         summary.keep,
         summary.cluster,
         grouped(((summary.read + summary.reference) as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
+}
+
+/// What an audit measured.
+fn measured(audit: &Audit) -> String {
+    let Audit { recall, low, high, .. } = *audit;
+    let documents = counted(audit.documents, "document");
+    let pairs = counted(audit.pairs, "pair");
+    match audit.pairs {
+        0 => format!("; no pairs to measure it by in {documents}"),
+        // Without any doubt, every document was looked at.
+        _ if low >= high => format!("; {recall:.4} measured, by all {pairs} of {documents}"),
+        _ => format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents})"),
+    }
 }
 
 /// Pairs that are reordered, exactly and by their sketches.

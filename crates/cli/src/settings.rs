@@ -82,6 +82,13 @@ pub fn max_cluster(text: Option<&str>, problems: &mut Problems) -> Option<u64> {
     text.map(|most| count(problems, "--max-cluster", most) as u64)
 }
 
+/// Documents that are audited, if any are to be.
+pub fn audit(text: &str, problems: &mut Problems) -> Option<u64> {
+    let documents =
+        if text == "off" { 0 } else { problems.number("--audit", text, "a whole number or `off`") };
+    Some(documents).filter(|&documents| documents > 0)
+}
+
 /// The sketch with this many registers; the default stands in for one that is not possible.
 pub fn method(registers: &str, problems: &mut Problems) -> Method {
     let before = problems.0.len();
@@ -311,6 +318,7 @@ pub fn run(
         keep,
         cluster,
         max_cluster: None,
+        audit: None,
         threads,
         max_rejects,
         temporary: None,

@@ -13,7 +13,7 @@ use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{
     Part, Target, write_annotated, write_files, write_kept_as_decided, write_records,
 };
-use minwise_engine::report::{Extras, Report, Summary, ThisRun};
+use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, ThisRun};
 use minwise_engine::work::{self, Manifest, Work};
 use minwise_engine::{Reading, Settings, Stage, read};
 
@@ -31,9 +31,11 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut options = settings::read_options(&args.inputs, &mut problems);
     let cluster = problems.parse("--cluster", &args.cluster);
     let max_cluster = settings::max_cluster(args.max_cluster.as_deref(), &mut problems);
+    let audit = settings::audit(&args.audit, &mut problems);
     let compression: TableCompression = problems.parse("--compression", &args.compression);
     let mut settings = settings::run(&args.sketch, &args.run, &args.keep, cluster, problems)?;
     settings.max_cluster = max_cluster;
+    settings.audit = audit;
     settings.temporary.clone_from(&options.spool_dir);
     options.value_fields = settings::value_fields(&settings.keep)?;
 
@@ -260,7 +262,12 @@ impl Targets {
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
             let this_run = ThisRun { command: shell::command(), stages: progress.times() };
-            let extras = Extras { measured_recall: None, this_run: Some(this_run) };
+            let measured_recall = decisions.audit.map(|audit| MeasuredRecall {
+                value: audit.recall,
+                low: audit.low,
+                high: audit.high,
+            });
+            let extras = Extras { measured_recall, this_run: Some(this_run) };
             report.write(corpus, reading, decisions, settings, summary, &extras)?;
         }
         Ok(Written { outputs: finished, report })

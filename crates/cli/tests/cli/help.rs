@@ -95,6 +95,13 @@ fn dedup() {
               Remove nothing of clusters with more than N documents; the report lists them, with
               passages that they share, in `large-clusters.jsonl`
 
+          --audit <N>
+              Compare N documents, drawn by the seed, with all others without bands, and tell which
+              share of their near-duplicates was found; fewer where that would take more than a
+              twentieth of the run. 0 or `off` for none
+              
+              [default: 1000]
+
           --work <DIR>
               A folder in which the run keeps what it has found out, so that `--resume` can go on after
               whatever ended it; removed when the run is done

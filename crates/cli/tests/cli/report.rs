@@ -135,3 +135,30 @@ fn a_weak_banding_is_admitted() {
     let recall = summary["expected_recall"].as_f64().unwrap();
     assert!((recall - expected).abs() < 1e-9, "{recall} against {expected}");
 }
+
+/// So few documents are all looked at, and the measured recall is exact.
+#[test]
+fn the_audit_is_in_the_summary() {
+    let desk = desk();
+    let audited = |options: &str| {
+        let run = desk.run(&format!("dedup in.jsonl --dry-run --report report --force {options}")).exit(2);
+        (run, desk.json("report/summary.json")["audit"].clone())
+    };
+    let (run, audit) = audited("");
+    let number = |name: &str| audit[name].as_f64().unwrap_or_else(|| panic!("{name} in {audit}"));
+    assert!(number("pairs") > 0.0 && number("found") <= number("pairs"), "{audit}");
+    for name in ["recall", "low", "high"] {
+        assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
+    }
+    let measured = format!("measured, by all {} pairs of {} documents", audit["pairs"], audit["documents"]);
+    assert!(run.summary("recall").ends_with(&measured), "{run}");
+    // A part of them leaves something open.
+    let (_, some) = audited("--audit 3");
+    assert_eq!(some["documents"], 3);
+    assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
+    for off in ["--audit 0", "--audit off", "--candidates all"] {
+        let (run, audit) = audited(off);
+        assert_eq!(audit, json!(null), "{off}");
+        assert!(!run.summary("recall").contains("measured"), "{run}");
+    }
+}

@@ -100,9 +100,8 @@ impl Sieve {
     /// Visits the documents of a block, by their places in it, that may be similar to one.
     pub(super) fn for_each_near(&self, probe: &Probe, block: &mut Block, mut visit: impl FnMut(usize)) {
         let Block { rows, bits, counts } = block;
-        let passes = |other: &[u32]| {
-            !self.screen.rejects(&self.rows, &probe.row, other, &mut Screened::default())
-        };
+        let passes =
+            |other: &[u32]| !self.screen.rejects(&self.rows, &probe.row, other, &mut Screened::default());
         let others = rows.chunks_exact(self.rows.words());
         match &self.bits {
             None => others.enumerate().filter(|(_, other)| passes(other)).for_each(|(at, _)| visit(at)),

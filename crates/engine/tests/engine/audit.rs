@@ -155,8 +155,7 @@ fn all_rows_and_filters() {
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
     for bits in [None, Some("1"), Some("2.5")] {
         for filter in [None, Some(1e-6)] {
-            let settings =
-                Settings { bits: bits.map(|bits| bits.parse().unwrap()), filter, ..weak(1, 300) };
+            let settings = Settings { bits: bits.map(|bits| bits.parse().unwrap()), filter, ..weak(1, 300) };
             assert_eq!(audit(&documents, &settings).recall, truth.recall(&settings), "{bits:?} {filter:?}");
         }
     }

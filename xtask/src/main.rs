@@ -19,6 +19,7 @@ use run::{cargo, has_nextest, python_venv};
 const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test [FILTER]      run every test
+cargo x test-browser       those of the pages in a browser only, which `test` without a filter runs too
 cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
@@ -47,6 +48,7 @@ fn task(args: &[&str]) -> Result<()> {
     match args {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
         ["test", filter @ ..] => test(filter),
+        ["test-browser"] => browser::test(),
         ["lint"] => lint(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),

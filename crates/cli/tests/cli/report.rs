@@ -96,6 +96,21 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
     }
 }
 
+/// References are compared with and not counted, neither their documents nor what was rejected of them.
+#[test]
+fn the_page_counts_what_is_not_of_a_reference() {
+    let desk = desk();
+    desk.write("ref.jsonl", record("r", &prose(1, 60)) + "bad\n");
+    desk.run("dedup in.jsonl --against ref.jsonl --dry-run --report report").exit(2);
+    let page = desk.text("report/index.html");
+    assert!(page.contains("Compared with 1 document of references, which stay."), "{page}");
+    assert!(page.contains(
+        "<th scope=\"row\"><bdi>in.jsonl</bdi></th><td class=\"number\" data-name=\"read\">8</td>"
+    ));
+    assert!(!page.contains("<bdi>ref.jsonl</bdi>"), "{page}");
+    assert!(page.contains("<h4>kept <b><bdi>r</bdi></b></h4>"), "{page}");
+}
+
 /// A report is never mixed with an older one.
 #[test]
 fn a_report_that_is_there_is_refused_without_force() {

@@ -6,15 +6,16 @@
 //!            document go together (a family is found or missed as one), so Σ mᵢ pairs say less than as many that
 //!            were drawn one by one. How much less is the design effect, and Wilson's interval is taken on Σ mᵢ over it.
 //! Symbols    n → documents drawn; N → documents there are; R → `value`; D → the design effect.
-//! Formula    R = Σ fᵢ / Σ mᵢ; v = n/(n−1) · Σ (fᵢ − R mᵢ)² / (Σ mᵢ)², D as seen = v Σ mᵢ / (R (1−R)); D at most, where pairs
-//!            of one document are all found or all missed, = Σ mᵢ² / Σ mᵢ. With d documents that tell pairs apart,
-//!            D = (d · D as seen + z² · D at most) / (d + z²), and at least 1. Effective size: Σ mᵢ / D / (1 − n/N).
+//! Formula    R = Σ fᵢ / Σ mᵢ; v = n/(n−1) · Σ (fᵢ − R mᵢ)² / (Σ mᵢ)², D as seen = v Σ mᵢ / (R (1−R)); D together, where pairs
+//!            of one document are all found or all missed and it counts as one trial, = the mean of mᵢ over documents
+//!            that have pairs. With d documents that tell pairs apart, D = (d · D as seen + z² · D together) / (d + z²),
+//!            and at least 1. Effective size: Σ mᵢ / D / (1 − n/N).
 //! Error      The interval is one of 95 %; `audit::the_interval_covers_the_truth` of the engine counts how often it
 //!            covers. R is biased by O(1/n), as every ratio of sums.
 //! Differs    The literature takes D as seen alone. Where nothing or next to nothing was missed it is undefined or rests
 //!            on a document or two, and the first miss would make the interval several times narrower. So documents of
-//!            the worst kind are added to those that were seen, z² of them, as many as Wilson's interval adds trials:
-//!            with many misses they do not matter, without any they are all there is.
+//!            that kind are added to those that were seen, z² of them, as many as Wilson's interval adds trials: with
+//!            many misses they do not matter, without any they are all there is.
 
 use super::{Z_95, wilson_interval};
 
@@ -60,20 +61,20 @@ pub fn share_found(drawn: &[Drawn], unseen: f64) -> Share {
 /// How many times more pairs are needed than if they had been drawn one by one.
 fn design_effect(drawn: &[Drawn], value: f64) -> f64 {
     let pairs: f64 = drawn.iter().map(|drawn| drawn.pairs).sum();
-    let most = drawn.iter().map(|drawn| drawn.pairs * drawn.pairs).sum::<f64>() / pairs;
+    let together = pairs / drawn.iter().filter(|drawn| drawn.pairs > 0.0).count() as f64;
     // Where nearly all is found, only misses tell how pairs go together; where nearly nothing is, only finds.
     let misses = drawn.iter().filter(|drawn| drawn.found < drawn.pairs).count();
     let finds = drawn.iter().filter(|drawn| drawn.found > 0.0).count();
     let telling = misses.min(finds) as f64;
     let documents = drawn.len() as f64;
     if telling == 0.0 || documents < 2.0 {
-        return most.max(1.0);
+        return together.max(1.0);
     }
     let residual = |drawn: &Drawn| (drawn.found - value * drawn.pairs).powi(2);
     let squares: f64 = drawn.iter().map(residual).sum();
     let seen = documents / (documents - 1.0) * squares / (pairs * value * (1.0 - value));
     let added = Z_95 * Z_95;
-    ((telling * seen + added * most) / (telling + added)).max(1.0)
+    ((telling * seen + added * together) / (telling + added)).max(1.0)
 }
 
 #[cfg(test)]

@@ -18,10 +18,11 @@
 //! # What it may cost
 //!
 //! A twentieth of the run, counted in bytes and comparisons and not by the clock, so that the same input gives the same
-//! numbers on every machine. A byte of text takes some 7 ns until it is sketched. A comparison of sketches of one bit a register
-//! takes some 2 ns, and one of whole rows up to 16; a byte that is read and shingled again takes less than the first
-//! time. So one comparison for [`BYTES_A_COMPARISON`] bytes is a thirtieth, and reading one byte in [`BYTES_A_BYTE`] again
-//! another. Small corpora, of which a few milliseconds would be more, have [`FREE_COMPARISONS`] and [`FREE_BYTES`].
+//! numbers on every machine. A byte of text takes some 6 ns until it is decided about. A comparison of sketches of one bit a
+//! register takes some 4 ns, and one of whole rows several times that; a byte that is read and shingled again takes less than
+//! the first time. So one comparison for [`BYTES_A_COMPARISON`] bytes is a thirty-fifth of the run, and one byte read again
+//! in [`BYTES_A_BYTE`] a sixtieth. Small corpora, of which a few milliseconds would be more, have [`FREE_COMPARISONS`] and
+//! [`FREE_BYTES`].
 
 mod met;
 mod partners;
@@ -44,11 +45,11 @@ use partners::Partners;
 use sieve::Sieve;
 
 /// Bytes of the corpus that one comparison of two sketches is worth.
-const BYTES_A_COMPARISON: u64 = 10;
+const BYTES_A_COMPARISON: u64 = 24;
 /// Comparisons that are made however small the corpus is.
 const FREE_COMPARISONS: u64 = 1 << 20;
 /// Bytes of the corpus for one that is read again.
-const BYTES_A_BYTE: u64 = 40;
+const BYTES_A_BYTE: u64 = 64;
 /// Bytes that are read again however small the corpus is.
 const FREE_BYTES: u64 = 1 << 20;
 
@@ -178,9 +179,9 @@ mod tests {
     #[test]
     fn small_corpora_are_seen_whole_and_large_ones_in_part() {
         assert_eq!(Bounds::new(300 * 1000, 300).sample(1000, 1).min(300), 300);
-        // 5 million documents of a kilobyte: a hundred comparisons each.
-        assert_eq!(Bounds::new(5_000_000_000, 5_000_000).sample(1000, 1), 100);
-        assert_eq!(Bounds::new(5_000_000_000, 5_000_000).sample(1000, 8), 12);
+        // 5 million documents of 2.4 kB: a hundred comparisons each.
+        assert_eq!(Bounds::new(12_000_000_000, 5_000_000).sample(1000, 1), 100);
+        assert_eq!(Bounds::new(12_000_000_000, 5_000_000).sample(1000, 8), 12);
         assert_eq!(Bounds::new(50_000_000_000, 5_000_000).sample(1000, 1), 1000);
         // A hundred documents of a megabyte: one of them is a hundredth of the run.
         assert_eq!(Bounds::new(100_000_000, 100).sample(1000, 1), 1);

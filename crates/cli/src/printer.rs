@@ -233,9 +233,9 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
 fn measured(audit: &Audit) -> String {
     let Audit { recall, low, high, .. } = *audit;
     let documents = counted(audit.documents, "document");
-    let pairs = counted(audit.pairs, "pair");
+    let pairs = counted(audit.pairs, "partner");
     match audit.pairs {
-        0 => format!("; no pairs to measure it by in {documents}"),
+        0 => format!("; no partners to measure it by in {documents}"),
         // Without any doubt, every document was looked at.
         _ if low >= high => format!("; {recall:.4} measured, by all {pairs} of {documents}"),
         _ => format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents})"),

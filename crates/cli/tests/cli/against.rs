@@ -34,7 +34,7 @@ fn what_repeats_a_reference_or_an_earlier_input_goes() {
     removed     3 in 3 clusters, 1 of them with equal shingles
     rejected    0
     candidates  3, 0 put aside by 100 % of their registers; 3 compared exactly, 2 of them at or above 0.8
-    recall      0.9992 expected, from 16 bands of 6 rows
+    recall      0.9992 expected, from 16 bands of 6 rows; 1.0000 measured, by all 4 partners of 5 documents
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep longest, cluster star)
     time        [time]
     ");

@@ -21,7 +21,7 @@ fn the_example_runs_as_the_readme_says() {
     removed     18 in 14 clusters, 6 of them with equal shingles
     rejected    0
     candidates  14, 1 put aside by 99 % of their registers; 13 compared exactly, 12 of them at or above 0.8
-    recall      0.9999 expected, from 16 bands of 6 rows
+    recall      0.9999 expected, from 16 bands of 6 rows; 1.0000 measured, by all 45 partners of 48 documents
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
     time        [time]
     ");
@@ -190,7 +190,7 @@ fn options_that_exclude_one_another() {
     removed     0
     rejected    0
     candidates  0; 0 compared exactly, 0 of them at or above 0.8
-    recall      1.0000 expected, from 4 bands of 4 rows
+    recall      1.0000 expected, from 4 bands of 4 rows; no partners to measure it by in 1 document
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
     time        [time]
     ");

@@ -99,7 +99,7 @@ fn dedup() {
               Compare N documents, drawn by the seed, with all others without bands, and tell which
               share of their near-duplicates was found; fewer where that would take more than a
               twentieth of the run. 0 or `off` for none
-              
+
               [default: 1000]
 
           --work <DIR>

@@ -66,7 +66,7 @@ fn what_cannot_be_ranked_is_told_and_counted() {
     removed     4 in 1 cluster, 1 of them with equal shingles
     rejected    0
     candidates  3, 0 put aside by 100 % of their registers; 3 compared exactly, 3 of them at or above 0.8
-    recall      0.9991 expected, from 16 bands of 6 rows
+    recall      0.9991 expected, from 16 bands of 6 rows; 1.0000 measured, by all 17 partners of 5 documents
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep newest:date;max:score, cluster star)
     time        [time]
     ");

@@ -36,7 +36,7 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     spared      4 in 1 cluster of more than 4 documents, all of which stay
     rejected    0
     candidates  4, 0 put aside by 100 % of their registers; 4 compared exactly, 4 of them at or above 0.8
-    recall      0.9990 expected, from 16 bands of 6 rows
+    recall      0.9990 expected, from 16 bands of 6 rows; 1.0000 measured, by all 19 partners of 8 documents
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
     time        [time]
     ");

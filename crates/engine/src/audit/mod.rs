@@ -20,8 +20,8 @@
 //! A twentieth of the run, counted in bytes and comparisons and not by the clock, so that the same input gives the same
 //! numbers on every machine. A byte of text takes some 6 ns until it is decided about. A comparison of sketches of one bit a
 //! register takes some 4 ns, and one of whole rows several times that; a byte that is read and shingled again takes less than
-//! the first time. So one comparison for [`BYTES_A_COMPARISON`] bytes is a thirty-fifth of the run, and one byte read again
-//! in [`BYTES_A_BYTE`] a sixtieth. Small corpora, of which a few milliseconds would be more, have [`FREE_COMPARISONS`] and
+//! the first time. So one comparison for [`BYTES_A_COMPARISON`] bytes is a fiftieth of the run, and so is one byte read again
+//! in [`BYTES_A_BYTE`]. Small corpora, of which a few milliseconds would be more, have [`FREE_COMPARISONS`] and
 //! [`FREE_BYTES`].
 
 mod met;
@@ -45,7 +45,7 @@ use partners::Partners;
 use sieve::Sieve;
 
 /// Bytes of the corpus that one comparison of two sketches is worth.
-const BYTES_A_COMPARISON: u64 = 24;
+const BYTES_A_COMPARISON: u64 = 32;
 /// Comparisons that are made however small the corpus is.
 const FREE_COMPARISONS: u64 = 1 << 20;
 /// Bytes of the corpus for one that is read again.
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn small_corpora_are_seen_whole_and_large_ones_in_part() {
         assert_eq!(Bounds::new(300 * 1000, 300).sample(1000, 1).min(300), 300);
-        // 5 million documents of 2.4 kB: a hundred comparisons each.
-        assert_eq!(Bounds::new(12_000_000_000, 5_000_000).sample(1000, 1), 100);
-        assert_eq!(Bounds::new(12_000_000_000, 5_000_000).sample(1000, 8), 12);
-        assert_eq!(Bounds::new(50_000_000_000, 5_000_000).sample(1000, 1), 1000);
+        // 5 million documents of 3.2 kB: a hundred comparisons each.
+        assert_eq!(Bounds::new(16_000_000_000, 5_000_000).sample(1000, 1), 100);
+        assert_eq!(Bounds::new(16_000_000_000, 5_000_000).sample(1000, 8), 12);
+        assert_eq!(Bounds::new(160_000_000_000, 5_000_000).sample(1000, 1), 1000);
         // A hundred documents of a megabyte: one of them is a hundredth of the run.
         assert_eq!(Bounds::new(100_000_000, 100).sample(1000, 1), 1);
     }

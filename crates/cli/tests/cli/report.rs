@@ -165,7 +165,8 @@ fn the_audit_is_in_the_summary() {
     for name in ["recall", "low", "high"] {
         assert_eq!(number(name), number("found") / number("pairs"), "{name} in {audit}");
     }
-    let measured = format!("measured, by all {} pairs of {} documents", audit["pairs"], audit["documents"]);
+    let measured =
+        format!("measured, by all {} partners of {} documents", audit["pairs"], audit["documents"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
     // A part of them leaves something open.
     let (_, some) = audited("--audit 3");

@@ -21,7 +21,7 @@ use crate::settings::{CONNECTED, FILTER_ERROR, KEPT};
 struct Pair {
     earlier: u32,
     later: u32,
-    /// Bands that it shares and whose shelves are not known to be crowded.
+    /// Bands that it shares and whose shelves are not known to be crowded, ascending.
     bands: Vec<u32>,
     /// Whether it met on a crowded shelf.
     met: bool,
@@ -112,7 +112,6 @@ impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelve
         for_each_group: impl FnOnce(&mut dyn FnMut(u32, &[u32])) -> Result<(), Error>,
         pairs: &mut [Pair],
     ) -> Result<(), Error> {
-        pairs.iter_mut().for_each(|pair| pair.bands.sort_unstable());
         let mut by_later: Vec<u32> = (0..pairs.len() as u32).collect();
         by_later.sort_unstable_by_key(|&pair| pairs[pair as usize].later);
         let mut failed = Ok(());

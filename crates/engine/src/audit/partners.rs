@@ -131,7 +131,9 @@ fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> 
         }
         Ok::<(), Error>(())
     })?;
-    all.iter_mut().for_each(|near| near.some.sort_unstable());
+    for near in &mut all {
+        near.some.sort_unstable();
+    }
     Ok(all)
 }
 

@@ -17,7 +17,7 @@ pub(super) fn draw(documents: Range<u32>, size: usize, seed: u64) -> Vec<u32> {
     let mut drawn = BTreeSet::new();
     for last in all.saturating_sub(size)..all {
         // The upper half of a product: even but for one part in 2³².
-        let any = (u128::from(random.next_u64()) * (last as u128 + 1) >> 64) as u32;
+        let any = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as u32;
         if !drawn.insert(documents.start + any) {
             drawn.insert(documents.start + last as u32);
         }

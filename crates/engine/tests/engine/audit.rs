@@ -16,7 +16,7 @@ fn families(documents: usize) -> Vec<String> {
     let mut texts: Vec<String> = vec![];
     for family in 0.. {
         let words: Vec<String> = (0..50).map(|at| format!("f{family}w{at}")).collect();
-        for member in 0..1 + random.below(9).min(random.below(9)) {
+        for member in 0..=random.below(9).min(random.below(9)) {
             if random.below(8) == 0 && member > 0 {
                 texts.push(texts[texts.len() - 1].clone());
                 continue;

@@ -149,7 +149,7 @@ fn dedup_follows_the_plan() {
         let plan = desk.run(&format!("plan {options}")).exit(0);
         let run = desk.run(&format!("dedup in.jsonl --dry-run {options}")).exit(0);
         let recall = run.summary("recall");
-        let from = recall.split_once("from ").unwrap().1.split_once(";").unwrap().0.to_owned();
+        let from = recall.split_once("from ").unwrap().1.split_once(';').unwrap().0.to_owned();
         assert!(plan.text().starts_with(&format!("{from}, ")), "{from}\n{plan}");
     }
 }

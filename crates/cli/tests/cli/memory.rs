@@ -80,7 +80,8 @@ fn many_candidates_do_not_fill_the_memory() {
     let documents = 4000;
     let desk = corpus(documents, |i| prose(i, 8));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --candidates all --filter-error off --threads 1");
-    let allowed = 2 * documents * (512 + 96) + 64 * MIB;
+    // 64 MiB a thread for what is read and compared, and 16 MiB for the pairs that stay in memory.
+    let allowed = 2 * documents * (512 + 96) + 64 * MIB + 16 * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 

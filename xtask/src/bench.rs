@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::run::{cargo, output, python_venv, root, target};
 
@@ -78,6 +78,42 @@ pub fn memory() -> Result<()> {
         }
         let slope = (peaks[1].1 - peaks[0].1) / (peaks[1].0 - peaks[0].0) * 1e6;
         println!("{threads} threads: {slope:.0} bytes a document");
+    }
+    Ok(())
+}
+
+/// A corpus far larger than the memory that a run is allowed, beside the same run in memory and one that can be taken up
+/// again; fails if the three differ.
+pub fn beyond(documents: &str) -> Result<()> {
+    let minwise = build()?;
+    fs_err::create_dir_all(work())?;
+    let corpus = path(&work().join("beyond.jsonl"));
+    let made = ["lab", "corpus", "--output", &corpus, "--documents", documents, "--words", "200", "--force"];
+    command_quietly(&minwise, &made)?;
+    let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
+    println!("{documents} documents, {size:.0} MB, two threads");
+    let folder = path(&work().join("beyond.work"));
+    let ways: [(&str, &[&str]); 3] = [
+        ("in memory", &[]),
+        ("--memory 1GiB", &["--memory", "1GiB"]),
+        ("--memory 1GiB --work", &["--memory", "1GiB", "--work", &folder]),
+    ];
+    let mut first: Option<(f64, String)> = None;
+    for (name, options) in ways {
+        let out = path(&work().join("beyond.out"));
+        let plain =
+            ["dedup", &corpus, "--output", &out, "--force", "--quiet", "--threads", "2", "--audit", "0"];
+        let started = Instant::now();
+        let peak = peak_megabytes(&minwise, &[&plain[..], options].concat())?;
+        let seconds = started.elapsed().as_secs_f64();
+        let hash = output(Path::new("sha256sum"), &[&out])?;
+        let (unbounded, same) = first.get_or_insert((seconds, hash.clone()));
+        ensure!(hash == *same, "`{name}` gives another output");
+        println!(
+            "{name:22} {:6.1} MB/s, {:.2} of in memory, peak {peak:.0} MB",
+            size / seconds,
+            *unbounded / seconds
+        );
     }
     Ok(())
 }

@@ -108,14 +108,19 @@ impl Work {
     /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
     pub fn remove(&self) -> Result<(), Error> {
         let folder = &self.folder;
-        for entry in entries(folder)? {
-            if is_piece(&entry) {
-                let path = folder.join(&entry);
-                fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
-            }
+        let remove = |name: &str| {
+            let path = folder.join(name);
+            fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))
+        };
+        // The list of outputs goes last: as long as it is there, whoever is ended here can be taken up again and find that
+        // the outputs in place are its own.
+        let last = [Piece::Manifest.name(), LOCK.to_owned(), Piece::Finishing.name()];
+        for name in entries(folder)?.iter().filter(|name| is_piece(name) && !last.contains(name)) {
+            remove(name)?;
         }
-        let path = folder.join(LOCK);
-        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
+        for name in last.iter().filter(|name| folder.join(name).exists()) {
+            remove(name)?;
+        }
         // Something that somebody else put there stays, and so does the folder then.
         let _ = fs_err::remove_dir(folder);
         Ok(())

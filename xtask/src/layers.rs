@@ -11,6 +11,7 @@ const CRATES: [(&str, &[&str]); 5] = [
     ("core", &[]),
     ("corpus", &[]),
     ("engine", &["minwise", "minwise-corpus"]),
+    ("index", &["minwise"]),
     ("lab", &["minwise", "minwise-corpus", "minwise-engine"]),
     ("cli", &["minwise", "minwise-corpus", "minwise-engine", "minwise-lab"]),
 ];

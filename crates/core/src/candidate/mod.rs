@@ -8,13 +8,16 @@
 //! |---|---|---|
 //! | [`banding`] | 1 − (1 − sʳ)ᵇ | always; b and r come from [`tune::choose`] |
 //! | [`sort_merge`] | 1 | containment, which bands do not see; or no pair may be missed |
+//! | [`winnow`] | 1, if a long run of text is shared | any passage in common is to be found, however little it is of either document |
 
 pub mod banding;
 pub mod recall;
 pub mod shelf;
 pub mod sort_merge;
 pub mod tune;
+pub mod winnow;
 
 pub use banding::{Banding, Splits};
 pub use recall::ExpectedRecall;
 pub use tune::Curve;
+pub use winnow::{Fingerprint, Winnow};

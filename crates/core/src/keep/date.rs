@@ -10,7 +10,8 @@ use super::number::from_signed;
 const MICROS: i64 = 1_000_000;
 
 /// The word of a date as it is written; `None` for what is no date.
-pub(super) fn word(text: &str) -> Option<u64> {
+#[must_use]
+pub fn word(text: &str) -> Option<u64> {
     let text = text.trim();
     let micros = calendar(text).or_else(|| seconds(text))?;
     Some(from_signed(micros))

@@ -24,6 +24,7 @@ mod written;
 use std::fmt;
 use std::str::FromStr;
 
+pub use date::word as date_word;
 pub use ranking::{Member, Ranking};
 
 use crate::error::Error;

@@ -6,6 +6,8 @@
 //! Cost       O(n log n) for texts without much repetition; a shingle that occurs often is followed from a few of its
 //!            places only.
 
+use std::collections::BTreeMap;
+
 use crate::sort::sort_mixed;
 
 /// Places of one shingle that are followed. A text that repeats itself more often than this gains nothing from more.
@@ -53,6 +55,37 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     passages
 }
 
+/// For each passage, whether it was moved: whether it stands out of the order that most shared text is in.
+///
+/// That order is the chain of passages, each behind the one before in both documents, that has the most shingles. `passages`
+/// are in the order of the left document, as [`shared_passages`] gives them.
+#[must_use]
+pub fn moved(passages: &[Passage]) -> Vec<bool> {
+    // By the place on the right, the best chain that ends there: only those that are better than all before them.
+    let mut best: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut before: Vec<Option<usize>> = vec![];
+    for (number, passage) in passages.iter().enumerate() {
+        let chain = best.range(..=passage.right).next_back().map(|(_, &chain)| chain);
+        let weight = chain.map_or(0, |chain| chain.0) + passage.shingles;
+        before.push(chain.map(|chain| chain.1));
+        let end = passage.right + passage.shingles;
+        if best.range(..=end).next_back().is_some_and(|(_, other)| other.0 >= weight) {
+            continue;
+        }
+        while let Some((&later, _)) = best.range(end..).next().filter(|(_, other)| other.0 <= weight) {
+            best.remove(&later);
+        }
+        best.insert(end, (weight, number));
+    }
+    let mut moved = vec![true; passages.len()];
+    let mut at = best.last_key_value().map(|(_, chain)| chain.1);
+    while let Some(number) = at {
+        moved[number] = false;
+        at = before[number];
+    }
+    moved
+}
+
 fn run(left: &[u64], right: &[u64]) -> usize {
     left.iter().zip(right).take_while(|(a, b)| a == b).count()
 }
@@ -92,7 +125,39 @@ mod tests {
         assert!(shared_passages(&[1], &[]).is_empty());
     }
 
+    #[test]
+    fn what_is_out_of_order_was_moved() {
+        assert_eq!(moved(&[passage(0, 4, 2), passage(3, 0, 3)]), [true, false]);
+        assert_eq!(moved(&[passage(0, 0, 2), passage(2, 9, 3), passage(6, 3, 2)]), [false, false, true]);
+        assert_eq!(moved(&[passage(0, 0, 9), passage(9, 9, 1)]), [false, false]);
+        // The same place on the right twice: it can be in its order only once.
+        assert_eq!(moved(&[passage(0, 5, 2), passage(7, 5, 2)]), [false, true]);
+        assert!(moved(&[]).is_empty());
+    }
+
     proptest! {
+        #[test]
+        fn the_heaviest_chain_stays(
+            runs in proptest::collection::vec((0usize..30, 1usize..5), 0..9),
+        ) {
+            let mut left = 0;
+            let passages: Vec<Passage> = runs.iter().map(|&(right, shingles)| {
+                let passage = passage(left, right, shingles);
+                left += shingles;
+                passage
+            }).collect();
+            let weight = |chosen: &dyn Fn(usize) -> bool| {
+                let chain: Vec<&Passage> =
+                    passages.iter().enumerate().filter(|(i, _)| chosen(*i)).map(|(_, p)| p).collect();
+                let in_order = chain.windows(2).all(|two| two[0].right + two[0].shingles <= two[1].right);
+                in_order.then(|| chain.iter().map(|p| p.shingles).sum::<usize>())
+            };
+            let moved = moved(&passages);
+            let found = weight(&|i| !moved[i]);
+            let best = (0..1usize << passages.len()).filter_map(|mask| weight(&|i| mask >> i & 1 == 1)).max();
+            prop_assert_eq!(found, best);
+        }
+
         #[test]
         fn passages_are_true_and_cover_every_shared_shingle(
             left in proptest::collection::vec(0u64..12, 0..40),

@@ -1,0 +1,177 @@
+//! Winnowing: a few shingles of a document, chosen so that no long shared run is without one.
+//!
+//! Paper      Schleimer, Wilkerson and Aiken, *Winnowing: local algorithms for document fingerprinting*, SIGMOD 2003;
+//!            robust winnowing, section 4.
+//! Idea       Of every w shingles in a row the one with the least hash is chosen, and is chosen once however many windows
+//!            it is the least of. A run that two documents share has the same windows in both, so the same choice.
+//! Symbols    k → the size of a shingle, t → `passage` (the guarantee), w → t − k + 1 shingles.
+//! Cost       O(n); a share of 2 / (w + 1) of the shingles is chosen, if their hashes are random.
+//! Error      none: a shared run of at least `passage` units is certain to have a common choice.
+//!            A document of fewer shingles than a window is one window.
+//! Differs    The paper hashes for itself; here shingles are hashed already, and mixed, so they are compared as they are.
+//! Vectors    `vectors/winnow.toml`, ours.
+
+use crate::error::Error;
+use crate::shingle::Shingling;
+
+/// A shingle that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// The shingle.
+    pub shingle: u64,
+    /// Its position: the index of its first unit.
+    pub at: u32,
+}
+
+/// Chooses fingerprints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Winnow {
+    window: usize,
+}
+
+impl Winnow {
+    /// Fingerprints that no shared run of `passage` units is without.
+    pub fn new(shingling: Shingling, passage: usize) -> Result<Self, Error> {
+        match passage.checked_sub(shingling.size()) {
+            Some(more) => Ok(Self { window: more + 1 }),
+            None => Err(Error::out_of_range(
+                "the length of a passage",
+                passage,
+                &format!("at least the {} units of a shingle", shingling.size()),
+            )),
+        }
+    }
+
+    /// Shingles of a window.
+    #[must_use]
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Writes the fingerprints of a document, given its shingles in order.
+    ///
+    /// Of equal least shingles in a window the one that was chosen before is kept as long as it is in the window, and
+    /// else the last is taken, so that a text that repeats itself does not choose at every step.
+    pub fn choose_into(&self, shingles: &[u64], out: &mut Vec<Fingerprint>) {
+        out.clear();
+        let mut chosen: Option<usize> = None;
+        let windows = shingles.len().saturating_sub(self.window) + usize::from(!shingles.is_empty());
+        for start in 0..windows {
+            let end = (start + self.window).min(shingles.len());
+            let next = match chosen {
+                // One shingle came into the window, and what was the least of it is still there.
+                Some(at) if at >= start => {
+                    if shingles[end - 1] < shingles[at] {
+                        end - 1
+                    } else {
+                        at
+                    }
+                }
+                _ => last_least(&shingles[start..end]) + start,
+            };
+            if chosen != Some(next) {
+                chosen = Some(next);
+                out.push(Fingerprint { shingle: shingles[next], at: next as u32 });
+            }
+        }
+    }
+}
+
+/// The place of the least of some shingles; of equal ones the last.
+fn last_least(window: &[u64]) -> usize {
+    let mut least = 0;
+    for (at, shingle) in window.iter().enumerate() {
+        if *shingle <= window[least] {
+            least = at;
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fmix64;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn choose(window: usize, shingles: &[u64]) -> Vec<Fingerprint> {
+        let mut out = vec![];
+        Winnow { window }.choose_into(shingles, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_example_of_the_paper() {
+        // Figure 2: hashes of the 5-grams of "adorunrunrunadorunrun", windows of 4.
+        let hashes = [77, 74, 42, 17, 98, 50, 17, 98, 8, 88, 67, 39, 77, 74, 42, 17, 98];
+        let chosen: Vec<(u64, u32)> = choose(4, &hashes).iter().map(|f| (f.shingle, f.at)).collect();
+        assert_eq!(chosen, [(17, 3), (17, 6), (8, 8), (39, 11), (17, 15)]);
+    }
+
+    #[test]
+    fn a_passage_is_no_shorter_than_a_shingle() {
+        let shingling = Shingling::default();
+        assert_eq!(Winnow::new(shingling, 25).unwrap().window(), 21);
+        assert_eq!(Winnow::new(shingling, 5).unwrap().window(), 1);
+        let error = Winnow::new(shingling, 4).unwrap_err().to_string();
+        assert!(error.contains("at least the 5 units of a shingle"), "{error}");
+    }
+
+    #[test]
+    fn short_documents_are_one_window() {
+        assert!(choose(4, &[]).is_empty());
+        assert_eq!(choose(4, &[7]), [Fingerprint { shingle: 7, at: 0 }]);
+        assert_eq!(choose(4, &[7, 3, 9]), [Fingerprint { shingle: 3, at: 1 }]);
+    }
+
+    #[test]
+    fn what_repeats_itself_is_chosen_once_a_window() {
+        let chosen: Vec<u32> = choose(5, &[9; 20]).iter().map(|f| f.at).collect();
+        assert_eq!(chosen, [4, 9, 14, 19]);
+    }
+
+    #[test]
+    fn two_in_w_plus_one_are_chosen() {
+        let shingles: Vec<u64> = (0..400_000).map(fmix64).collect();
+        for window in [1, 5, 21, 100] {
+            let share = choose(window, &shingles).len() as f64 / shingles.len() as f64;
+            let expected = 2.0 / (window as f64 + 1.0);
+            // Choices are at most `window` apart, so of n shingles the count strays by less than √(n·window).
+            let error = (window as f64 / shingles.len() as f64).sqrt();
+            assert!((share - expected).abs() <= 4.0 * error * expected, "{window}: {share}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_window_has_a_fingerprint_and_it_is_its_least(
+            shingles in proptest::collection::vec(0u64..20, 0..80),
+            window in 1usize..9,
+        ) {
+            let chosen = choose(window, &shingles);
+            prop_assert!(chosen.is_sorted_by(|a, b| a.at < b.at));
+            for window in shingles.windows(window).zip(0u32..).map(|(window, start)| (start, window)) {
+                let (start, shingles) = window;
+                let inside = start..start + shingles.len() as u32;
+                let least = shingles.iter().min().unwrap();
+                prop_assert!(chosen.iter().any(|f| inside.contains(&f.at) && f.shingle == *least));
+            }
+        }
+
+        #[test]
+        fn a_shared_run_has_a_common_fingerprint(
+            left in proptest::collection::vec(0u64..50, 0..40),
+            run in proptest::collection::vec(0u64..50, 1..40),
+            right in proptest::collection::vec(0u64..50, 0..40),
+            window in 1usize..12,
+        ) {
+            let run: Vec<u64> = run.into_iter().map(fmix64).collect();
+            let around = |side: &[u64], salt: u64| side.iter().map(|&x| fmix64(x + salt)).collect::<Vec<_>>();
+            let a = [around(&left, 1000), run.clone(), around(&right, 2000)].concat();
+            let b = [around(&right, 3000), run.clone(), around(&left, 4000)].concat();
+            let of = |shingles: &[u64]| choose(window, shingles).iter().map(|f| f.shingle).collect::<HashSet<_>>();
+            prop_assert!(run.len() < window || !of(&a).is_disjoint(&of(&b)));
+        }
+    }
+}

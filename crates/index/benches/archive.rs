@@ -1,0 +1,133 @@
+//! An archive of the size in the fourth source, from nothing: how fast it is filled, what it takes, how soon it is open, and
+//! how long a check takes.
+//!
+//!     cargo bench -p minwise-index --bench archive -- [DOCUMENTS] [FOLDER]
+//!
+//! Documents have about 2 kB of words drawn by a law like Zipf's, one in five with most of its words from an earlier one.
+//! The default is 20,000 documents; the size of the source is 1,200,000. It does not show what long documents cost, nor text
+//! that shares a form.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use minwise::hash::SplitMix64;
+use minwise_index::{Index, NewDocument, Options, Query, Settings, Unwatched};
+
+/// Documents that are added together.
+const TOGETHER: u64 = 8192;
+/// Words of a document.
+const WORDS: usize = 205;
+/// Checks of which the times are taken.
+const CHECKS: u64 = 2000;
+
+fn word(random: &mut SplitMix64, out: &mut String) {
+    // Squaring twice makes small numbers common.
+    let uniform = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut number = (uniform.powi(4) * 60_000.0) as u64 + 1;
+    while number > 0 {
+        out.push_str(
+            ["ka", "to", "ri", "me", "sun", "vel", "dor", "an", "shi", "pel", "ur"][(number % 11) as usize],
+        );
+        number /= 11;
+    }
+}
+
+/// The text of a document: its own, or, for one in five, that of an earlier one with a word in twelve changed.
+fn text(number: u64) -> String {
+    let draw = SplitMix64::new(number).next_u64();
+    if number % 5 == 4 { text_like(number - 1 - draw % 4, number) } else { text_like(number, number) }
+}
+
+/// The text of `original`, in which `number` has changed a word in twelve, unless it is the same.
+fn text_like(original: u64, number: u64) -> String {
+    let (mut words, mut changes) = (SplitMix64::new(original ^ 0x5eed), SplitMix64::new(number));
+    let mut text = String::new();
+    for at in 0..WORDS {
+        let seed = words.next_u64();
+        let (change, other) = (changes.next_u64(), changes.next_u64());
+        let changed = original != number && change % 12 == 0;
+        word(&mut SplitMix64::new(if changed { other } else { seed }), &mut text);
+        text.push_str(if at % 12 == 11 { ".\n" } else { " " });
+    }
+    text
+}
+
+fn peak_bytes() -> Option<u64> {
+    let status = fs_err::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let documents: u64 = arguments.next().map_or(Ok(20_000), |number| number.parse())?;
+    let temporary = tempfile::tempdir()?;
+    let folder = arguments.next().map_or_else(|| temporary.path().join("archive"), PathBuf::from);
+    let threads = std::thread::available_parallelism()?.get();
+
+    let index = Index::create(&folder, &Settings::default())?;
+    let (mut adding, mut compressed) = (Duration::ZERO, 0);
+    for first in (0..documents).step_by(TOGETHER as usize) {
+        let batch: Vec<NewDocument> = (first..documents.min(first + TOGETHER))
+            .map(|number| NewDocument {
+                id: number.to_string(),
+                text: text(number),
+                ..NewDocument::default()
+            })
+            .collect();
+        if first == 0 {
+            let all: String = batch.iter().map(|document| document.text.as_str()).collect();
+            compressed = zstd::bulk::compress(all.as_bytes(), 3)?.len() as u64 / batch.len() as u64;
+        }
+        let start = Instant::now();
+        index.add(&batch, 0, threads)?;
+        adding += start.elapsed();
+    }
+    let start = Instant::now();
+    index.compact(&Unwatched)?;
+    let compacting = start.elapsed();
+    let statistics = index.statistics()?;
+    println!(
+        "{documents} documents of {} bytes, added in {:.1} s: {:.0} documents/s on {threads} threads; compacted in {:.1} s",
+        statistics.text_bytes / documents,
+        adding.as_secs_f64(),
+        documents as f64 / adding.as_secs_f64(),
+        compacting.as_secs_f64(),
+    );
+    let each = statistics.disk_bytes / documents;
+    let allowed = 3 * compressed / 2 + 1000;
+    println!(
+        "{each} bytes a document on disk; its text compressed in one stream {compressed}, by itself {}; \
+         1.5 times that and 1 kB: {allowed}",
+        statistics.stored_text_bytes / documents
+    );
+    drop(index);
+
+    let start = Instant::now();
+    let index = Index::open(&folder)?;
+    println!("open in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
+    let mut times = vec![];
+    let mut found = 0;
+    for number in 0..2 * CHECKS {
+        // Texts that are like one of the archive, but for one word in twelve.
+        let text = text_like(number * 7919 % documents / 5 * 5, documents + number);
+        let start = Instant::now();
+        let answer = index.query(&Query::new(&text), &Options::default())?;
+        if number >= CHECKS {
+            times.push(start.elapsed());
+        }
+        found += answer.matches.len();
+    }
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    println!(
+        "checks, warm: median {:.2} ms, 99th percentile {:.2} ms, slowest {:.2} ms; {found} matches",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    if let Some(bytes) = peak_bytes() {
+        println!("peak memory {} MiB", bytes >> 20);
+    }
+    Ok(())
+}

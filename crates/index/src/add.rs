@@ -1,0 +1,265 @@
+//! Adding documents.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use minwise::candidate::Fingerprint;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{ErrorKind, Result};
+use crate::frequencies::{Frequencies, WINDOW};
+use crate::index::{Index, Writer};
+use crate::postings::{self, Posting};
+use crate::prepare::{Prepared, posted};
+use crate::query::InPlaceOfText;
+use crate::record::{NewDocument, Record, metadata_text};
+use crate::settings::Texts;
+use crate::store::{Change, Space};
+use crate::text::Packer;
+
+/// Bytes that a text may have.
+const MOST_BYTES: usize = 1 << 30;
+
+/// What became of documents that were added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Documents with ids that the index did not have.
+    pub new: u64,
+    /// Documents that took the place of others with the same id.
+    pub replaced: u64,
+}
+
+/// A document with everything that is written of it.
+pub(crate) struct Written {
+    pub(crate) record: Record,
+    pub(crate) text: Vec<u8>,
+    pub(crate) sketch: Vec<u8>,
+    pub(crate) set: Vec<u8>,
+    pub(crate) bands: Vec<u64>,
+    pub(crate) fingerprints: Vec<Fingerprint>,
+    pub(crate) shingles: Vec<u64>,
+}
+
+impl Index {
+    /// Adds documents, all of them or none; it returns when they are on disk. Of several with one id the last is added.
+    ///
+    /// `added` is when, in seconds of the epoch, and `threads` how many of them to prepare the documents on.
+    pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
+        for document in documents {
+            Self::check_id(&document.id)?;
+            if document.text.len() > MOST_BYTES {
+                let (id, bytes) = (document.id.clone(), document.text.len());
+                return Err(ErrorKind::TextTooLong { id, bytes }.into());
+            }
+        }
+        let last: HashMap<&str, usize> =
+            documents.iter().enumerate().map(|(at, document)| (document.id.as_str(), at)).collect();
+        let documents: Vec<&NewDocument> = documents
+            .iter()
+            .enumerate()
+            .filter(|(at, document)| last[document.id.as_str()] == *at)
+            .map(|(_, document)| document)
+            .collect();
+        let written = self.written(&documents, added, threads);
+        self.write_documents(written)
+    }
+
+    /// Everything that is written of documents, in their order.
+    fn written(&self, documents: &[&NewDocument], added: u64, threads: usize) -> Vec<Written> {
+        /// Documents that a thread takes at a time.
+        const SOME: usize = 16;
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
+            let mut done = vec![];
+            loop {
+                let first = next.fetch_add(SOME, Ordering::Relaxed);
+                let Some(some) = documents.get(first..) else { return done };
+                for (at, document) in (first..).zip(some.iter().take(SOME)) {
+                    done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
+                }
+                if some.is_empty() {
+                    return done;
+                }
+            }
+        };
+        let threads = threads.clamp(1, documents.len().div_ceil(SOME).max(1));
+        let mut done = if threads == 1 {
+            work()
+        } else {
+            thread::scope(|scope| {
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                workers
+                    .into_iter()
+                    .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
+            })
+        };
+        done.sort_unstable_by_key(|(at, _)| *at);
+        done.into_iter().map(|(_, written)| written).collect()
+    }
+
+    fn written_of(
+        &self,
+        document: &NewDocument,
+        added: u64,
+        prepared: &mut Prepared,
+        packer: &mut Packer,
+    ) -> Written {
+        self.preparation.prepare(&document.text, prepared);
+        let record = Record {
+            id: document.id.clone(),
+            title: document.title.clone(),
+            metadata: metadata_text(&document.metadata),
+            added,
+            bytes: document.text.len() as u64,
+            characters: document.text.chars().count() as u64,
+            units: prepared.shingles.units() as u32,
+            shingles: prepared.set.len() as u32,
+            content: xxh3_64(document.text.as_bytes()).to_le_bytes(),
+            wordless: prepared.wordless,
+            postings: Default::default(),
+            marks: document.marks.clone(),
+        };
+        let (text, set) = match self.settings.texts {
+            Texts::Kept => (packer.pack(&document.text), vec![]),
+            Texts::LeftOut => {
+                let (bands, fingerprints) = (prepared.bands.clone(), prepared.fingerprints.clone());
+                (vec![], InPlaceOfText { set: prepared.set.clone(), bands, fingerprints }.to_bytes())
+            }
+        };
+        Written {
+            record,
+            text,
+            sketch: words_to_bytes(&self.preparation.row(prepared)),
+            set,
+            bands: prepared.bands.clone(),
+            fingerprints: prepared.fingerprints.clone(),
+            shingles: prepared.set.as_slice().to_vec(),
+        }
+    }
+
+    /// Writes documents with different ids as one change.
+    pub(crate) fn write_documents(&self, documents: Vec<Written>) -> Result<Added> {
+        let mut writer = self.write();
+        let view = self.store.view();
+        let mut change = self.store.change();
+        let mut state = writer.state;
+        state.sequence += 1;
+        let (mut bands, mut fingerprints) = (vec![], vec![]);
+        let mut added = Added::default();
+        let mut pending = vec![];
+        for document in documents {
+            let number = state.next;
+            let Some(next) = number.checked_add(1) else {
+                return Err(self.damaged("it has used up its four billion numbers"));
+            };
+            state.next = next;
+            let id = document.record.id.clone();
+            if let Some(old) = self.number(&view, &id)? {
+                self.drop_rows(&view, &mut change, &mut state, old)?;
+                added.replaced += 1;
+            } else {
+                added.new += 1;
+            }
+            let mut record = document.record;
+            record.postings =
+                post(number, &document.bands, &document.fingerprints, &mut bands, &mut fingerprints);
+            state.documents += 1;
+            state.text_bytes += record.bytes;
+            state.stored_bytes += document.text.len() as u64;
+            state.shingles += u64::from(record.shingles);
+            pending.extend(document.shingles);
+            let key = number.to_be_bytes();
+            change.put(Space::Ids, id.as_bytes(), key.to_vec());
+            change.put(Space::Records, &key, record.to_bytes());
+            change.put(Space::Sketches, &key, document.sketch);
+            match self.settings.texts {
+                Texts::Kept => change.put(Space::Texts, &key, document.text),
+                Texts::LeftOut => change.put(Space::Sets, &key, document.set),
+            }
+        }
+        put_postings(&mut change, Space::Bands, state.sequence, bands);
+        put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
+        change.commit(&state)?;
+        self.folder.acknowledge(state.sequence)?;
+        writer.state = state;
+        writer.pending.1.extend(pending);
+        self.count_pending(&mut writer)?;
+        Ok(added)
+    }
+
+    /// Puts the documents that are not in the frequencies yet there, once they are enough for a window.
+    fn count_pending(&self, writer: &mut Writer) -> Result<()> {
+        if writer.pending.1.len() < WINDOW {
+            return Ok(());
+        }
+        let view = self.store.view();
+        let mut table = self.stored_frequencies(&view)?;
+        let (first, mut shingles) = std::mem::take(&mut writer.pending);
+        let mut state = writer.state;
+        // Those from before the index was opened.
+        let (_, before) = self.shingles_from(&view, state.counted, first)?;
+        shingles.extend(before);
+        let documents = u64::from(state.next - state.counted);
+        table.count_window(documents, shingles);
+        state.counted = state.next;
+        state.sequence += 1;
+        let mut change = self.store.change();
+        self.put_frequencies(&mut change, &table)?;
+        change.commit(&state)?;
+        self.folder.acknowledge(state.sequence)?;
+        writer.state = state;
+        writer.pending.0 = state.next;
+        Ok(())
+    }
+
+    /// Writes a table of frequencies in place of the one that is there.
+    pub(crate) fn put_frequencies(&self, change: &mut Change<'_>, table: &Frequencies) -> Result<()> {
+        let parts = table.to_parts();
+        let end = parts.len() as u32;
+        for (part, bytes) in (0u32..).zip(parts) {
+            change.put(Space::Frequencies, &part.to_be_bytes(), bytes);
+        }
+        self.store.view().each(Space::Frequencies, b"", |key, _| {
+            if self.number_of(key)? >= end {
+                change.remove(Space::Frequencies, key);
+            }
+            Ok(true)
+        })
+    }
+}
+
+/// Notes the postings of a document, and returns the sums of their digests.
+pub(crate) fn post(
+    document: u32,
+    bands: &[u64],
+    fingerprints: &[Fingerprint],
+    band_postings: &mut Vec<(u64, u64)>,
+    fingerprint_postings: &mut Vec<(u64, u64)>,
+) -> [[u8; 8]; 2] {
+    let mut sums = [0u64; 2];
+    let mut note = |which: usize, postings: &mut Vec<(u64, u64)>, hash: u64, at: u32| {
+        let posting = Posting { document, at };
+        sums[which] = sums[which].wrapping_add(postings::digest_of(hash, posting));
+        postings.push((hash, posting.packed()));
+    };
+    for &hash in bands {
+        note(0, band_postings, hash, 0);
+    }
+    for fingerprint in fingerprints {
+        note(1, fingerprint_postings, posted(fingerprint), fingerprint.at);
+    }
+    sums.map(u64::to_le_bytes)
+}
+
+pub(crate) fn put_postings(change: &mut Change<'_>, space: Space, sequence: u64, postings: Vec<(u64, u64)>) {
+    postings::write_rows(postings, |prefix, payload| {
+        change.put(space, &postings::key(prefix, sequence), payload);
+    });
+}
+
+pub(crate) fn words_to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

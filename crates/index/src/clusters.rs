@@ -1,0 +1,257 @@
+//! Documents of an index that resemble each other.
+//!
+//! Documents that agree in a band are candidates, as in a query; whether they are alike is decided exactly. Every member of a
+//! cluster is similar to its keeper, the one that was added first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use minwise::candidate::shelf::Limits;
+use minwise::cluster::{Forest, Judge, Neighbourhood, Verdict, star};
+use minwise::verify::{Overlap, ShingleSet};
+
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::postings::Row;
+use crate::query::Reader;
+use crate::record::{Entry, Record};
+use crate::store::{Space, View};
+use crate::watch::{Watch, go_on};
+
+/// Kept documents of one band key that a document is compared with.
+const FULL: usize = 256;
+/// Memory for shingle sets of one neighbourhood.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Clusters of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clusters {
+    /// From this similarity on documents are alike.
+    pub threshold: f64,
+    /// The clusters, largest first.
+    pub clusters: Vec<Cluster>,
+    /// Clusters beyond those.
+    pub further: usize,
+    /// Documents of all clusters.
+    pub documents: u64,
+}
+
+/// Documents that are similar to one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    /// The one that was added first.
+    pub keeper: Entry,
+    /// The others, most similar first.
+    pub members: Vec<Member>,
+}
+
+/// A document that is similar to a keeper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// The document.
+    pub entry: Entry,
+    /// The exact Jaccard similarity to the keeper.
+    pub similarity: f64,
+}
+
+/// Documents that agree in some band, by number, one group behind the other.
+#[derive(Debug, Default)]
+struct Groups {
+    members: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Groups {
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, &end)| &self.members[begin..end])
+    }
+}
+
+impl Index {
+    /// The clusters of documents with at least this similarity, the `top` largest.
+    pub fn clusters(&self, threshold: f64, top: usize, watch: &dyn Watch) -> Result<Clusters> {
+        minwise::candidate::tune::check_threshold(threshold)?;
+        let view = self.store.view();
+        let groups = self.groups(&view, watch)?;
+        let mut numbers: Vec<u32> = groups.members.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let place = |number: u32| numbers.partition_point(|&other| other < number) as u32;
+        let mut forest = Forest::new(numbers.len());
+        for group in groups.iter() {
+            for pair in group.windows(2) {
+                forest.join(place(pair[0]), place(pair[1]));
+            }
+        }
+        // The groups of each neighbourhood, by its first document.
+        let mut hoods: HashMap<u32, Vec<&[u32]>> = HashMap::new();
+        for group in groups.iter() {
+            hoods.entry(forest.first(place(group[0]))).or_default().push(group);
+        }
+        let mut hoods: Vec<(u32, Vec<&[u32]>)> = hoods.into_iter().collect();
+        hoods.sort_unstable_by_key(|hood| hood.0);
+
+        let mut clusters: Vec<(u32, Vec<(u32, f64)>)> = vec![];
+        for (done, (_, shelves)) in hoods.iter().enumerate() {
+            go_on(watch)?;
+            watch.progress(done as u64, hoods.len() as u64);
+            clusters.extend(self.stars(&view, shelves, threshold)?);
+        }
+        clusters.sort_by_key(|(keeper, members)| (std::cmp::Reverse(members.len()), *keeper));
+        let documents = clusters.iter().map(|(_, members)| members.len() as u64 + 1).sum();
+        let further = clusters.len().saturating_sub(top);
+        clusters.truncate(top);
+        let clusters = clusters
+            .into_iter()
+            .map(|(keeper, mut members)| {
+                members.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                Ok(Cluster {
+                    keeper: self.entry_of(&view, keeper)?,
+                    members: members
+                        .into_iter()
+                        .map(|(number, similarity)| {
+                            Ok(Member { entry: self.entry_of(&view, number)?, similarity })
+                        })
+                        .collect::<Result<_>>()?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Clusters { threshold, clusters, further, documents })
+    }
+
+    fn entry_of(&self, view: &View<'_>, number: u32) -> Result<Entry> {
+        self.entry(&self.record_of(view, number)?)
+    }
+
+    fn record_of(&self, view: &View<'_>, number: u32) -> Result<Record> {
+        let missing = || self.damaged(format!("document number {number} has no record"));
+        self.record(view, number)?.ok_or_else(missing)
+    }
+
+    /// Documents that have the key of a band in common.
+    fn groups(&self, view: &View<'_>, watch: &dyn Watch) -> Result<Groups> {
+        let live = self.live()?;
+        let mut groups = Groups::default();
+        let mut postings: Vec<(u32, u32)> = vec![];
+        for prefix in 0..=u16::MAX {
+            if prefix % 256 == 0 {
+                go_on(watch)?;
+            }
+            postings.clear();
+            view.each(Space::Bands, &prefix.to_be_bytes(), |_, payload| {
+                let row =
+                    Row::decode(payload).ok_or_else(|| self.damaged("a row of `bands` cannot be read"))?;
+                let there = row.iter().filter(|(_, posting)| live.has(posting.document));
+                postings.extend(there.map(|(rest, posting)| (rest, posting.document)));
+                Ok(true)
+            })?;
+            postings.sort_unstable();
+            postings.dedup();
+            for group in postings.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+                groups.members.extend(group.iter().map(|(_, document)| document));
+                groups.ends.push(groups.members.len());
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The clusters of one neighbourhood: keepers with their members.
+    fn stars(
+        &self,
+        view: &View<'_>,
+        shelves: &[&[u32]],
+        threshold: f64,
+    ) -> Result<Vec<(u32, Vec<(u32, f64)>)>> {
+        let mut numbers: Vec<u32> = shelves.concat();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let local: Vec<Vec<u32>> = shelves
+            .iter()
+            .map(|shelf| {
+                let place = |number: &u32| numbers.partition_point(|other| other < number) as u32;
+                shelf.iter().map(place).collect()
+            })
+            .collect();
+        let neighbourhood =
+            Neighbourhood::new(numbers.len(), local.iter().map(|shelf| (0, shelf.as_slice())));
+        let visits: Vec<u32> = (0..numbers.len() as u32).collect();
+        let mut judge = Exact {
+            index: self,
+            view,
+            reader: self.reader(view),
+            numbers: &numbers,
+            threshold,
+            sets: HashMap::new(),
+            bytes: 0,
+        };
+        let limits = Limits { most: FULL, splits: 0, registers: 0, full: FULL };
+        let verdicts = star(&neighbourhood, &visits, limits, &mut judge, |_| {})?;
+        let mut stars: HashMap<u32, Vec<(u32, f64)>> = HashMap::new();
+        for (at, verdict) in verdicts.iter().enumerate() {
+            if let Verdict::Duplicate { of, similarity } = verdict {
+                stars.entry(numbers[*of as usize]).or_default().push((numbers[at], *similarity));
+            }
+        }
+        Ok(stars.into_iter().collect())
+    }
+}
+
+/// A set of shingles, and for a document without any the key of its text.
+type Comparable = (ShingleSet, Option<u128>);
+
+/// Compares documents exactly.
+struct Exact<'a> {
+    index: &'a Index,
+    view: &'a View<'a>,
+    reader: Reader<'a, 'a>,
+    numbers: &'a [u32],
+    threshold: f64,
+    sets: HashMap<u32, Arc<Comparable>>,
+    bytes: usize,
+}
+
+impl Exact<'_> {
+    fn set(&mut self, document: u32) -> Result<Arc<Comparable>> {
+        if let Some(set) = self.sets.get(&document) {
+            return Ok(Arc::clone(set));
+        }
+        let number = self.numbers[document as usize];
+        let record = self.index.record_of(self.view, number)?;
+        self.reader.read_set(number, &record)?;
+        let set = Arc::new((self.reader.set().clone(), record.wordless));
+        if self.bytes > CACHE_BYTES {
+            self.sets.clear();
+            self.bytes = 0;
+        }
+        self.bytes += set.0.size_bytes();
+        self.sets.insert(document, Arc::clone(&set));
+        Ok(set)
+    }
+}
+
+impl Judge for Exact<'_> {
+    type Error = Error;
+
+    fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>> {
+        let (a, b) = (self.set(a)?, self.set(b)?);
+        if a.1.is_some() || b.1.is_some() {
+            return Ok((a.1 == b.1).then_some(1.0));
+        }
+        Ok(Overlap::at_least(&a.0, &b.0, self.threshold).map(|overlap| overlap.jaccard()))
+    }
+
+    fn partners(&mut self, _document: u32, out: &mut Vec<u32>) -> Result<()> {
+        out.clear();
+        Ok(())
+    }
+
+    fn split_key(&mut self, _document: u32, _band: u32, _split: usize) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn shelves(&mut self, _document: u32, out: &mut Vec<u32>) -> Result<()> {
+        out.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Compaction: the postings of many changes become one row each, and what was removed leaves the files.
+
+use crate::error::Result;
+use crate::frequencies::{Frequencies, WINDOW};
+use crate::index::Index;
+use crate::postings::{self, Posting, Row};
+use crate::store::{Change, Space, State};
+use crate::watch::{Watch, go_on};
+
+/// First bits of hashes that are merged at a time; others may write in between.
+const AT_A_TIME: u32 = 1 << 12;
+const PREFIXES: u32 = 1 << 16;
+
+/// Which documents are there.
+pub(crate) struct Live {
+    bits: Vec<u64>,
+    /// Documents from this number on came later.
+    end: u32,
+}
+
+impl Live {
+    pub(crate) fn has(&self, number: u32) -> bool {
+        number >= self.end
+            || self.bits.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+}
+
+impl Index {
+    pub(crate) fn live(&self) -> Result<Live> {
+        let view = self.store.view();
+        let end = view.state()?.next;
+        let mut bits = vec![0; end.div_ceil(64) as usize];
+        view.each_after(Space::Records, None, |key, _| {
+            let number = self.number_of(key)?;
+            if let Some(bits) = bits.get_mut(number as usize / 64) {
+                *bits |= 1 << (number % 64);
+            }
+            Ok(true)
+        })?;
+        Ok(Live { bits, end })
+    }
+
+    /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.
+    ///
+    /// Checks go on meanwhile, and changes in between.
+    pub fn compact(&self, watch: &dyn Watch) -> Result<()> {
+        let removed = self.store.view().state()?.removed;
+        let live = self.live()?;
+        let steps = u64::from(2 * PREFIXES / AT_A_TIME) + 2;
+        let mut done = 0;
+        for space in [Space::Bands, Space::Fingerprints] {
+            for first in (0..PREFIXES).step_by(AT_A_TIME as usize) {
+                go_on(watch)?;
+                self.merge_rows(space, first, &live)?;
+                done += 1;
+                watch.progress(done, steps);
+            }
+        }
+        if removed > 0 {
+            self.count_again(removed, watch)?;
+        }
+        watch.progress(done + 1, steps);
+        self.store.compact()?;
+        watch.progress(steps, steps);
+        Ok(())
+    }
+
+    /// Makes the rows of each of some first bits one row without documents that are gone.
+    fn merge_rows(&self, space: Space, first: u32, live: &Live) -> Result<()> {
+        let mut writer = self.write();
+        let view = self.store.view();
+        let mut change = self.store.change();
+        for prefix in first..first + AT_A_TIME {
+            let prefix = (prefix as u16).to_be_bytes();
+            let (mut keys, mut merged, mut gone) = (vec![], vec![], false);
+            view.each(space, &prefix, |key, payload| {
+                let row = Row::decode(payload)
+                    .ok_or_else(|| self.damaged(format!("a row of `{}` cannot be read", space.name())))?;
+                keys.push(key.to_vec());
+                let before = merged.len();
+                merged.extend(row.iter().filter(|(_, posting)| live.has(posting.document)));
+                gone |= merged.len() - before < row.len();
+                Ok(true)
+            })?;
+            if keys.len() > 1 || gone {
+                replace_rows(&mut change, space, &keys, merged);
+            }
+        }
+        if change.len() > 0 {
+            let mut state = writer.state;
+            state.sequence += 1;
+            // Nobody waits for it: a crash leaves the rows as they were or as they are now.
+            change.commit_lazily(&state)?;
+            writer.state = state;
+        }
+        Ok(())
+    }
+
+    /// Counts the frequencies of the documents that are there.
+    fn count_again(&self, removed: u64, watch: &dyn Watch) -> Result<()> {
+        let view = self.store.view();
+        let end = view.state()?.next;
+        let mut table = Frequencies::default();
+        let (mut documents, mut shingles) = (0, vec![]);
+        let mut reader = self.reader(&view);
+        for number in 0..end {
+            if let Some(record) = self.record(&view, number)? {
+                reader.read_set(number, &record)?;
+                shingles.extend_from_slice(reader.set().as_slice());
+                documents += 1;
+            }
+            if shingles.len() >= WINDOW {
+                go_on(watch)?;
+                table.count_window(std::mem::take(&mut documents), std::mem::take(&mut shingles));
+            }
+        }
+        // The last ones stay uncounted, as they do when documents are added, unless they are many windows back.
+        let table = if documents == 0 { table } else { table.with(documents, shingles) };
+        let mut writer = self.write();
+        let mut state = State { counted: end, ..writer.state };
+        state.sequence += 1;
+        state.removed = state.removed.saturating_sub(removed);
+        let mut change = self.store.change();
+        self.put_frequencies(&mut change, &table)?;
+        change.commit(&state)?;
+        self.folder.acknowledge(state.sequence)?;
+        writer.state = state;
+        writer.pending = (state.next, vec![]);
+        Ok(())
+    }
+}
+
+/// Writes `postings` in place of the rows with these keys.
+fn replace_rows(change: &mut Change<'_>, space: Space, keys: &[Vec<u8>], mut postings: Vec<(u32, Posting)>) {
+    postings.sort_unstable();
+    let last = if postings.is_empty() { None } else { keys.last() };
+    for key in keys {
+        if Some(key) != last {
+            change.remove(space, key);
+        }
+    }
+    if let Some(key) = last {
+        change.put(space, key, postings::encode(&postings));
+    }
+}

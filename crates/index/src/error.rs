@@ -1,0 +1,276 @@
+//! The one error of this crate. `Display` is a sentence for a person, and [`Error::hint`] says what to try.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an index could not be used as asked.
+#[derive(Debug)]
+pub struct Error {
+    kind: Box<ErrorKind>,
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// What went wrong, with the facts a program may want.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused something.
+    Io {
+        /// What was being done, as a verb.
+        action: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+    },
+    /// There is no room left where the index lies.
+    DiskFull {
+        /// The index.
+        path: PathBuf,
+    },
+    /// The folder is not an index.
+    NotAnIndex {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// An index was to be made where something is already.
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process has the index open.
+    Locked {
+        /// The index.
+        path: PathBuf,
+        /// Who has it, in its own words.
+        holder: String,
+    },
+    /// The index was written by another version of the format.
+    Version {
+        /// The index.
+        path: PathBuf,
+        /// What it has.
+        found: u32,
+        /// What this program reads.
+        expected: u32,
+    },
+    /// The index was made with other Unicode data, by which the same text has other shingles.
+    Unicode {
+        /// What it was made with.
+        found: String,
+        /// What this program has.
+        expected: String,
+    },
+    /// What is stored is not what was written.
+    Damaged {
+        /// The index, or a file of it.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// Two indexes, or an index and a file, that were made with different settings.
+    Mismatch {
+        /// The setting.
+        field: &'static str,
+        /// Its value here.
+        left: String,
+        /// Its value there.
+        right: String,
+    },
+    /// A setting that cannot be.
+    Setting(minwise::Error),
+    /// No document has this id.
+    NoSuchDocument {
+        /// The id.
+        id: String,
+    },
+    /// An id that no document can have.
+    BadId {
+        /// Its beginning.
+        id: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A text longer than an index takes.
+    TextTooLong {
+        /// The document.
+        id: String,
+        /// Bytes of its text.
+        bytes: usize,
+    },
+    /// A text is needed, and the index was made without texts.
+    NoTexts {
+        /// What it is needed for.
+        wanted: &'static str,
+    },
+    /// An earlier write failed, so that no more are taken until the index is opened again.
+    Stopped {
+        /// The index.
+        path: PathBuf,
+    },
+    /// A line of an exported index that cannot be read.
+    Import {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It was asked to stop.
+    Interrupted,
+}
+
+/// The result of asking an index for something.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: &Path, error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                ErrorKind::DiskFull { path: path.to_owned() }
+            }
+            _ => ErrorKind::Io { action, path: path.to_owned() },
+        };
+        Self { kind: Box::new(kind), cause: Some(Box::new(error)) }
+    }
+
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        ErrorKind::Damaged { path: path.to_owned(), what: what.into() }.into()
+    }
+
+    /// What the storage engine said, for the index at `path`.
+    pub(crate) fn store(path: &Path, error: fjall::Error) -> Self {
+        match error {
+            fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
+                Self::io("use", path, error)
+            }
+            fjall::Error::Poisoned => ErrorKind::Stopped { path: path.to_owned() }.into(),
+            fjall::Error::Locked => {
+                ErrorKind::Locked { path: path.to_owned(), holder: "another process".to_owned() }.into()
+            }
+            error => Self {
+                kind: Box::new(ErrorKind::Damaged {
+                    path: path.to_owned(),
+                    what: "the storage engine cannot read its files".to_owned(),
+                }),
+                cause: Some(Box::new(error)),
+            },
+        }
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// What to try.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self.kind() {
+            ErrorKind::DiskFull { .. } => {
+                "what was acknowledged is kept; make room, and run the command again".to_owned()
+            }
+            ErrorKind::NotAnIndex { path } => {
+                format!("`minwise index create {}` makes one", path.display())
+            }
+            ErrorKind::Exists { path } => {
+                format!("`minwise index add {}` adds to an index", path.display())
+            }
+            ErrorKind::Locked { .. } => {
+                "stop it, or ask it: a running server answers checks and takes documents".to_owned()
+            }
+            ErrorKind::Version { .. } | ErrorKind::Unicode { .. } => {
+                "`minwise index export` with the version that made it, then `minwise index import` with this one"
+                    .to_owned()
+            }
+            ErrorKind::Damaged { .. } => {
+                "`minwise index check` names what is damaged, and `--repair` rebuilds what can be".to_owned()
+            }
+            ErrorKind::Setting(error) => return error.hint(),
+            ErrorKind::NoSuchDocument { .. } => "`minwise index list` shows the ids there are".to_owned(),
+            ErrorKind::NoTexts { .. } => {
+                "an index that is to do this is made without `--no-text`".to_owned()
+            }
+            ErrorKind::Stopped { .. } => "close it, see that there is room on the disk, and open it again".to_owned(),
+            ErrorKind::Io { .. }
+            | ErrorKind::Mismatch { .. }
+            | ErrorKind::BadId { .. }
+            | ErrorKind::TextTooLong { .. }
+            | ErrorKind::Import { .. }
+            | ErrorKind::Interrupted => return None,
+        })
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self { kind: Box::new(kind), cause: None }
+    }
+}
+
+impl From<minwise::Error> for Error {
+    fn from(error: minwise::Error) -> Self {
+        match error.kind() {
+            minwise::ErrorKind::SpecMismatch { field, left, right } => {
+                ErrorKind::Mismatch { field, left: left.clone(), right: right.clone() }.into()
+            }
+            _ => ErrorKind::Setting(error).into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            ErrorKind::Io { action, path } => write!(f, "cannot {action} `{}`", path.display())?,
+            ErrorKind::DiskFull { path } => {
+                write!(f, "there is no room left on the disk of `{}`", path.display())?;
+            }
+            ErrorKind::NotAnIndex { path } => write!(f, "`{}` is not an index", path.display())?,
+            ErrorKind::Exists { path } => write!(f, "`{}` is there already", path.display())?,
+            ErrorKind::Locked { path, holder } => {
+                write!(f, "the index `{}` is in use by {holder}", path.display())?;
+            }
+            ErrorKind::Version { path, found, expected } => write!(
+                f,
+                "the index `{}` has format version {found}, and this program reads version {expected}",
+                path.display()
+            )?,
+            ErrorKind::Unicode { found, expected } => {
+                write!(f, "the index was made with Unicode {found}, and this program has {expected}")?;
+            }
+            ErrorKind::Damaged { path, what } => {
+                write!(f, "the index `{}` is damaged: {what}", path.display())?;
+            }
+            ErrorKind::Mismatch { field, left, right } => write!(
+                f,
+                "these were made with different settings: {field} is `{left}` here and `{right}` there"
+            )?,
+            ErrorKind::Setting(error) => write!(f, "{error}")?,
+            ErrorKind::NoSuchDocument { id } => write!(f, "no document has the id `{id}`")?,
+            ErrorKind::BadId { id, why } => write!(f, "no document can have the id `{id}`: {why}")?,
+            ErrorKind::TextTooLong { id, bytes } => {
+                write!(f, "the text of `{id}` has {bytes} bytes, and an index takes up to 1 GiB")?;
+            }
+            ErrorKind::NoTexts { wanted } => {
+                write!(f, "the index was made without texts, and {wanted} needs them")?
+            }
+            ErrorKind::Stopped { path } => write!(
+                f,
+                "the index `{}` takes no more changes, because writing an earlier one failed",
+                path.display()
+            )?,
+            ErrorKind::Import { line, why } => write!(f, "line {line} is no document of an index: {why}")?,
+            ErrorKind::Interrupted => f.write_str("interrupted")?,
+        }
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().and_then(|cause| cause.source())
+    }
+}

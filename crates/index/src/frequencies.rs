@@ -1,0 +1,207 @@
+//! In how many documents shingles stand, as far as that is often.
+//!
+//! Paper      Manku and Motwani, *Approximate frequency counts over data streams*, VLDB 2002: lossy counting.
+//! Idea       Documents are counted window by window. Behind each window, what was counted so rarely that it could be forgotten
+//!            without much harm is forgotten, so that the table holds what is common and not all there ever was.
+//! Symbols    b → `windows`, Δ → `missed`.
+//! Cost       one sort of a window's shingles and one pass over the table a window.
+//! Error      a count is short by at most the number of windows, and never too high. Below one window nothing is forgotten,
+//!            and counts are exact. Documents that were removed or replaced are counted until the index is compacted.
+
+use minwise::sort::sort_mixed;
+use minwise::weight::Frequencies as Look;
+
+/// Shingles after which a window ends.
+pub(crate) const WINDOW: usize = 4 << 20;
+/// Entries of a part of the stored table.
+const PART: usize = 1 << 16;
+
+/// A shingle and what is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counted {
+    shingle: u64,
+    count: u32,
+    /// How many documents may have had it before it was last forgotten.
+    missed: u32,
+}
+
+/// Counts of common shingles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Frequencies {
+    documents: u64,
+    windows: u32,
+    entries: Vec<Counted>,
+}
+
+impl Frequencies {
+    /// Documents that were counted.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// By how many documents a count may be short.
+    #[must_use]
+    pub fn short_by(&self) -> u64 {
+        u64::from(self.windows)
+    }
+
+    /// Shingles that have a count.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether none has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// In how many of the documents a shingle stands, at least.
+    #[must_use]
+    pub fn of(&self, shingle: u64) -> u64 {
+        self.entries
+            .binary_search_by_key(&shingle, |entry| entry.shingle)
+            .map_or(0, |at| u64::from(self.entries[at].count))
+    }
+
+    /// Counts a whole window: the distinct shingles of each of `documents` documents, one after the other.
+    pub(crate) fn count_window(&mut self, documents: u64, shingles: Vec<u64>) {
+        self.add(documents, shingles);
+        self.windows += 1;
+        let windows = self.windows;
+        self.entries.retain(|entry| entry.count + entry.missed > windows);
+    }
+
+    /// The table with the documents of a window that is not whole yet.
+    pub(crate) fn with(&self, documents: u64, shingles: Vec<u64>) -> Self {
+        let mut table = self.clone();
+        table.add(documents, shingles);
+        table
+    }
+
+    fn add(&mut self, documents: u64, mut shingles: Vec<u64>) {
+        self.documents += documents;
+        sort_mixed(&mut shingles, &mut vec![]);
+        let mut before = std::mem::take(&mut self.entries).into_iter().peekable();
+        for same in shingles.chunk_by(|a, b| a == b) {
+            while let Some(entry) = before.next_if(|entry| entry.shingle < same[0]) {
+                self.entries.push(entry);
+            }
+            let known = before.next_if(|entry| entry.shingle == same[0]);
+            let mut entry = known.unwrap_or(Counted { shingle: same[0], count: 0, missed: self.windows });
+            entry.count = entry.count.saturating_add(same.len() as u32);
+            self.entries.push(entry);
+        }
+        self.entries.extend(before);
+    }
+
+    /// The table in parts, to be stored.
+    pub(crate) fn to_parts(&self) -> Vec<Vec<u8>> {
+        let mut about = self.documents.to_le_bytes().to_vec();
+        about.extend(self.windows.to_le_bytes());
+        let mut parts = vec![about];
+        for part in self.entries.chunks(PART) {
+            let entry = |entry: &Counted| {
+                let mut bytes = [0; 16];
+                bytes[..8].copy_from_slice(&entry.shingle.to_le_bytes());
+                bytes[8..12].copy_from_slice(&entry.count.to_le_bytes());
+                bytes[12..].copy_from_slice(&entry.missed.to_le_bytes());
+                bytes
+            };
+            parts.push(part.iter().flat_map(entry).collect());
+        }
+        parts
+    }
+
+    /// The table that has these parts; nothing, if they are none.
+    pub(crate) fn from_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Option<Self> {
+        let mut parts = parts.into_iter();
+        let Some(about) = parts.next() else { return Some(Self::default()) };
+        let (documents, rest) = about.split_first_chunk()?;
+        let windows = u32::from_le_bytes(rest.try_into().ok()?);
+        let mut entries = vec![];
+        for part in parts {
+            let (chunks, []) = part.as_chunks::<16>() else { return None };
+            entries.extend(chunks.iter().map(|bytes| {
+                let (shingle, rest) = bytes.split_at(8);
+                let number = |at: usize| {
+                    rest[at..at + 4].iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
+                };
+                let shingle = shingle.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+                Counted { shingle, count: number(0), missed: number(4) }
+            }));
+        }
+        let sorted = entries.is_sorted_by(|a, b| a.shingle < b.shingle);
+        sorted.then_some(Self { documents: u64::from_le_bytes(*documents), windows, entries })
+    }
+}
+
+impl Look for Frequencies {
+    fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(shingles.iter().map(|&shingle| self.of(shingle)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minwise::hash::fmix64;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn counts_are_never_too_high_and_short_by_the_windows_at_most(
+            windows in proptest::collection::vec(
+                proptest::collection::vec(proptest::collection::btree_set(0u64..40, 0..8), 1..20), 0..6),
+            rest in proptest::collection::vec(proptest::collection::btree_set(0u64..40, 0..8), 0..20),
+        ) {
+            let mut truth: BTreeMap<u64, u64> = BTreeMap::new();
+            let mut shingles = |documents: &[std::collections::BTreeSet<u64>]| -> Vec<u64> {
+                let all: Vec<u64> = documents.iter().flatten().map(|&shingle| fmix64(shingle)).collect();
+                for shingle in &all {
+                    *truth.entry(*shingle).or_default() += 1;
+                }
+                all
+            };
+            let mut table = Frequencies::default();
+            for window in &windows {
+                table.count_window(window.len() as u64, shingles(window));
+            }
+            let whole = table.with(rest.len() as u64, shingles(&rest));
+            prop_assert_eq!(whole.short_by(), windows.len() as u64);
+            for (&shingle, &count) in &truth {
+                prop_assert!(whole.of(shingle) <= count);
+                prop_assert!(whole.of(shingle) + whole.short_by() >= count);
+            }
+            prop_assert_eq!(whole.of(fmix64(99)), 0);
+            let parts = whole.to_parts();
+            prop_assert_eq!(Frequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(whole));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..4)) {
+            if let Some(table) = Frequencies::from_parts(parts.iter().map(Vec::as_slice)) {
+                let parts = table.to_parts();
+                prop_assert_eq!(Frequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(table));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_rare_is_forgotten_and_what_is_common_is_not() {
+        let mut table = Frequencies::default();
+        for window in 0..100u64 {
+            let rare = (0..50).map(|n| fmix64(1_000_000 + 50 * window + n));
+            table.count_window(10, rare.chain((0..10).map(|_| fmix64(1))).collect());
+        }
+        assert_eq!((table.of(fmix64(1)), table.len(), table.documents()), (1000, 1, 1000));
+    }
+}

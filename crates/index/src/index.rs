@@ -1,0 +1,292 @@
+//! An open index: what it is, what it has, and reading it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Folder;
+use crate::frequencies::Frequencies;
+use crate::prepare::Preparation;
+use crate::record::{Entry, Mark, Record};
+use crate::settings::{Settings, Texts};
+use crate::store::{Space, State, Store, View};
+use crate::text;
+
+/// An index that is open. Any number of threads may read it while one writes.
+#[derive(Debug)]
+pub struct Index {
+    // Closed before the folder is let go of.
+    pub(crate) store: Store,
+    pub(crate) folder: Folder,
+    pub(crate) settings: Settings,
+    pub(crate) preparation: Preparation,
+    pub(crate) writer: Mutex<Writer>,
+}
+
+/// What whoever writes has to know.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) state: State,
+    /// Shingles of the documents from this number on, which are not in the frequencies yet.
+    pub(crate) pending: (u32, Vec<u64>),
+}
+
+/// A document of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// What is known of it.
+    pub entry: Entry,
+    /// Its text, if the index keeps texts.
+    pub text: Option<String>,
+    /// Where its pages or paragraphs begin.
+    pub marks: Vec<Mark>,
+}
+
+/// Which documents to list.
+#[derive(Debug, Clone, Default)]
+pub struct Listing<'l> {
+    /// Only those with this in their id, title or metadata, in small or capital letters.
+    pub search: &'l str,
+    /// Where the page before ended.
+    pub after: Option<u32>,
+    /// How many at most.
+    pub limit: usize,
+    /// The newest first, instead of the oldest.
+    pub newest_first: bool,
+}
+
+/// Some documents of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The documents.
+    pub entries: Vec<Entry>,
+    /// Where to go on, if there may be more.
+    pub next: Option<u32>,
+}
+
+/// What an index has and takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Statistics {
+    /// Documents.
+    pub documents: u64,
+    /// Documents that were removed or replaced since the index was last compacted.
+    pub removed: u64,
+    /// Bytes of all texts.
+    pub text_bytes: u64,
+    /// Bytes of all texts as they are stored.
+    pub stored_text_bytes: u64,
+    /// Distinct shingles, summed over documents.
+    pub shingles: u64,
+    /// Bytes of the index on disk.
+    pub disk_bytes: u64,
+    /// Changes since it was made.
+    pub changes: u64,
+}
+
+impl Index {
+    /// Makes an index in a folder that is not there or empty.
+    pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
+        let preparation = Preparation::new(settings)?;
+        let folder = Folder::create(path)?;
+        let store = Store::open(&folder.store(), path)?;
+        store.change().commit(&State::default())?;
+        folder.seal(settings)?;
+        let writer = Mutex::new(Writer { state: State::default(), pending: (0, vec![]) });
+        Ok(Self { store, folder, settings: *settings, preparation, writer })
+    }
+
+    /// Opens an index.
+    pub fn open(path: &Path) -> Result<Self> {
+        let (folder, settings) = Folder::open(path)?;
+        let preparation = Preparation::new(&settings)?;
+        let store = Store::open(&folder.store(), path)?;
+        let state = store.view().state()?;
+        let acknowledged = folder.acknowledged()?;
+        if state.sequence < acknowledged {
+            let what =
+                format!("change {acknowledged} was acknowledged, but the newest there is {}", state.sequence);
+            return Err(Error::damaged(path, what));
+        }
+        let writer = Mutex::new(Writer { state, pending: (state.next, vec![]) });
+        Ok(Self { store, folder, settings, preparation, writer })
+    }
+
+    /// What it was made with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Waits until nobody else writes.
+    pub(crate) fn write(&self) -> MutexGuard<'_, Writer> {
+        // Whoever panicked while it held the lock has not changed the state: that is done behind the commit.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> Error {
+        Error::damaged(self.path(), what)
+    }
+
+    /// What it has and takes.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let state = self.store.view().state()?;
+        Ok(Statistics {
+            documents: state.documents,
+            removed: state.removed,
+            text_bytes: state.text_bytes,
+            stored_text_bytes: state.stored_bytes,
+            shingles: state.shingles,
+            disk_bytes: self.store.disk_bytes()?,
+            changes: state.sequence,
+        })
+    }
+
+    /// The document with this id.
+    pub fn get(&self, id: &str) -> Result<Option<Document>> {
+        let view = self.store.view();
+        let Some(number) = self.number(&view, id)? else { return Ok(None) };
+        let Some(record) = self.record(&view, number)? else {
+            return Err(self.damaged(format!("the document `{id}` has no record")));
+        };
+        let text = self.text(&view, number, &record)?;
+        Ok(Some(Document { entry: self.entry(&record)?, text, marks: record.marks }))
+    }
+
+    /// Documents in the order in which they were added, or the other way round.
+    pub fn list(&self, listing: &Listing<'_>) -> Result<Page> {
+        let view = self.store.view();
+        let search = listing.search.to_lowercase();
+        let matches = |record: &Record| {
+            let title = record.title.as_deref().unwrap_or_default();
+            search.is_empty()
+                || [&record.id, title, &record.metadata]
+                    .iter()
+                    .any(|text| text.to_lowercase().contains(&search))
+        };
+        let mut page = Page { entries: vec![], next: None };
+        let mut last = None;
+        let mut visit = |key: &[u8], payload: &[u8]| {
+            let number = self.number_of(key)?;
+            let record = self.decoded(payload)?;
+            if matches(&record) {
+                if page.entries.len() == listing.limit {
+                    page.next = last;
+                    return Ok(false);
+                }
+                page.entries.push(self.entry(&record)?);
+            }
+            last = Some(number);
+            Ok(true)
+        };
+        let after = listing.after.map(u32::to_be_bytes);
+        let after = after.as_ref().map(<[u8; 4]>::as_slice);
+        if listing.newest_first {
+            view.each_before(Space::Records, after, &mut visit)?;
+        } else {
+            view.each_after(Space::Records, after, &mut visit)?;
+        }
+        Ok(page)
+    }
+
+    /// The ids of all documents, in the order in which they were added.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        let mut ids = vec![];
+        self.store.view().each_after(Space::Records, None, |_, payload| {
+            ids.push(self.decoded(payload)?.id);
+            Ok(true)
+        })?;
+        Ok(ids)
+    }
+
+    /// In how many documents shingles stand, as far as that is often.
+    pub fn frequencies(&self) -> Result<Arc<Frequencies>> {
+        let view = self.store.view();
+        let table = self.stored_frequencies(&view)?;
+        let state = view.state()?;
+        let (documents, shingles) = self.shingles_from(&view, state.counted, state.next)?;
+        Ok(Arc::new(if documents == 0 { table } else { table.with(documents, shingles) }))
+    }
+
+    pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<Frequencies> {
+        let mut parts: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        view.each(Space::Frequencies, b"", |key, part| {
+            parts.insert(key.to_vec(), part.to_vec());
+            Ok(true)
+        })?;
+        Frequencies::from_parts(parts.values().map(Vec::as_slice))
+            .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
+    }
+
+    /// The distinct shingles of the documents from number `first` up to `end`, and how many documents there are.
+    pub(crate) fn shingles_from(&self, view: &View<'_>, first: u32, end: u32) -> Result<(u64, Vec<u64>)> {
+        let (mut documents, mut all) = (0, vec![]);
+        let mut reader = self.reader(view);
+        for number in first..end {
+            if let Some(record) = self.record(view, number)? {
+                documents += 1;
+                reader.read_set(number, &record)?;
+                all.extend_from_slice(reader.set().as_slice());
+            }
+        }
+        Ok((documents, all))
+    }
+
+    pub(crate) fn number(&self, view: &View<'_>, id: &str) -> Result<Option<u32>> {
+        match view.get(Space::Ids, id.as_bytes())? {
+            None => Ok(None),
+            Some(bytes) => self.number_of(&bytes).map(Some),
+        }
+    }
+
+    pub(crate) fn number_of(&self, bytes: &[u8]) -> Result<u32> {
+        let bytes =
+            bytes.try_into().map_err(|_| self.damaged("a number of a document has not four bytes"))?;
+        Ok(u32::from_be_bytes(bytes))
+    }
+
+    pub(crate) fn record(&self, view: &View<'_>, number: u32) -> Result<Option<Record>> {
+        view.get(Space::Records, &number.to_be_bytes())?.map(|bytes| self.decoded(&bytes)).transpose()
+    }
+
+    pub(crate) fn decoded(&self, payload: &[u8]) -> Result<Record> {
+        Record::from_bytes(payload).ok_or_else(|| self.damaged("a record cannot be read"))
+    }
+
+    pub(crate) fn entry(&self, record: &Record) -> Result<Entry> {
+        record.entry().ok_or_else(|| self.damaged(format!("the metadata of `{}` cannot be read", record.id)))
+    }
+
+    /// The text of a document, if texts are kept.
+    pub(crate) fn text(&self, view: &View<'_>, number: u32, record: &Record) -> Result<Option<String>> {
+        if self.settings.texts == Texts::LeftOut {
+            return Ok(None);
+        }
+        let packed = view.get(Space::Texts, &number.to_be_bytes())?;
+        packed
+            .and_then(|packed| text::unpack(&packed, record.bytes))
+            .map(Some)
+            .ok_or_else(|| self.damaged(format!("the text of `{}` cannot be read", record.id)))
+    }
+
+    pub(crate) fn check_id(id: &str) -> Result<()> {
+        let bad = |why| {
+            let id = id.chars().take(80).collect();
+            Err(ErrorKind::BadId { id, why }.into())
+        };
+        match id {
+            "" => bad("it is empty"),
+            _ if id.len() > 1024 => bad("it has more than 1024 bytes"),
+            _ if id.contains(char::is_control) => bad("it has a control character in it"),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The archive: an index that keeps the documents it acknowledged, and finds what a new one repeats of them.
+//!
+//! ```
+//! use minwise_index::{Index, NewDocument, Options, Query, Settings};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+//! let text = "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.";
+//! index.add(&[NewDocument { id: "2019-17".into(), text: text.into(), ..NewDocument::default() }], 0, 1)?;
+//!
+//! let query = Query::new("We ask for a grant to study the song of the reed warbler along the lower Danube.");
+//! let answer = index.query(&query, &Options::default())?;
+//! let found = &answer.matches[0];
+//! assert_eq!(found.entry.id, "2019-17");
+//! assert!(found.similarity > 0.8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they
+//! began. A folder is held by one process at a time, and by any number of threads of it.
+
+mod add;
+mod check;
+mod clusters;
+mod compact;
+mod error;
+mod folder;
+mod frequencies;
+mod index;
+mod postings;
+mod prepare;
+mod query;
+mod record;
+mod remove;
+mod settings;
+mod store;
+mod text;
+mod transfer;
+mod watch;
+
+pub use add::Added;
+pub use check::{Checked, Finding};
+pub use clusters::{Cluster, Clusters, Member};
+pub use error::{Error, ErrorKind, Result};
+pub use folder::FORMAT;
+pub use frequencies::Frequencies;
+pub use index::{Document, Index, Listing, Page, Statistics};
+pub use query::{Answer, DateWindow, Match, Options, Pair, Query, Reasons, SharedPassage, Side};
+pub use record::{Entry, Mark, MarkedPlace, NewDocument};
+pub use settings::{PASSAGE, Settings, Texts};
+pub use transfer::{Imported, Merged};
+pub use watch::{Unwatched, Watch};

@@ -1,0 +1,234 @@
+//! Postings: which documents have a hash, and where.
+//!
+//! Idea       A change writes, for each value of the first 16 bits that its hashes have, one row of all postings with those
+//!            bits: the next 32 bits of the hash, the document, and for fingerprints the position, each in a column
+//!            of the fewest bytes that hold it, sorted by hash. To look a hash up is a search in every row with
+//!            its first bits. A large change has few bytes a posting, a small one few rows.
+//! Cost       7 to 9 bytes a posting in large changes. A look-up reads one row a change, until they are merged.
+//! Error      48 bits of a hash: of 10⁸ postings, one in 3·10⁶ look-ups of an absent hash has a false one. What is found is
+//!            compared exactly.
+
+use minwise::hash::fmix64;
+use minwise::sort::sort_mixed;
+
+/// A document that has a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Posting {
+    /// The document's number.
+    pub(crate) document: u32,
+    /// The position of a fingerprint, 0 for a band.
+    pub(crate) at: u32,
+}
+
+/// Bytes in front of the columns: the least document, and the widths of the two columns that vary.
+const HEADER: usize = 6;
+/// Bytes of a hash that a row has.
+const REST: usize = 4;
+
+/// The first bits of a hash, by which rows are found.
+pub(crate) fn prefix(hash: u64) -> [u8; 2] {
+    ((hash >> 48) as u16).to_be_bytes()
+}
+
+fn rest(hash: u64) -> u32 {
+    (hash >> 16) as u32
+}
+
+/// The key of the row that change `sequence` writes for `prefix`.
+pub(crate) fn key(prefix: [u8; 2], sequence: u64) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..2].copy_from_slice(&prefix);
+    key[2..].copy_from_slice(&sequence.to_be_bytes());
+    key
+}
+
+impl Posting {
+    /// The posting as a number whose order is that of documents and positions.
+    pub(crate) fn packed(self) -> u64 {
+        u64::from(self.document) << 32 | u64::from(self.at)
+    }
+
+    fn unpacked(packed: u64) -> Self {
+        Self { document: (packed >> 32) as u32, at: packed as u32 }
+    }
+}
+
+/// Sorts the postings of a change, hashes and packed postings, and calls `write` with the payload of each of its rows.
+pub(crate) fn write_rows(mut postings: Vec<(u64, u64)>, mut write: impl FnMut([u8; 2], Vec<u8>)) {
+    sort_mixed(&mut postings, &mut vec![]);
+    let mut row = vec![];
+    for postings in postings.chunk_by(|a, b| prefix(a.0) == prefix(b.0)) {
+        row.clear();
+        row.extend(postings.iter().map(|&(hash, packed)| (rest(hash), Posting::unpacked(packed))));
+        write(prefix(postings[0].0), encode(&row));
+    }
+}
+
+/// The payload of a row of postings that are sorted by hash.
+pub(crate) fn encode(postings: &[(u32, Posting)]) -> Vec<u8> {
+    let least = postings.iter().map(|(_, posting)| posting.document).min().unwrap_or(0);
+    let most = postings.iter().map(|(_, posting)| posting.document - least).max().unwrap_or(0);
+    let furthest = postings.iter().map(|(_, posting)| posting.at).max().unwrap_or(0);
+    let widths = (width(most), width(furthest));
+    let mut out = Vec::with_capacity(HEADER + postings.len() * (REST + widths.0 + widths.1));
+    out.extend(least.to_le_bytes());
+    out.extend([widths.0 as u8, widths.1 as u8]);
+    out.extend(postings.iter().flat_map(|(rest, _)| rest.to_le_bytes()));
+    for (_, posting) in postings {
+        out.extend(&(posting.document - least).to_le_bytes()[..widths.0]);
+    }
+    for (_, posting) in postings {
+        out.extend(&posting.at.to_le_bytes()[..widths.1]);
+    }
+    out
+}
+
+fn width(most: u32) -> usize {
+    4 - most.leading_zeros() as usize / 8
+}
+
+/// A row that was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'p> {
+    least: u32,
+    rests: &'p [[u8; REST]],
+    documents: &'p [u8],
+    ats: &'p [u8],
+    widths: (usize, usize),
+}
+
+impl<'p> Row<'p> {
+    /// Nothing, if the bytes are not a row.
+    pub(crate) fn decode(payload: &'p [u8]) -> Option<Self> {
+        let (header, columns) = payload.split_first_chunk::<HEADER>()?;
+        let least = u32::from_le_bytes(*header.first_chunk()?);
+        let widths = (usize::from(header[4]), usize::from(header[5]));
+        let each = REST + widths.0 + widths.1;
+        if widths.0 > 4 || widths.1 > 4 || columns.is_empty() || !columns.len().is_multiple_of(each) {
+            return None;
+        }
+        let len = columns.len() / each;
+        let (rests, columns) = columns.split_at(REST * len);
+        let (documents, ats) = columns.split_at(widths.0 * len);
+        Some(Self { least, rests: rests.as_chunks().0, documents, ats, widths })
+    }
+
+    /// How many postings there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rests.len()
+    }
+
+    fn rest(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.rests[at])
+    }
+
+    fn posting(&self, at: usize) -> Posting {
+        let number = |column: &[u8], width: usize| {
+            let mut bytes = [0; 4];
+            bytes[..width].copy_from_slice(&column[at * width..][..width]);
+            u32::from_le_bytes(bytes)
+        };
+        Posting {
+            document: self.least.wrapping_add(number(self.documents, self.widths.0)),
+            at: number(self.ats, self.widths.1),
+        }
+    }
+
+    /// All postings with what the row has of their hashes.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (u32, Posting)> + 'p {
+        (0..self.len()).map(move |at| (self.rest(at), self.posting(at)))
+    }
+
+    /// The postings of a hash whose first bits are those of the row.
+    pub(crate) fn find(self, hash: u64) -> impl Iterator<Item = Posting> + 'p {
+        let rest = rest(hash);
+        let first = self.rests.partition_point(|found| u32::from_le_bytes(*found) < rest);
+        (first..self.len()).take_while(move |&at| self.rest(at) == rest).map(move |at| self.posting(at))
+    }
+}
+
+/// A number that stands for a posting, so that sums of them tell whether two sets of postings are the same.
+pub(crate) fn digest(prefix: [u8; 2], rest: u32, posting: Posting) -> u64 {
+    let hash = u64::from(u16::from_be_bytes(prefix)) << 32 | u64::from(rest);
+    fmix64(fmix64(posting.packed()).wrapping_add(hash))
+}
+
+/// The same for a posting with its whole hash.
+pub(crate) fn digest_of(hash: u64, posting: Posting) -> u64 {
+    digest(prefix(hash), rest(hash), posting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn widths_are_the_fewest_bytes() {
+        for (number, bytes) in [(0, 0), (1, 1), (255, 1), (256, 2), (65535, 2), (65536, 3), (u32::MAX, 4)] {
+            assert_eq!(width(number), bytes, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_small_change_has_small_rows() {
+        let posting = Posting { document: 1_000_000, at: 0 };
+        assert_eq!(encode(&[(7, posting)]).len(), HEADER + REST);
+        assert_eq!(
+            Row::decode(&encode(&[(7, posting)])).unwrap().find(7 << 16).collect::<Vec<_>>(),
+            [posting]
+        );
+    }
+
+    #[test]
+    fn other_bytes_are_not_a_row() {
+        for bytes in [
+            &[][..],
+            &[0; 6],
+            &[0, 0, 0, 0, 5, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+            &[0, 0, 0, 0, 1, 0, 1, 2, 3, 4],
+        ] {
+            assert!(Row::decode(bytes).is_none(), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_found(
+            entries in proptest::collection::vec((0u64..40, 0u32..2000, 0u32..100_000), 1..200),
+            base in 0u32..5_000_000,
+        ) {
+            // Few prefixes and few hashes each, so that both are shared.
+            let hash = |number: u64| (number % 4) << 48 | (number / 4) << 16 | 9;
+            let mut entries: Vec<(u64, Posting)> = entries
+                .into_iter()
+                .map(|(number, document, at)| (hash(number), Posting { document: base + document, at }))
+                .collect();
+            entries.sort_by_key(|entry| entry.1);
+            let mut rows = vec![];
+            let packed = entries.iter().map(|(hash, posting)| (*hash, posting.packed())).collect();
+            write_rows(packed, |prefix, payload| rows.push((prefix, payload)));
+            prop_assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
+            for number in 0..40 {
+                let expected: Vec<Posting> =
+                    entries.iter().filter(|entry| entry.0 == hash(number)).map(|entry| entry.1).collect();
+                let found: Vec<Posting> = rows
+                    .iter()
+                    .filter(|row| row.0 == prefix(hash(number)))
+                    .flat_map(|row| Row::decode(&row.1).unwrap().find(hash(number)))
+                    .collect();
+                prop_assert_eq!(found, expected);
+            }
+            let all: usize = rows.iter().map(|row| Row::decode(&row.1).unwrap().iter().count()).sum();
+            prop_assert_eq!(all, entries.len());
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64), hash: u64) {
+            if let Some(row) = Row::decode(&bytes) {
+                prop_assert!(row.find(hash).count() <= row.len());
+                prop_assert_eq!(row.iter().count(), row.len());
+            }
+        }
+    }
+}

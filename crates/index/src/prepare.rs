@@ -1,0 +1,107 @@
+//! From a text to everything that is stored of it or asked about it.
+
+use minwise::candidate::{Banding, Fingerprint, Winnow};
+use minwise::hash::fmix64;
+use minwise::shingle::{Places, Shingler, Shingles};
+use minwise::sketch::{BitRows, Sketcher};
+use minwise::verify::ShingleSet;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::settings::Settings;
+
+/// The functions that the settings of an index describe.
+#[derive(Debug, Clone)]
+pub(crate) struct Preparation {
+    shingler: Shingler,
+    sketcher: Arc<dyn Sketcher>,
+    banding: Banding,
+    winnow: Winnow,
+    bits: Option<BitRows>,
+}
+
+/// A document as an index sees it. What it holds is used again for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) shingles: Shingles,
+    pub(crate) set: ShingleSet,
+    pub(crate) fingerprints: Vec<Fingerprint>,
+    /// The keys of its bands; for a document without shingles, one that those with equal normalised text have.
+    pub(crate) bands: Vec<u64>,
+    /// That key, whole.
+    pub(crate) wordless: Option<u128>,
+    registers: Vec<u32>,
+    work: (Vec<u64>, Vec<u64>),
+}
+
+impl Preparation {
+    pub(crate) fn new(settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        let bits = settings.bits.map(|bits| bits.rows(settings.spec.method.registers())).transpose()?;
+        Ok(Self {
+            shingler: settings.spec.shingler(),
+            sketcher: settings.spec.sketcher()?,
+            banding: settings.banding()?,
+            winnow: settings.winnow()?,
+            bits,
+        })
+    }
+
+    /// Fills `out` with all that follows from a text.
+    pub(crate) fn prepare(&self, text: &str, out: &mut Prepared) {
+        self.shingler.shingle_into(text, &mut out.shingles);
+        self.finish(out);
+    }
+
+    /// The same, and says where units stand in the text.
+    pub(crate) fn prepare_with_places(&self, text: &str, out: &mut Prepared) -> Places {
+        let places = self.shingler.shingle_with_places_into(text, &mut out.shingles);
+        self.finish(out);
+        places
+    }
+
+    /// The shingles of a text in order, and where its units stand.
+    pub(crate) fn shingles_with_places(&self, text: &str, out: &mut Shingles) -> Places {
+        self.shingler.shingle_with_places_into(text, out)
+    }
+
+    /// The shingles of a text in order.
+    pub(crate) fn shingles(&self, text: &str, out: &mut Shingles) {
+        self.shingler.shingle_into(text, out);
+    }
+
+    fn finish(&self, out: &mut Prepared) {
+        let hashes = out.shingles.hashes();
+        out.set = ShingleSet::build(hashes, &mut out.work);
+        self.winnow.choose_into(hashes, &mut out.fingerprints);
+        out.bands.clear();
+        out.wordless = hashes.is_empty().then(|| out.shingles.equality_key());
+        if let Some(key) = out.wordless {
+            out.bands.push(fmix64(key as u64));
+        } else {
+            out.registers.resize(self.sketcher.words(), 0);
+            self.sketcher.sketch_into(hashes, &mut out.registers);
+            let key = |band| self.banding.key(band, &out.registers);
+            out.bands.extend((0..self.banding.bands()).map(key));
+        }
+    }
+
+    /// The row that is kept of the sketch; empty for a document without shingles.
+    pub(crate) fn row(&self, prepared: &Prepared) -> Vec<u32> {
+        match &self.bits {
+            _ if prepared.wordless.is_some() => vec![],
+            None => prepared.registers.clone(),
+            Some(bits) => {
+                let mut row = vec![0; bits.words()];
+                bits.pack_into(&prepared.registers, &mut row);
+                row
+            }
+        }
+    }
+}
+
+/// The hash by which a fingerprint is posted. Fingerprints are the least of their windows, so most of them have the
+/// same first bits; these have not.
+pub(crate) fn posted(fingerprint: &Fingerprint) -> u64 {
+    fmix64(fingerprint.shingle)
+}

@@ -1,0 +1,94 @@
+//! Which documents of an index are compared with a query.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use minwise::weight::MostDocuments;
+
+use super::{Asked, Options};
+use crate::error::Result;
+use crate::index::Index;
+use crate::postings::{self, Posting, Row};
+use crate::prepare::posted;
+use crate::store::{Space, View};
+
+/// A document that agrees with the query in something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) document: u32,
+    /// Bands in which they agree.
+    pub(crate) bands: u32,
+    /// Distinct fingerprints that both have.
+    pub(crate) fingerprints: u32,
+}
+
+pub(crate) struct Found {
+    /// The best, so that those that are compared first are most likely matches.
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) not_compared: usize,
+    pub(crate) passed_over: usize,
+}
+
+pub(crate) fn find(
+    index: &Index,
+    view: &View<'_>,
+    asked: &Asked,
+    options: &Options,
+    itself: Option<u32>,
+) -> Result<Found> {
+    let mut hits: HashMap<u32, Candidate> = HashMap::new();
+    let mut passed_over = 0;
+    let mut postings = vec![];
+    let mut note = |documents: &[Posting], count: fn(&mut Candidate)| {
+        let mut last = None;
+        for posting in documents {
+            // Postings of one change are in the order of documents, and a document is in one change.
+            if last != Some(posting.document) && Some(posting.document) != itself {
+                let new = Candidate { document: posting.document, bands: 0, fingerprints: 0 };
+                count(hits.entry(posting.document).or_insert(new));
+            }
+            last = Some(posting.document);
+        }
+    };
+    for &key in &asked.prepared.bands {
+        look_up(index, view, Space::Bands, key, &mut postings)?;
+        note(&postings, |candidate| candidate.bands += 1);
+    }
+    let documents = view.state()?.documents;
+    let mut fingerprints: Vec<u64> = asked
+        .prepared
+        .fingerprints
+        .iter()
+        // Those of shingles that are no evidence lead nowhere.
+        .filter(|fingerprint| asked.shingles[fingerprint.at as usize] == fingerprint.shingle)
+        .map(posted)
+        .collect();
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    for hash in fingerprints {
+        look_up(index, view, Space::Fingerprints, hash, &mut postings)?;
+        let allowed = |most: MostDocuments| most.allows(postings.len() as u64, documents);
+        if options.max_df.is_none_or(allowed) {
+            note(&postings, |candidate| candidate.fingerprints += 1);
+        } else {
+            passed_over += 1;
+        }
+    }
+    let mut candidates: Vec<Candidate> = hits.into_values().collect();
+    candidates.sort_unstable_by_key(|candidate| {
+        (Reverse(candidate.bands + candidate.fingerprints), candidate.document)
+    });
+    let not_compared = candidates.len().saturating_sub(options.candidates);
+    candidates.truncate(options.candidates);
+    Ok(Found { candidates, not_compared, passed_over })
+}
+
+fn look_up(index: &Index, view: &View<'_>, space: Space, hash: u64, out: &mut Vec<Posting>) -> Result<()> {
+    out.clear();
+    view.each(space, &postings::prefix(hash), |_, payload| {
+        let row = Row::decode(payload)
+            .ok_or_else(|| index.damaged(format!("a row of `{}` cannot be read", space.name())))?;
+        out.extend(row.find(hash));
+        Ok(true)
+    })
+}

@@ -1,0 +1,215 @@
+//! What is no evidence: shingles that everybody uses, those of a form, quotations, lists of references.
+//!
+//! It is taken out of both documents before they are compared, so that a similarity is that of what remains. Shingles that
+//! are taken out keep their places, so that a passage does not run across them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use minwise::shingle::{Places, Shingles};
+use minwise::weight::{MostDocuments, Weigher, Weighting};
+
+use super::Options;
+use crate::error::Result;
+use crate::frequencies::Frequencies;
+use crate::index::Index;
+
+/// Stands for a shingle of the query that is no evidence. A shingle has one of these values with probability 2⁻⁶³.
+const GONE: u64 = 0;
+/// The same in a document of the index, so that the two are not alike.
+const GONE_THERE: u64 = 1;
+
+/// Words above a list of references, as a line of their own.
+const HEADINGS: [&str; 14] = [
+    "references",
+    "bibliography",
+    "works cited",
+    "literature",
+    "literature cited",
+    "literatur",
+    "literaturverzeichnis",
+    "quellen",
+    "références",
+    "bibliographie",
+    "referencias",
+    "bibliografía",
+    "参考文献",
+    "參考文獻",
+];
+
+/// Quotation marks that open, and what closes them.
+const QUOTES: [(char, char); 9] = [
+    ('"', '"'),
+    ('\u{201c}', '\u{201d}'),
+    ('\u{201e}', '\u{201c}'),
+    ('«', '»'),
+    ('»', '«'),
+    ('‹', '›'),
+    ('「', '」'),
+    ('『', '』'),
+    ('《', '》'),
+];
+/// Bytes of a quotation at most: a mark that is never closed does not make everything behind it one.
+const LONGEST_QUOTATION: usize = 4000;
+
+/// Takes out what is no evidence.
+pub(crate) struct Evidence {
+    frequencies: Option<(Arc<Frequencies>, MostDocuments)>,
+    /// Sorted.
+    ignored: Vec<u64>,
+    quotations: bool,
+    references: bool,
+    weigher: Option<Weigher>,
+    /// Units of a shingle.
+    size: usize,
+}
+
+impl Evidence {
+    pub(crate) fn new(index: &Index, options: &Options) -> Result<Self> {
+        let mut ignored = vec![];
+        let mut shingles = Shingles::new();
+        for text in &options.ignore_text {
+            index.preparation.shingles(text, &mut shingles);
+            ignored.extend_from_slice(shingles.hashes());
+        }
+        ignored.sort_unstable();
+        ignored.dedup();
+        let weighs = options.weighting.is_some_and(Weighting::needs_frequencies);
+        let table = if weighs || options.max_df.is_some() { Some(index.frequencies()?) } else { None };
+        let weigher = match (options.weighting, &table) {
+            (None, _) => None,
+            (Some(weighting), Some(table)) if weighting.needs_frequencies() => {
+                Some(Weigher::with_frequencies(weighting, Arc::<Frequencies>::clone(table), None))
+            }
+            (Some(weighting), _) => Some(Weigher::new(weighting)?),
+        };
+        Ok(Self {
+            frequencies: table.zip(options.max_df),
+            ignored,
+            quotations: options.ignore_quotations,
+            references: options.ignore_references,
+            weigher,
+            size: index.settings.spec.shingling.size(),
+        })
+    }
+
+    pub(crate) fn weigher(&self) -> Option<&Weigher> {
+        self.weigher.as_ref()
+    }
+
+    /// Whether nothing is taken out.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.frequencies.is_none() && self.ignored.is_empty() && !self.quotations && !self.references
+    }
+
+    /// The shingles of the query in order, without those that are no evidence.
+    pub(crate) fn of_query(&self, text: &str, shingles: &Shingles, places: &Places) -> Vec<u64> {
+        self.mask(text, shingles.hashes(), Some(places), GONE)
+    }
+
+    /// The same of a document of the index.
+    pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&Places>) -> Vec<u64> {
+        self.mask(text, shingles, places, GONE_THERE)
+    }
+
+    fn mask(&self, text: &str, shingles: &[u64], places: Option<&Places>, gone: u64) -> Vec<u64> {
+        let mut spans = vec![];
+        if self.quotations {
+            spans.extend(quotations(text));
+        }
+        if self.references {
+            spans.extend(references(text));
+        }
+        let inside = |at: usize| {
+            let place = places.and_then(|places| places.span(at, at + self.size - 1));
+            place.is_some_and(|place| {
+                spans.iter().any(|span| span.start <= place.start && place.end <= span.end)
+            })
+        };
+        let is_gone = |at: usize, shingle: u64| {
+            self.ignored.binary_search(&shingle).is_ok()
+                || self
+                    .frequencies
+                    .as_ref()
+                    .is_some_and(|(table, most)| !most.allows(table.of(shingle), table.documents()))
+                || (!spans.is_empty() && inside(at))
+        };
+        shingles
+            .iter()
+            .enumerate()
+            .map(|(at, &shingle)| if is_gone(at, shingle) { gone } else { shingle })
+            .collect()
+    }
+}
+
+/// The shingles that were not taken out.
+pub(crate) fn remaining(shingles: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    shingles.iter().copied().filter(|&shingle| shingle != GONE && shingle != GONE_THERE)
+}
+
+/// What stands in quotation marks.
+fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut spans = vec![];
+    let mut rest = 0;
+    while let Some((start, open)) =
+        text[rest..].char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c))
+    {
+        let start = rest + start + open.len_utf8();
+        let closes = |c: char| QUOTES.iter().any(|&(o, close)| o == open && close == c);
+        let end = text[start..]
+            .char_indices()
+            .take_while(|(at, _)| *at <= LONGEST_QUOTATION)
+            .find(|(_, c)| closes(*c));
+        match end {
+            Some((end, close)) => {
+                spans.push(start..start + end);
+                rest = start + end + close.len_utf8();
+            }
+            None => rest = start,
+        }
+    }
+    spans
+}
+
+/// The list of references at the end of a text, from the last line that announces one; nothing, if that is in its first half.
+fn references(text: &str) -> Option<Range<usize>> {
+    let is_heading = |line: &str| {
+        let name = line.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+        HEADINGS.contains(&name.as_str())
+    };
+    let mut at = 0;
+    let mut last = None;
+    for line in text.split_inclusive('\n') {
+        if is_heading(line) {
+            last = Some(at);
+        }
+        at += line.len();
+    }
+    last.filter(|&start| start >= text.len() / 2).map(|start| start..text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotations_are_found_and_unclosed_ones_are_not() {
+        let found =
+            |text: &str| quotations(text).into_iter().map(|span| text[span].to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            found("he said \"this and that\" and “more”, „auch so“, «oui», 「好」."),
+            ["this and that", "more", "auch so", "oui", "好"]
+        );
+        assert!(found("no quotation, 5\" wide").is_empty());
+        assert!(found(&format!("\"{}\"", "a".repeat(LONGEST_QUOTATION + 10))).is_empty());
+    }
+
+    #[test]
+    fn references_are_the_end_of_a_text() {
+        let text = format!("{}\n\n7. References\n[1] A. Nonymous\n", "Some text of the paper. ".repeat(9));
+        assert!(text[references(&text).unwrap()].starts_with("7. References\n[1]"));
+        assert_eq!(references("References\nare a word that stands at the beginning of this text here"), None);
+        assert_eq!(references("We refer to references in the text, as in the\nreferences that follow"), None);
+        assert!(references("文字文字文字文字文字文字\n参考文献\n[1] 某").is_some());
+    }
+}

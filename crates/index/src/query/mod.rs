@@ -1,0 +1,349 @@
+//! What a document repeats of an index, with evidence.
+//!
+//! Candidates are the documents that agree with it in a band or have a fingerprint of it. Each is compared exactly on its
+//! shingles; what is no evidence ([`evidence`]) is taken out of both first.
+
+mod candidates;
+pub(crate) mod evidence;
+mod passages;
+mod reader;
+mod screen;
+mod window;
+
+use minwise::shingle::Shingles;
+use minwise::verify::{Overlap, ShingleSet, WeightedOverlap};
+use minwise::weight::{MostDocuments, Weigher, Weighting};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::{ErrorKind, Result};
+use crate::index::Index;
+use crate::prepare::Prepared;
+use crate::record::{Entry, Record};
+use evidence::Evidence;
+pub use passages::SharedPassage;
+pub(crate) use reader::{InPlaceOfText, Reader};
+pub use window::DateWindow;
+
+/// A document to look for.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'q> {
+    /// Its text.
+    pub text: &'q str,
+    /// What else is known of it, for [`Options::exclude`].
+    pub metadata: Option<&'q Map<String, Value>>,
+    /// Its id, if it is in the index itself and is not to be found.
+    pub itself: Option<&'q str>,
+}
+
+impl<'q> Query<'q> {
+    /// A text of which nothing else is known.
+    #[must_use]
+    pub fn new(text: &'q str) -> Self {
+        Self { text, metadata: None, itself: None }
+    }
+}
+
+/// What is a match, and what is no evidence.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Documents with at least this Jaccard similarity are matches,
+    pub threshold: f64,
+    /// and those of which at least this share is in the other,
+    pub containment: f64,
+    /// and those that share a passage of at least this many units; not fewer than those of the index.
+    pub passage: Option<usize>,
+    /// How many matches are told.
+    pub top: usize,
+    /// How many candidates are compared at most. The best are compared; how many were not is told.
+    pub candidates: usize,
+    /// How many passages of a match are told: the longest, in the order of the query.
+    pub passages: usize,
+    /// Shingles that stand in more documents than this are no evidence.
+    pub max_df: Option<MostDocuments>,
+    /// Text whose shingles are no evidence, such as that of a form.
+    pub ignore_text: Vec<String>,
+    /// Whether what stands in quotation marks is no evidence.
+    pub ignore_quotations: bool,
+    /// Whether lists of references at the end of a document are no evidence.
+    pub ignore_references: bool,
+    /// Fields of the metadata: documents with the same value in one of them are passed over.
+    pub exclude: Vec<String>,
+    /// Documents outside are passed over.
+    pub window: Option<DateWindow>,
+    /// How shingles are weighed for [`Match::weighted`], if it is asked for.
+    pub weighting: Option<Weighting>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threshold: 0.5,
+            containment: 0.3,
+            passage: None,
+            top: 10,
+            candidates: 1000,
+            passages: 50,
+            max_df: None,
+            ignore_text: vec![],
+            ignore_quotations: false,
+            ignore_references: false,
+            exclude: vec![],
+            window: None,
+            weighting: None,
+        }
+    }
+}
+
+/// Why a document is a match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Reasons {
+    /// Its similarity reaches the threshold.
+    pub similarity: bool,
+    /// Enough of one of the two is in the other.
+    pub containment: bool,
+    /// They share a passage that is long enough.
+    pub passage: bool,
+}
+
+impl Reasons {
+    fn any(self) -> bool {
+        self.similarity || self.containment || self.passage
+    }
+}
+
+/// A document that the query repeats, or that repeats the query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The document.
+    pub entry: Entry,
+    /// Why it is here.
+    pub reasons: Reasons,
+    /// The exact Jaccard similarity.
+    pub similarity: f64,
+    /// The exact share of the query that is in the document.
+    pub query_in_document: f64,
+    /// The exact share of the document that is in the query.
+    pub document_in_query: f64,
+    /// The weighted Jaccard similarity, if it was asked for.
+    pub weighted: Option<f64>,
+    /// Units of the longest passage that both have.
+    pub longest: usize,
+    /// Units of the query that stand in shared passages.
+    pub shared_units: usize,
+    /// The passages that both have.
+    pub passages: Vec<SharedPassage>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Units of the query.
+    pub units: usize,
+    /// Distinct shingles of the query that are evidence.
+    pub shingles: usize,
+    /// The matches, best first.
+    pub matches: Vec<Match>,
+    /// Matches beyond those that are told.
+    pub further: usize,
+    /// Candidates that were compared.
+    pub compared: usize,
+    /// Candidates that were too many to be compared.
+    pub not_compared: usize,
+    /// Fingerprints that stand in too many documents to be looked for.
+    pub passed_over: usize,
+}
+
+/// Two documents side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The exact Jaccard similarity.
+    pub similarity: f64,
+    /// The exact share of the left one that is in the right one.
+    pub left_in_right: f64,
+    /// The exact share of the right one that is in the left one.
+    pub right_in_left: f64,
+    /// The passages that both have, in the order of the left one, which is called the query.
+    pub passages: Vec<SharedPassage>,
+}
+
+/// One side of a pair.
+#[derive(Debug, Clone, Copy)]
+pub enum Side<'s> {
+    /// A document of the index.
+    Id(&'s str),
+    /// Any text.
+    Text(&'s str),
+}
+
+/// A query that was prepared, with what is evidence of it.
+struct Asked {
+    prepared: Prepared,
+    places: minwise::shingle::Places,
+    /// The shingles in order, without those that are no evidence.
+    shingles: Vec<u64>,
+    set: ShingleSet,
+}
+
+impl Index {
+    /// What a document repeats of this index.
+    pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
+        let view = self.store.view();
+        let evidence = Evidence::new(self, options)?;
+        let mut prepared = Prepared::default();
+        let places = self.preparation.prepare_with_places(query.text, &mut prepared);
+        let shingles = evidence.of_query(query.text, &prepared.shingles, &places);
+        let set: ShingleSet = evidence::remaining(&shingles).collect();
+        let asked = Asked { prepared, places, shingles, set };
+
+        let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
+        let found = candidates::find(self, &view, &asked, options, itself)?;
+        let screen = screen::Screen::new(self, options.threshold)?;
+        let row = self.preparation.row(&asked.prepared);
+        let mut reader = self.reader(&view);
+        let mut answer = Answer {
+            units: asked.prepared.shingles.units(),
+            shingles: asked.set.len(),
+            matches: vec![],
+            further: 0,
+            compared: 0,
+            not_compared: found.not_compared,
+            passed_over: found.passed_over,
+        };
+        for candidate in &found.candidates {
+            // A document that was removed has postings until the index is compacted.
+            let Some(record) = self.record(&view, candidate.document)? else { continue };
+            if self.is_excluded(&record, query, options)? {
+                continue;
+            }
+            answer.compared += 1;
+            if candidate.fingerprints == 0
+                && evidence.is_everything()
+                && screen.rejects(&view, self, &asked, &row, candidate.document, &record, options)?
+            {
+                continue;
+            }
+            let found = self.compared(&mut reader, &asked, &evidence, candidate.document, record, options)?;
+            answer.matches.extend(found);
+        }
+        rank(&mut answer.matches);
+        answer.further = answer.matches.len().saturating_sub(options.top);
+        answer.matches.truncate(options.top);
+        Ok(answer)
+    }
+
+    fn is_excluded(&self, record: &Record, query: &Query<'_>, options: &Options) -> Result<bool> {
+        if options.exclude.is_empty() && options.window.is_none() {
+            return Ok(false);
+        }
+        let entry = self.entry(record)?;
+        let same = |field: &String| {
+            let ours = query.metadata.and_then(|metadata| metadata.get(field));
+            ours.is_some_and(|value| !value.is_null() && entry.metadata.get(field) == Some(value))
+        };
+        let outside = |window: &DateWindow| !window.holds(&entry);
+        Ok(options.exclude.iter().any(same) || options.window.as_ref().is_some_and(outside))
+    }
+
+    fn compared(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        asked: &Asked,
+        evidence: &Evidence,
+        number: u32,
+        record: Record,
+        options: &Options,
+    ) -> Result<Option<Match>> {
+        let other = reader.read(number, &record, evidence)?;
+        let overlap = Overlap::of(&asked.set, &other.set);
+        let mut found = Match {
+            reasons: Reasons::default(),
+            similarity: overlap.jaccard(),
+            query_in_document: overlap.left_in_right(),
+            document_in_query: overlap.right_in_left(),
+            weighted: None,
+            longest: 0,
+            shared_units: 0,
+            passages: vec![],
+            entry: self.entry(&record)?,
+        };
+        if asked.set.is_empty() || other.set.is_empty() {
+            // Without shingles, documents are equal or have nothing in common.
+            let equal = asked.prepared.wordless.is_some() && asked.prepared.wordless == record.wordless;
+            let share = f64::from(u8::from(equal));
+            (found.similarity, found.query_in_document, found.document_in_query) = (share, share, share);
+        }
+        let units = self.settings.spec.shingling.size();
+        if overlap.shared > 0 {
+            let passages = passages::shared(&asked.shingles, &asked.places, &other, units);
+            found.longest = passages.iter().map(|passage| passage.units).max().unwrap_or(0);
+            found.shared_units = passages.iter().map(|passage| passage.units).sum();
+            found.passages = passages;
+        }
+        let passage = options.passage.unwrap_or(self.settings.passage).max(self.settings.passage);
+        found.reasons = Reasons {
+            similarity: found.similarity >= options.threshold,
+            containment: found.query_in_document.max(found.document_in_query) >= options.containment,
+            passage: found.longest >= passage,
+        };
+        if !found.reasons.any() {
+            return Ok(None);
+        }
+        passages::keep_longest(&mut found.passages, options.passages);
+        if let Some(weigher) = evidence.weigher() {
+            found.weighted = Some(weighted(weigher, &asked.shingles, other.shingles));
+        }
+        Ok(Some(found))
+    }
+
+    /// Two documents side by side: of the index, or any texts.
+    pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<Pair> {
+        let view = self.store.view();
+        let text = |side: Side<'_>| -> Result<String> {
+            match side {
+                Side::Text(text) => Ok(text.to_owned()),
+                Side::Id(id) => {
+                    let no_such = || ErrorKind::NoSuchDocument { id: id.to_owned() };
+                    let number = self.number(&view, id)?.ok_or_else(no_such)?;
+                    let record = self.record(&view, number)?.ok_or_else(no_such)?;
+                    let wanted = "showing two documents side by side";
+                    self.text(&view, number, &record)?.ok_or_else(|| ErrorKind::NoTexts { wanted }.into())
+                }
+            }
+        };
+        let (left, right) = (text(left)?, text(right)?);
+        let mut sides = [Shingles::new(), Shingles::new()];
+        let places = self.preparation.shingles_with_places(&left, &mut sides[0]);
+        let other_places = self.preparation.shingles_with_places(&right, &mut sides[1]);
+        let [a, b] = [0, 1].map(|side| sides[side].hashes().iter().copied().collect::<ShingleSet>());
+        let overlap = Overlap::of(&a, &b);
+        let without = a.is_empty() || b.is_empty();
+        let equal = f64::from(u8::from(sides[0].equality_key() == sides[1].equality_key()));
+        let units = self.settings.spec.shingling.size();
+        let other = reader::Other { shingles: sides[1].hashes(), places: Some(&other_places), set: b };
+        Ok(Pair {
+            similarity: if without { equal } else { overlap.jaccard() },
+            left_in_right: if without { equal } else { overlap.left_in_right() },
+            right_in_left: if without { equal } else { overlap.right_in_left() },
+            passages: passages::shared(sides[0].hashes(), &places, &other, units),
+        })
+    }
+}
+
+/// Orders matches: the more of one document is in the other, the better; then by the longest passage, then by id.
+fn rank(matches: &mut [Match]) {
+    let share = |found: &Match| found.similarity.max(found.query_in_document).max(found.document_in_query);
+    matches.sort_by(|a, b| {
+        share(b)
+            .total_cmp(&share(a))
+            .then(b.similarity.total_cmp(&a.similarity))
+            .then(b.longest.cmp(&a.longest))
+            .then_with(|| a.entry.id.cmp(&b.entry.id))
+    });
+}
+
+fn weighted(weigher: &Weigher, left: &[u64], right: &[u64]) -> f64 {
+    let remaining = |shingles: &[u64]| evidence::remaining(shingles).collect::<Vec<u64>>();
+    let (left, right) = (weigher.weigh(&remaining(left)), weigher.weigh(&remaining(right)));
+    WeightedOverlap::of(left.view(), right.view()).jaccard()
+}

@@ -1,0 +1,117 @@
+//! What an index knows of a document beside its text.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Where in its text a page, a paragraph or the like begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The byte of the text.
+    pub offset: usize,
+    /// What begins there.
+    pub place: MarkedPlace,
+}
+
+/// A place in the document that a text was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkedPlace {
+    /// A page, from 1.
+    Page(u32),
+    /// A paragraph, from 1.
+    Paragraph(u32),
+    /// A slide, from 1.
+    Slide(u32),
+    /// A chapter, from 1.
+    Chapter(u32),
+}
+
+/// A document for an index.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewDocument {
+    /// Its id, which no other document of the index has; one that has it is replaced.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// What else is known of it.
+    pub metadata: Map<String, Value>,
+    /// Where its pages or paragraphs begin.
+    pub marks: Vec<Mark>,
+}
+
+/// What an index says of a document without its text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What else is known of it.
+    pub metadata: Map<String, Value>,
+    /// When it was added, in seconds of the epoch.
+    pub added: u64,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// Characters of its text.
+    pub characters: u64,
+    /// Tokens, or what else its shingles are made of.
+    pub units: u32,
+    /// Distinct shingles.
+    pub shingles: u32,
+}
+
+/// The row of a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    pub(crate) title: Option<String>,
+    /// An object of JSON, or nothing for an empty one.
+    pub(crate) metadata: String,
+    pub(crate) added: u64,
+    pub(crate) bytes: u64,
+    pub(crate) characters: u64,
+    pub(crate) units: u32,
+    pub(crate) shingles: u32,
+    /// A hash of the text.
+    pub(crate) content: [u8; 8],
+    /// For a document without shingles, the key that those with equal normalised text have.
+    pub(crate) wordless: Option<u128>,
+    /// The sums of the digests of its postings, in `bands` and in `fingerprints`.
+    pub(crate) postings: [[u8; 8]; 2],
+    pub(crate) marks: Vec<Mark>,
+}
+
+impl Record {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Numbers, strings and sequences of known length: there is nothing that could fail.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+
+    pub(crate) fn metadata(&self) -> Option<Map<String, Value>> {
+        if self.metadata.is_empty() { Some(Map::new()) } else { serde_json::from_str(&self.metadata).ok() }
+    }
+
+    /// What is said of the document; nothing, if its metadata cannot be read.
+    pub(crate) fn entry(&self) -> Option<Entry> {
+        Some(Entry {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            metadata: self.metadata()?,
+            added: self.added,
+            bytes: self.bytes,
+            characters: self.characters,
+            units: self.units,
+            shingles: self.shingles,
+        })
+    }
+}
+
+pub(crate) fn metadata_text(metadata: &Map<String, Value>) -> String {
+    if metadata.is_empty() { String::new() } else { Value::from(metadata.clone()).to_string() }
+}

@@ -1,0 +1,60 @@
+//! Removing documents.
+
+use crate::error::{ErrorKind, Result};
+use crate::index::Index;
+use crate::store::{Change, Space, State, View};
+
+impl Index {
+    /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
+    ///
+    /// An id that no document has is an error. What was stored of a document is gone from the files once the index is
+    /// [compacted](Index::compact).
+    pub fn remove(&self, ids: &[&str]) -> Result<u64> {
+        let mut writer = self.write();
+        let view = self.store.view();
+        let mut change = self.store.change();
+        let mut state = writer.state;
+        state.sequence += 1;
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in &ids {
+            let Some(number) = self.number(&view, id)? else {
+                return Err(ErrorKind::NoSuchDocument { id: (*id).to_owned() }.into());
+            };
+            change.remove(Space::Ids, id.as_bytes());
+            self.drop_rows(&view, &mut change, &mut state, number)?;
+        }
+        if !ids.is_empty() {
+            change.commit(&state)?;
+            self.folder.acknowledge(state.sequence)?;
+            writer.state = state;
+        }
+        Ok(ids.len() as u64)
+    }
+
+    /// Takes the rows of a document out, but for its id and its postings: a posting of a number without a record is
+    /// passed over.
+    pub(crate) fn drop_rows(
+        &self,
+        view: &View<'_>,
+        change: &mut Change<'_>,
+        state: &mut State,
+        number: u32,
+    ) -> Result<()> {
+        let key = number.to_be_bytes();
+        let Some(record) = self.record(view, number)? else {
+            return Err(self.damaged(format!("document number {number} has an id and no record")));
+        };
+        let stored = view.get(Space::Texts, &key)?.map_or(0, |text| text.len());
+        for space in [Space::Records, Space::Texts, Space::Sketches, Space::Sets] {
+            change.remove(space, &key);
+        }
+        state.removed += 1;
+        state.documents = state.documents.saturating_sub(1);
+        state.text_bytes = state.text_bytes.saturating_sub(record.bytes);
+        state.stored_bytes = state.stored_bytes.saturating_sub(stored as u64);
+        state.shingles = state.shingles.saturating_sub(u64::from(record.shingles));
+        Ok(())
+    }
+}

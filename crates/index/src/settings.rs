@@ -1,0 +1,140 @@
+//! What an index was made with. It is decided once, when the index is made, and read from it ever after.
+
+use minwise::candidate::{Banding, Winnow};
+use minwise::sketch::Bits;
+use minwise::{ErrorKind as CoreErrorKind, Spec};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Whether texts are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Texts {
+    /// They are, compressed: passages can be shown, and shingle sets are made of them when they are needed.
+    #[default]
+    Kept,
+    /// They are not; the shingle set and the fingerprints of each document are, in their place.
+    LeftOut,
+}
+
+/// How an index sees documents.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// How documents become shingles and sketches.
+    pub spec: Spec,
+    /// Bands of the sketches.
+    pub bands: usize,
+    /// Rows of a band.
+    pub rows: usize,
+    /// Units of a shared passage that is certain to be found.
+    pub passage: usize,
+    /// Bits of each register that are kept, if not all.
+    pub bits: Option<Bits>,
+    /// Whether texts are kept.
+    pub texts: Texts,
+}
+
+/// Units of a passage that is certain to be found, if nothing else is asked for.
+pub const PASSAGE: usize = 25;
+
+impl Default for Settings {
+    /// Bands that find a pair at similarity 0.5 with probability 0.996.
+    fn default() -> Self {
+        Self { spec: Spec::default(), bands: 42, rows: 3, passage: PASSAGE, bits: None, texts: Texts::Kept }
+    }
+}
+
+impl Settings {
+    /// Refuses what cannot be.
+    pub fn check(&self) -> Result<()> {
+        self.banding()?;
+        self.winnow()?;
+        if let Some(bits) = self.bits {
+            bits.rows(self.spec.method.registers())?;
+        }
+        if self.spec.weights != minwise::Weights::default() {
+            // Weights follow from the documents there are, which an index cannot know beforehand.
+            return Err(mismatch("weights", "", &self.spec.weights.to_string()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn banding(&self) -> Result<Banding> {
+        match self.spec.method.bandable() {
+            Some(registers) => Ok(Banding::new(self.bands, self.rows, registers)?),
+            None => {
+                let expected = "a sketch whose registers can be banded".to_owned();
+                let given = self.spec.method.to_string();
+                Err(minwise::Error::from(CoreErrorKind::OutOfRange {
+                    setting: "the sketch of an index",
+                    given,
+                    expected,
+                })
+                .into())
+            }
+        }
+    }
+
+    pub(crate) fn winnow(&self) -> Result<Winnow> {
+        Ok(Winnow::new(self.spec.shingling, self.passage)?)
+    }
+
+    /// Says whether what was made with the two settings goes together; if not, names the first that differs.
+    pub fn compare(&self, other: &Self) -> Result<()> {
+        self.spec.check(&other.spec)?;
+        for ((field, left), (_, right)) in self.fields().into_iter().zip(other.fields()) {
+            if left != right {
+                return Err(mismatch(field, &left, &right));
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings with their names and text forms, as the header of an index has them.
+    #[must_use]
+    pub fn fields(&self) -> [(&'static str, String); 6] {
+        [
+            ("spec", self.spec.to_string()),
+            ("bands", self.bands.to_string()),
+            ("rows", self.rows.to_string()),
+            ("passage", self.passage.to_string()),
+            ("bits", self.bits.map_or("all".to_owned(), |bits| bits.to_string())),
+            (
+                "texts",
+                match self.texts {
+                    Texts::Kept => "kept".to_owned(),
+                    Texts::LeftOut => "left out".to_owned(),
+                },
+            ),
+        ]
+    }
+
+    /// The settings of which these are the fields. What is missing or cannot be read is named.
+    pub(crate) fn from_fields<'a>(
+        field: impl Fn(&str) -> Option<&'a str>,
+    ) -> std::result::Result<Self, String> {
+        fn parsed<T: std::str::FromStr>(name: &str, text: Option<&str>) -> std::result::Result<T, String> {
+            text.ok_or_else(|| format!("`{name}` is missing"))?
+                .parse()
+                .map_err(|_| format!("`{name}` cannot be read"))
+        }
+        Ok(Self {
+            spec: parsed("spec", field("spec"))?,
+            bands: parsed("bands", field("bands"))?,
+            rows: parsed("rows", field("rows"))?,
+            passage: parsed("passage", field("passage"))?,
+            bits: match field("bits") {
+                Some("all") => None,
+                bits => Some(parsed("bits", bits)?),
+            },
+            texts: match field("texts") {
+                Some("kept") => Texts::Kept,
+                Some("left out") => Texts::LeftOut,
+                _ => return Err("`texts` cannot be read".to_owned()),
+            },
+        })
+    }
+}
+
+fn mismatch(field: &'static str, left: &str, right: &str) -> Error {
+    ErrorKind::Mismatch { field, left: left.to_owned(), right: right.to_owned() }.into()
+}

@@ -1,0 +1,311 @@
+//! The store of an index: rows in the keyspaces of the storage engine, each with a checksum of its key and its value.
+//!
+//! | keyspace | key | value |
+//! |---|---|---|
+//! | `state` | nothing | the counters of [`State`] |
+//! | `ids` | the id of a document | its number |
+//! | `records` | number | [`Record`](crate::record::Record) |
+//! | `texts` | number | the text, compressed |
+//! | `sketches` | number | the row of its sketch |
+//! | `sets` | number | shingle set and fingerprints, where texts are left out |
+//! | `bands`, `fingerprints` | first 16 bits of a hash, number of the change | [`postings`](crate::postings) |
+//! | `frequencies` | part | [`frequencies`](crate::frequencies) |
+//!
+//! Numbers count up from 0 and are never used again; they and all keys are big-endian, so that rows lie in their order.
+//! A change is one batch of the engine: all of it is there after a crash, or nothing.
+
+mod seal;
+
+use std::path::{Path, PathBuf};
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
+use fjall::{
+    CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch as WriteBatch,
+    PersistMode, Readable, Snapshot,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+pub(crate) use seal::Damage;
+
+/// A keyspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    State,
+    Ids,
+    Records,
+    Texts,
+    Sketches,
+    Sets,
+    Bands,
+    Fingerprints,
+    Frequencies,
+}
+
+impl Space {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::State,
+        Self::Ids,
+        Self::Records,
+        Self::Texts,
+        Self::Sketches,
+        Self::Sets,
+        Self::Bands,
+        Self::Fingerprints,
+        Self::Frequencies,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Ids => "ids",
+            Self::Records => "records",
+            Self::Texts => "texts",
+            Self::Sketches => "sketches",
+            Self::Sets => "sets",
+            Self::Bands => "bands",
+            Self::Fingerprints => "fingerprints",
+            Self::Frequencies => "frequencies",
+        }
+    }
+
+    fn options(self) -> KeyspaceCreateOptions {
+        let options = KeyspaceCreateOptions::default();
+        match self {
+            // Hashes and compressed texts do not become smaller, and trying costs time.
+            Self::Texts
+            | Self::Sketches
+            | Self::Sets
+            | Self::Bands
+            | Self::Fingerprints
+            | Self::Frequencies => {
+                let options = options.data_block_compression_policy(CompressionPolicy::disabled());
+                match self {
+                    // These are read in ranges only, where a filter says nothing.
+                    Self::Bands | Self::Fingerprints => options
+                        .filter_policy(FilterPolicy::disabled())
+                        .data_block_size_policy(BlockSizePolicy::all(16 << 10)),
+                    _ => options,
+                }
+            }
+            Self::State | Self::Ids | Self::Records => {
+                options.data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+            }
+        }
+    }
+}
+
+/// What an index counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Changes so far.
+    pub(crate) sequence: u64,
+    /// The number of the next document.
+    pub(crate) next: u32,
+    /// Documents that are there.
+    pub(crate) documents: u64,
+    /// Documents that were removed or replaced and still have postings.
+    pub(crate) removed: u64,
+    /// Bytes of their texts.
+    pub(crate) text_bytes: u64,
+    /// Bytes of their texts, compressed.
+    pub(crate) stored_bytes: u64,
+    /// Distinct shingles, summed over them.
+    pub(crate) shingles: u64,
+    /// Documents whose shingles are in the frequencies, by number: all below this.
+    pub(crate) counted: u32,
+}
+
+/// Memory for blocks that were read.
+const CACHE_BYTES: u64 = 128 << 20;
+
+pub(crate) struct Store {
+    path: PathBuf,
+    database: Database,
+    spaces: Vec<Keyspace>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the store in `folder`, or makes one. Errors name `index`, the folder that people know.
+    pub(crate) fn open(folder: &Path, index: &Path) -> Result<Self> {
+        let wrong = |error| Error::store(index, error);
+        let database = Database::builder(folder).cache_size(CACHE_BYTES).open().map_err(wrong)?;
+        let spaces = Space::ALL
+            .into_iter()
+            .map(|space| database.keyspace(space.name(), || space.options()))
+            .collect::<std::result::Result<_, _>>()
+            .map_err(wrong)?;
+        Ok(Self { path: index.to_owned(), database, spaces })
+    }
+
+    fn space(&self, space: Space) -> &Keyspace {
+        &self.spaces[space as usize]
+    }
+
+    /// The store as it is now, whatever is written later.
+    pub(crate) fn view(&self) -> View<'_> {
+        View { store: self, snapshot: self.database.snapshot() }
+    }
+
+    /// Changes that are to be made together.
+    pub(crate) fn change(&self) -> Change<'_> {
+        Change { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn disk_bytes(&self) -> Result<u64> {
+        self.database.disk_space().map_err(|error| Error::store(&self.path, error))
+    }
+
+    /// Writes what is in memory to files and drops what was overwritten.
+    pub(crate) fn compact(&self) -> Result<()> {
+        for space in &self.spaces {
+            space
+                .rotate_memtable_and_wait()
+                .and_then(|()| space.major_compact())
+                .map_err(|error| Error::store(&self.path, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The store as it was at one moment.
+pub(crate) struct View<'s> {
+    store: &'s Store,
+    snapshot: Snapshot,
+}
+
+impl View<'_> {
+    /// The value of a row.
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let value = self.snapshot.get(self.store.space(space), key);
+        let value = value.map_err(|error| Error::store(&self.store.path, error))?;
+        value.map(|value| self.opened(space, key, &value)).transpose()
+    }
+
+    fn opened(&self, space: Space, key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
+        match seal::open(space, key, value) {
+            Ok(payload) => Ok(payload.to_vec()),
+            Err(Damage) => Err(Error::damaged(
+                &self.store.path,
+                format!("a row of `{}` does not have its checksum", space.name()),
+            )),
+        }
+    }
+
+    /// Calls `visit` with the rows whose keys have this prefix, in order, until it says no.
+    pub(crate) fn each(
+        &self,
+        space: Space,
+        prefix: &[u8],
+        visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        self.rows(space, self.snapshot.prefix(self.store.space(space), prefix), visit)
+    }
+
+    /// The same for the rows behind `key`, or all.
+    pub(crate) fn each_after(
+        &self,
+        space: Space,
+        key: Option<&[u8]>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        use std::ops::Bound;
+        let start = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
+        let range = (start, Bound::<Vec<u8>>::Unbounded);
+        self.rows(space, self.snapshot.range(self.store.space(space), range), visit)
+    }
+
+    /// The same for the rows before `key`, or all, in the other order.
+    pub(crate) fn each_before(
+        &self,
+        space: Space,
+        key: Option<&[u8]>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        use std::ops::Bound;
+        let end = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
+        let range = (Bound::<Vec<u8>>::Unbounded, end);
+        self.rows(space, self.snapshot.range(self.store.space(space), range).rev(), visit)
+    }
+
+    fn rows(
+        &self,
+        space: Space,
+        rows: impl Iterator<Item = Guard>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        for row in rows {
+            let (key, value) = row.into_inner().map_err(|error| Error::store(&self.store.path, error))?;
+            let Ok(payload) = seal::open(space, &key, &value) else {
+                return self.opened(space, &key, &value).map(drop);
+            };
+            if !visit(&key, payload)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with every key of a keyspace, and with its value or the damage it has.
+    pub(crate) fn inspect(
+        &self,
+        space: Space,
+        mut visit: impl FnMut(&[u8], std::result::Result<&[u8], Damage>) -> Result<()>,
+    ) -> Result<()> {
+        for row in self.snapshot.iter(self.store.space(space)) {
+            let (key, value) = row.into_inner().map_err(|error| Error::store(&self.store.path, error))?;
+            visit(&key, seal::open(space, &key, &value))?;
+        }
+        Ok(())
+    }
+
+    /// The counters.
+    pub(crate) fn state(&self) -> Result<State> {
+        match self.get(Space::State, b"state")? {
+            None => Ok(State::default()),
+            Some(bytes) => postcard::from_bytes(&bytes)
+                .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be read")),
+        }
+    }
+}
+
+/// Changes that are made together or not at all.
+pub(crate) struct Change<'s> {
+    store: &'s Store,
+    batch: WriteBatch,
+}
+
+impl Change<'_> {
+    pub(crate) fn put(&mut self, space: Space, key: &[u8], payload: Vec<u8>) {
+        self.batch.insert(self.store.space(space), key, seal::seal(space, key, payload));
+    }
+
+    pub(crate) fn remove(&mut self, space: Space, key: &[u8]) {
+        self.batch.remove(self.store.space(space), key);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Makes the changes whole, but leaves it to a later one to make them durable.
+    pub(crate) fn commit_lazily(mut self, state: &State) -> Result<()> {
+        self.batch = self.batch.durability(None);
+        self.commit(state)
+    }
+
+    /// Makes the changes and the counters durable.
+    pub(crate) fn commit(mut self, state: &State) -> Result<()> {
+        let bytes = postcard::to_stdvec(state)
+            .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;
+        self.put(Space::State, b"state", bytes);
+        self.batch.commit().map_err(|error| Error::store(&self.store.path, error))
+    }
+}

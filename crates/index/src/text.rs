@@ -1,0 +1,58 @@
+//! Texts, compressed one by one, so that one can be read and removed without others.
+
+use zstd::bulk::{Compressor, Decompressor};
+
+/// How hard to try. Higher levels take several times as long for a few per cent.
+const LEVEL: i32 = 3;
+
+/// Compresses texts.
+pub(crate) struct Packer(Option<Compressor<'static>>);
+
+impl Packer {
+    pub(crate) fn new() -> Self {
+        // Without memory for a context, every text is stored as it is.
+        Self(Compressor::new(LEVEL).ok())
+    }
+
+    /// The text with a byte in front that says whether it was compressed.
+    pub(crate) fn pack(&mut self, text: &str) -> Vec<u8> {
+        let packed = self.0.as_mut().and_then(|packer| packer.compress(text.as_bytes()).ok());
+        let (kind, bytes) = match &packed {
+            Some(packed) if packed.len() < text.len() => (1, packed.as_slice()),
+            _ => (0, text.as_bytes()),
+        };
+        let mut out = Vec::with_capacity(1 + bytes.len());
+        out.push(kind);
+        out.extend_from_slice(bytes);
+        out
+    }
+}
+
+/// The text of `bytes` bytes that was packed; nothing, if it is damaged.
+pub(crate) fn unpack(packed: &[u8], bytes: u64) -> Option<String> {
+    let (kind, packed) = packed.split_first()?;
+    let text = match kind {
+        0 => packed.to_vec(),
+        1 => Decompressor::new().ok()?.decompress(packed, usize::try_from(bytes).ok()?).ok()?,
+        _ => return None,
+    };
+    String::from_utf8(text).ok().filter(|text| text.len() as u64 == bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let mut packer = Packer::new();
+        for text in ["", "a", "中文", &"the same again, ".repeat(1000)] {
+            let packed = packer.pack(text);
+            assert!(packed.len() <= 1 + text.len());
+            assert_eq!(unpack(&packed, text.len() as u64).as_deref(), Some(text));
+            assert_eq!(unpack(&packed, text.len() as u64 + 1), None);
+        }
+        assert!(packer.pack(&"the same again, ".repeat(1000)).len() < 100);
+        assert_eq!((unpack(&[], 0), unpack(&[7], 0), unpack(&[1, 2, 3], 9)), (None, None, None));
+    }
+}

@@ -1,0 +1,305 @@
+//! Indexes as lines of JSON, and indexes made of others.
+//!
+//! The first line has the settings, every other one a document: its text, or what is kept in its place. An index can be
+//! made again from them by any version, so they are what outlives a format.
+
+use std::io::{BufRead, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use minwise::text::UNICODE;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::add::{Added, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::FORMAT;
+use crate::index::Index;
+use crate::query::InPlaceOfText;
+use crate::record::{Mark, NewDocument, Record, metadata_text};
+use crate::settings::Settings;
+use crate::store::Space;
+use crate::watch::{Watch, go_on};
+
+/// Bytes of text that are added together.
+const BATCH_BYTES: usize = 16 << 20;
+/// Documents that are added together.
+const BATCH_DOCUMENTS: usize = 1 << 13;
+
+/// What was imported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Lines with documents.
+    pub documents: u64,
+}
+
+/// What was merged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Documents of the new index.
+    pub documents: u64,
+    /// Documents that took the place of one with the same id from an index before.
+    pub replaced: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
+    #[serde(default)]
+    added: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<Mark>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    in_place_of_text: Option<Stored>,
+}
+
+/// What an index without texts knows of a document.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    bytes: u64,
+    characters: u64,
+    units: u32,
+    content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wordless: Option<String>,
+    sketch: String,
+    set: String,
+}
+
+impl Index {
+    /// Writes all documents as lines of JSON, in the order in which they were added.
+    pub fn export(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<u64> {
+        let wrong = |error| Error::io("write", "the export".as_ref(), error);
+        let mut about = Map::new();
+        about.insert("minwise_index".to_owned(), json!(FORMAT));
+        about.insert("unicode".to_owned(), json!(UNICODE));
+        about.extend(self.settings.fields().into_iter().map(|(name, value)| (name.to_owned(), json!(value))));
+        writeln!(out, "{}", Value::Object(about)).map_err(wrong)?;
+        let mut documents = 0;
+        self.each_line(watch, &mut |line| {
+            documents += 1;
+            let line = serde_json::to_string(&line).map_err(|error| wrong(error.into()))?;
+            writeln!(out, "{line}").map_err(wrong)
+        })?;
+        out.flush().map_err(wrong)?;
+        Ok(documents)
+    }
+
+    fn each_line(&self, watch: &dyn Watch, take: &mut dyn FnMut(Line) -> Result<()>) -> Result<()> {
+        let view = self.store.view();
+        let total = view.state()?.documents;
+        let mut done = 0;
+        let reader = self.reader(&view);
+        view.each_after(Space::Records, None, |key, payload| {
+            go_on(watch)?;
+            let number = self.number_of(key)?;
+            let record = self.decoded(payload)?;
+            let entry = self.entry(&record)?;
+            let text = self.text(&view, number, &record)?;
+            let in_place_of_text = match text {
+                Some(_) => None,
+                None => {
+                    let sketch = view.get(Space::Sketches, key)?.unwrap_or_default();
+                    let set = reader.stored(number, &record)?;
+                    Some(Stored {
+                        bytes: record.bytes,
+                        characters: record.characters,
+                        units: record.units,
+                        content: STANDARD.encode(record.content),
+                        wordless: record.wordless.map(|key| STANDARD.encode(key.to_le_bytes())),
+                        sketch: STANDARD.encode(sketch),
+                        set: STANDARD.encode(set.to_bytes()),
+                    })
+                }
+            };
+            done += 1;
+            watch.progress(done, total);
+            take(Line {
+                id: entry.id,
+                title: entry.title,
+                metadata: entry.metadata,
+                added: entry.added,
+                marks: record.marks,
+                text,
+                in_place_of_text,
+            })?;
+            Ok(true)
+        })
+    }
+
+    /// The settings of an exported index, given its first line.
+    pub fn settings_of_export(first: &str) -> Result<Settings> {
+        let wrong = |why: String| Error::from(ErrorKind::Import { line: 1, why });
+        let about: Map<String, Value> = serde_json::from_str(first)
+            .map_err(|_| wrong("it does not begin with the settings of an index".to_owned()))?;
+        match about.get("minwise_index").and_then(Value::as_u64) {
+            None => return Err(wrong("it does not begin with the settings of an index".to_owned())),
+            Some(found) if found != u64::from(FORMAT) => {
+                return Err(wrong(format!("it has format version {found}, and this program reads {FORMAT}")));
+            }
+            Some(_) => {}
+        }
+        Settings::from_fields(|name| about.get(name).and_then(Value::as_str)).map_err(wrong)
+    }
+
+    /// Adds the documents of an exported index. Where it keeps texts, this index may have other settings.
+    pub fn import(&self, lines: &mut dyn BufRead, threads: usize, watch: &dyn Watch) -> Result<Imported> {
+        let read = |error| Error::io("read", "the export".as_ref(), error);
+        let mut line = String::new();
+        lines.read_line(&mut line).map_err(read)?;
+        let settings = Self::settings_of_export(&line)?;
+        let mut batch = Batch::new(self, threads);
+        let mut number = 1;
+        loop {
+            line.clear();
+            if lines.read_line(&mut line).map_err(read)? == 0 {
+                break;
+            }
+            number += 1;
+            go_on(watch)?;
+            let wrong = |why: String| ErrorKind::Import { line: number, why };
+            let document: Line = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+            if document.text.is_none() {
+                self.settings.compare(&settings)?;
+            }
+            batch.push(document).map_err(|error| match error.kind() {
+                ErrorKind::Import { why, .. } => wrong(why.clone()).into(),
+                _ => error,
+            })?;
+            watch.progress(number - 1, 0);
+        }
+        batch.finish()?;
+        Ok(Imported { documents: number - 1 })
+    }
+
+    /// Adds the documents of other indexes with the same settings; of those with one id, that of the last index stays.
+    pub fn merge(&self, others: &[&Self], threads: usize, watch: &dyn Watch) -> Result<Merged> {
+        for other in others {
+            self.settings.compare(&other.settings)?;
+        }
+        let mut batch = Batch::new(self, threads);
+        for other in others {
+            other.each_line(watch, &mut |line| batch.push(line))?;
+        }
+        let added = batch.finish()?;
+        Ok(Merged { documents: added.new, replaced: added.replaced })
+    }
+}
+
+/// Documents that are added together.
+struct Batch<'i> {
+    index: &'i Index,
+    threads: usize,
+    documents: Vec<NewDocument>,
+    added: u64,
+    written: Vec<Written>,
+    bytes: usize,
+    so_far: Added,
+}
+
+impl<'i> Batch<'i> {
+    fn new(index: &'i Index, threads: usize) -> Self {
+        let (documents, written) = (vec![], vec![]);
+        Self { index, threads, documents, added: 0, written, bytes: 0, so_far: Added::default() }
+    }
+
+    fn push(&mut self, line: Line) -> Result<()> {
+        // A change has one time of adding, and every id once.
+        let is_there = |id: &str| {
+            self.documents.iter().any(|document| document.id == id)
+                || self.written.iter().any(|written| written.record.id == id)
+        };
+        let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.written.len() >= BATCH_DOCUMENTS;
+        if full || line.added != self.added || (self.documents.len() < 64 && is_there(&line.id)) {
+            self.flush()?;
+            self.added = line.added;
+        }
+        Index::check_id(&line.id)?;
+        match (line.text, line.in_place_of_text) {
+            (Some(text), _) => {
+                self.bytes += text.len();
+                let (id, title, metadata, marks) = (line.id, line.title, line.metadata, line.marks);
+                self.documents.push(NewDocument { id, text, title, metadata, marks });
+            }
+            (None, Some(stored)) => {
+                let why = "what it has in place of a text cannot be read".to_owned();
+                let written =
+                    from_stored(line.id, line.title, &line.metadata, line.added, line.marks, &stored)
+                        .ok_or(ErrorKind::Import { line: 0, why })?;
+                self.bytes += written.set.len();
+                self.written.push(written);
+            }
+            (None, None) => {
+                return Err(ErrorKind::Import { line: 0, why: "it has no text".to_owned() }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.bytes = 0;
+        let documents = std::mem::take(&mut self.documents);
+        let mut all = vec![];
+        if !documents.is_empty() {
+            all.push(self.index.add(&documents, self.added, self.threads)?);
+        }
+        let written = std::mem::take(&mut self.written);
+        if !written.is_empty() {
+            all.push(self.index.write_documents(written)?);
+        }
+        for added in all {
+            self.so_far.new += added.new;
+            self.so_far.replaced += added.replaced;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Added> {
+        self.flush()?;
+        Ok(self.so_far)
+    }
+}
+
+fn from_stored(
+    id: String,
+    title: Option<String>,
+    metadata: &Map<String, Value>,
+    added: u64,
+    marks: Vec<Mark>,
+    stored: &Stored,
+) -> Option<Written> {
+    let decode = |text: &str| STANDARD.decode(text).ok();
+    let kept = InPlaceOfText::from_bytes(&decode(&stored.set)?)?;
+    let wordless = match &stored.wordless {
+        None => None,
+        Some(key) => Some(u128::from_le_bytes(decode(key)?.try_into().ok()?)),
+    };
+    Some(Written {
+        record: Record {
+            id,
+            title,
+            metadata: metadata_text(metadata),
+            added,
+            bytes: stored.bytes,
+            characters: stored.characters,
+            units: stored.units,
+            shingles: kept.set.len() as u32,
+            content: decode(&stored.content)?.try_into().ok()?,
+            wordless,
+            postings: Default::default(),
+            marks,
+        },
+        text: vec![],
+        sketch: decode(&stored.sketch)?,
+        set: kept.to_bytes(),
+        bands: kept.bands,
+        fingerprints: kept.fingerprints,
+        shingles: kept.set.as_slice().to_vec(),
+    })
+}

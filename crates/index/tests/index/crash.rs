@@ -1,0 +1,250 @@
+//! An index that is killed at any moment, or whose files are damaged.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use fs_err as fs;
+use minwise::hash::SplitMix64;
+use minwise_index::{Index, NewDocument, Settings, Unwatched};
+
+use crate::support::{document, text};
+
+/// How often the process is killed.
+const KILLS: u64 = 200;
+/// The first step of the process that is to be killed, and the folder of its index.
+const CHILD: &str = "MINWISE_INDEX_TEST_CHILD";
+
+/// What a step does: a compaction, or documents that go and documents that come.
+fn step(number: u64) -> Option<(Vec<String>, Vec<NewDocument>)> {
+    let mut random = SplitMix64::new(number);
+    if random.next_u64() % 12 == 0 {
+        return None;
+    }
+    let mut id = || format!("d{}", random.next_u64() % 60);
+    let removed = if number % 3 == 0 { vec![id()] } else { vec![] };
+    let added = (0..number % 9).map(|at| document(&id(), &text(number * 100 + at, 150))).collect();
+    Some((removed, added))
+}
+
+fn take(index: &Index, number: u64) {
+    let Some((removed, added)) = step(number) else {
+        index.compact(&Unwatched).unwrap();
+        return;
+    };
+    for id in removed {
+        if index.get(&id).unwrap().is_some() {
+            index.remove(&[&id]).unwrap();
+        }
+    }
+    index.add(&added, number, 1).unwrap();
+}
+
+/// A folder in memory, where there is one: what a killed process has written stays there as it does on a disk, and hundreds
+/// of kills do not wait for one.
+fn folder_in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn follow(model: &mut BTreeMap<String, String>, number: u64) -> BTreeMap<String, String> {
+    let (removed, added) = step(number).unwrap_or_default();
+    // A step is one change that removes and one that adds.
+    model.retain(|id, _| !removed.contains(id));
+    let between = model.clone();
+    model.extend(added.into_iter().map(|document| (document.id, document.text)));
+    between
+}
+
+fn contents(index: &Index) -> BTreeMap<String, String> {
+    let ids = index.ids().unwrap();
+    ids.into_iter().map(|id| (id.clone(), index.get(&id).unwrap().unwrap().text.unwrap())).collect()
+}
+
+/// Not a test of its own: what `every_acknowledged_document_survives` kills.
+#[test]
+fn child() {
+    let Ok(what) = std::env::var(CHILD) else { return };
+    let (first, folder) = what.split_once(' ').unwrap();
+    let index = Index::open(Path::new(folder)).unwrap();
+    for number in first.parse::<u64>().unwrap().. {
+        take(&index, number);
+        eprintln!("done {number}");
+    }
+}
+
+// DESIGN, promise 7: an index keeps every document it acknowledged.
+#[test]
+fn every_acknowledged_document_survives() {
+    let folder = folder_in_memory();
+    let path = folder.path().join("index");
+    drop(Index::create(&path, &Settings::default()).unwrap());
+    let mut random = SplitMix64::new(7);
+    let (mut model, mut next) = (BTreeMap::new(), 0u64);
+    let mut in_flight = 0;
+    for kill in 0..KILLS {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["crash::child", "--exact", "--nocapture"])
+            .env(CHILD, format!("{next} {}", path.display()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut acknowledged =
+            lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("done ")?.parse::<u64>().ok());
+        // Some steps, and then some way into the next.
+        let steps = random.next_u64() % 4;
+        let mut done: Vec<u64> = acknowledged.by_ref().take(steps as usize).collect();
+        std::thread::sleep(Duration::from_micros(random.next_u64() % 12_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        done.extend(acknowledged);
+        for number in &done {
+            assert_eq!(*number, next);
+            follow(&mut model, next);
+            next += 1;
+        }
+        let index = Index::open(&path).unwrap();
+        let found = contents(&index);
+        if found != model {
+            // The step that was not acknowledged may be there, as far as its changes are whole.
+            in_flight += 1;
+            let before = model.clone();
+            let between = follow(&mut model, next);
+            assert!(
+                found == model || found == between,
+                "after kill {kill}, with {} of {} documents",
+                found.len(),
+                before.len()
+            );
+            next += u64::from(found == model);
+            model = found;
+        }
+        let checked = index.check(&Unwatched).unwrap();
+        assert_eq!(checked.findings, [], "after kill {kill}");
+    }
+    assert!(next > KILLS / 2, "{next} steps");
+    assert!(in_flight > 0, "no kill came while something was written");
+}
+
+fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, out);
+        } else {
+            out.push(path);
+        }
+    }
+}
+
+/// Opens a damaged index and looks at everything, and says what it was told of.
+fn told(path: &Path) -> Option<String> {
+    let index = match Index::open(path) {
+        Ok(index) => index,
+        Err(error) => return Some(error.to_string()),
+    };
+    match index.check(&Unwatched) {
+        Ok(checked) => checked.findings.first().map(|finding| finding.what.clone()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+// DESIGN, promise 7: corruption is detected and named, never read as data.
+#[test]
+fn flipped_bits_are_told() {
+    let folder = folder_in_memory();
+    let path = folder.path().join("index");
+    let index = Index::create(&path, &Settings::default()).unwrap();
+    let documents: Vec<NewDocument> = (0..200).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
+    index.add(&documents[..150], 0, 2).unwrap();
+    index.compact(&Unwatched).unwrap();
+    index.add(&documents[150..], 0, 2).unwrap();
+    let truth = contents(&index);
+    drop(index);
+    let mut all = vec![];
+    files(&path, &mut all);
+    all.retain(|file| file.metadata().unwrap().len() > 0 && !file.ends_with("lock"));
+    all.sort();
+    let mut random = SplitMix64::new(3);
+    let copy = folder.path().join("copy");
+    let mut flipped = 0;
+    for file in &all {
+        for _ in 0..6 {
+            let mut bytes = fs::read(file).unwrap();
+            let bit = random.next_u64() as usize % (8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            copy_folder(&path, &copy);
+            let damaged = copy.join(file.strip_prefix(&path).unwrap());
+            fs::write(&damaged, bytes).unwrap();
+            let outcome = std::panic::catch_unwind(|| told(&copy));
+            // A bit that nothing reads may go unseen, if all that is read is true.
+            match outcome {
+                Ok(Some(_)) => flipped += 1,
+                Ok(None) => assert_eq!(
+                    contents(&Index::open(&copy).unwrap()),
+                    truth,
+                    "bit {bit} of {}",
+                    file.display()
+                ),
+                Err(_) => panic!("bit {bit} of `{}` made it panic", file.display()),
+            }
+        }
+    }
+    assert!(flipped > all.len(), "{flipped} of {} were told", 6 * all.len());
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    if to.exists() {
+        fs::remove_dir_all(to).unwrap();
+    }
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn changes_that_are_lost_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("index"), folder.path().join("copy"));
+    let index = Index::create(&path, &Settings::default()).unwrap();
+    index.add(&[document("a", &text(1, 50))], 0, 1).unwrap();
+    drop(index);
+    copy_folder(&path.join("store"), &copy);
+    let index = Index::open(&path).unwrap();
+    index.add(&[document("b", &text(2, 50))], 0, 1).unwrap();
+    drop(index);
+    copy_folder(&copy, &path.join("store"));
+    let error = Index::open(&path).unwrap_err().to_string();
+    assert!(error.contains("change 2 was acknowledged, but the newest there is 1"), "{error}");
+}
+
+#[test]
+fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let index = Index::create(&path, &Settings::default()).unwrap();
+    let documents: Vec<NewDocument> = (0..50).map(|n| document(&format!("d{n}"), &text(n, 80))).collect();
+    index.add(&documents, 0, 2).unwrap();
+    assert_eq!(index.repair(&Unwatched).unwrap().findings, []);
+    index.damage_for_tests("d7");
+    let found = index.check(&Unwatched).unwrap().findings;
+    assert!(found.iter().any(|finding| finding.id.as_deref() == Some("d7")), "{found:?}");
+    assert!(index.get("d7").is_err());
+    let repaired = index.repair(&Unwatched).unwrap();
+    assert_eq!(repaired.findings, found);
+    assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+    assert_eq!(index.statistics().unwrap().documents, 49);
+    assert!(index.get("d7").unwrap().is_none());
+    index.add(&documents[7..8], 0, 1).unwrap();
+    assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+}

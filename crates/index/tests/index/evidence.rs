@@ -1,0 +1,124 @@
+//! What is no evidence.
+
+use minwise::weight::Weighting;
+use minwise_index::{DateWindow, Index, Match, NewDocument, Options, Query};
+use serde_json::{Map, Value, json};
+
+use crate::support::{create, document, text};
+
+fn metadata(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn matches(index: &Index, text: &str, options: &Options) -> Vec<Match> {
+    index.query(&Query::new(text), options).unwrap().matches
+}
+
+#[test]
+fn the_text_of_a_form_is_no_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let form = text(1, 120);
+    index.add(&[document("a", &format!("{form} {}", text(2, 100)))], 0, 1).unwrap();
+    let asked = format!("{form} {}", text(3, 100));
+    assert_eq!(matches(&index, &asked, &Options::default()).len(), 1);
+    let options = Options { ignore_text: vec![form], ..Options::default() };
+    assert!(matches(&index, &asked, &options).is_empty());
+}
+
+#[test]
+fn what_everybody_writes_is_no_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let everybody = text(1, 60);
+    let documents: Vec<NewDocument> =
+        (0..20).map(|n| document(&n.to_string(), &format!("{everybody} {}", text(100 + n, 60)))).collect();
+    index.add(&documents, 0, 2).unwrap();
+    let asked = format!("{everybody} {}", text(105, 60));
+    assert_eq!(matches(&index, &asked, &Options { top: 99, ..Options::default() }).len(), 20);
+    let options = Options { max_df: Some("0.5".parse().unwrap()), ..Options::default() };
+    let found = matches(&index, &asked, &options);
+    assert_eq!(found.iter().map(|found| found.entry.id.as_str()).collect::<Vec<_>>(), ["5"]);
+    // The last shingles of the common text run into the document's own words.
+    assert_eq!(found[0].longest, 60 + 4);
+}
+
+#[test]
+fn quotations_and_references_are_no_evidence_if_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let (quoted, listed) = (text(1, 40), text(2, 40));
+    let with =
+        |own: u64| format!("{} “{quoted}” {}\n\nReferences\n{listed}\n", text(own, 90), text(own + 1, 90));
+    index.add(&[document("a", &with(10))], 0, 1).unwrap();
+    let longest = |quotations, references| {
+        let options =
+            Options { ignore_quotations: quotations, ignore_references: references, ..Options::default() };
+        matches(&index, &with(20), &options).first().map(|found| found.passages.len())
+    };
+    assert_eq!(longest(false, false), Some(2));
+    assert_eq!(longest(true, false), Some(1));
+    assert_eq!(longest(false, true), Some(1));
+    assert_eq!(longest(true, true), None);
+}
+
+#[test]
+fn documents_of_the_same_applicant_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let same = text(1, 100);
+    let of = |id: &str, applicant: Value| NewDocument {
+        metadata: metadata(json!({ "applicant": applicant })),
+        ..document(id, &same)
+    };
+    index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
+    let ids = |metadata: &Map<String, Value>| {
+        let query = Query { metadata: Some(metadata), ..Query::new(&same) };
+        let options = Options { exclude: vec!["applicant".to_owned()], ..Options::default() };
+        let answer = index.query(&query, &options).unwrap();
+        answer.matches.iter().map(|found| found.entry.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&metadata(json!({ "applicant": "Ada" }))), ["b", "c"]);
+    assert_eq!(ids(&metadata(json!({ "applicant": null }))), ["a", "b", "c"]);
+    assert_eq!(ids(&Map::new()), ["a", "b", "c"]);
+}
+
+#[test]
+fn documents_outside_a_window_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let same = text(1, 100);
+    let filed = |id: &str, date: &str| NewDocument {
+        metadata: metadata(json!({ "filed": date })),
+        ..document(id, &same)
+    };
+    index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
+    let ids = |field: Option<&str>, since: &str| {
+        let field = field.map(str::to_owned);
+        let window = Some(DateWindow { field, since: Some(since.to_owned()), until: None });
+        let found = matches(&index, &same, &Options { window, ..Options::default() });
+        found.iter().map(|found| found.entry.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(Some("filed"), "2015"), ["new"]);
+    assert_eq!(ids(None, "2015"), ["new", "old"]);
+    assert!(ids(None, "2024").is_empty());
+}
+
+#[test]
+fn rare_shingles_weigh_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let (common, rare) = (text(1, 60), text(2, 60));
+    let mut documents: Vec<NewDocument> =
+        (0..20).map(|n| document(&n.to_string(), &format!("{common} {}", text(100 + n, 60)))).collect();
+    documents.push(document("rare", &format!("{rare} {}", text(50, 60))));
+    index.add(&documents, 0, 2).unwrap();
+    let options = Options { weighting: Some(Weighting::TfIdfSmooth), top: 99, ..Options::default() };
+    let found = matches(&index, &format!("{common} {rare}"), &options);
+    let of = |id: &str| found.iter().find(|found| found.entry.id == id).unwrap();
+    assert!((of("rare").similarity - of("3").similarity).abs() < 0.05);
+    assert!(of("rare").weighted.unwrap() > 1.5 * of("3").weighted.unwrap());
+}

@@ -1,0 +1,182 @@
+//! What queries find, against the truth.
+
+use std::collections::BTreeSet;
+
+use minwise::verify::{Overlap, ShingleSet};
+use minwise::{Spec, shingle::Shingles};
+use minwise_index::{Index, NewDocument, Options, Query, Settings, Side, Texts};
+use proptest::prelude::*;
+
+use crate::support::{create, document, text};
+
+fn set(text: &str) -> ShingleSet {
+    let mut shingles = Shingles::new();
+    Spec::default().shingler().shingle_into(text, &mut shingles);
+    shingles.hashes().iter().copied().collect()
+}
+
+/// Documents in families: each some words away from the first of its family.
+fn families() -> Vec<NewDocument> {
+    let mut documents = vec![];
+    for family in 0..12 {
+        let words: Vec<String> = text(family, 300).split(' ').map(str::to_owned).collect();
+        for member in 0..5usize {
+            let mut words = words.clone();
+            for at in (7..words.len()).step_by(90 - 15 * member).take(4 * member) {
+                words[at] = format!("changed{family}x{member}x{at}");
+            }
+            documents.push(document(&format!("{family}-{member}"), &words.join(" ")));
+        }
+    }
+    documents
+}
+
+#[test]
+fn a_query_finds_every_similar_document_with_its_exact_similarity() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, texts) in [Texts::Kept, Texts::LeftOut].into_iter().enumerate() {
+        let path = folder.path().join(number.to_string());
+        let index = Index::create(&path, &Settings { texts, ..Settings::default() }).unwrap();
+        let documents = families();
+        index.add(&documents, 0, 2).unwrap();
+        let options = Options { containment: 2.0, passage: Some(usize::MAX), top: 100, ..Options::default() };
+        for query in &documents {
+            let answer =
+                index.query(&Query { itself: Some(&query.id), ..Query::new(&query.text) }, &options).unwrap();
+            let found: BTreeSet<(String, String)> = answer
+                .matches
+                .iter()
+                .map(|found| (found.entry.id.clone(), format!("{:.9}", found.similarity)))
+                .collect();
+            let ours = set(&query.text);
+            let expected: BTreeSet<(String, String)> = documents
+                .iter()
+                .filter(|other| other.id != query.id)
+                .map(|other| (other.id.clone(), Overlap::of(&ours, &set(&other.text)).jaccard()))
+                .filter(|(_, similarity)| *similarity >= options.threshold)
+                .map(|(id, similarity)| (id, format!("{similarity:.9}")))
+                .collect();
+            assert!(!expected.is_empty());
+            assert_eq!(found, expected, "{}", query.id);
+        }
+    }
+}
+
+#[test]
+fn matches_are_ranked_and_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&families(), 0, 1).unwrap();
+    let query = families().swap_remove(5);
+    let all = index.query(&Query::new(&query.text), &Options { top: 100, ..Options::default() }).unwrap();
+    assert_eq!((all.matches[0].entry.id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
+    assert!(all.matches.is_sorted_by(|a, b| a.similarity >= b.similarity));
+    let two = index.query(&Query::new(&query.text), &Options { top: 2, ..Options::default() }).unwrap();
+    assert_eq!(two.matches[..], all.matches[..2]);
+    assert_eq!(two.further, all.matches.len() - 2);
+}
+
+#[test]
+fn what_is_compared_is_limited_and_what_is_not_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let same = text(1, 100);
+    let documents: Vec<NewDocument> =
+        (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
+    index.add(&documents, 0, 2).unwrap();
+    let answer =
+        index.query(&Query::new(&same), &Options { candidates: 10, top: 99, ..Options::default() }).unwrap();
+    assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
+}
+
+#[test]
+fn documents_without_words_are_found_by_their_text_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&[document("bang", "!!!"), document("what", "???"), document("none", "")], 0, 1).unwrap();
+    let found = |text: &str| {
+        let answer = index.query(&Query::new(text), &Options::default()).unwrap();
+        answer.matches.iter().map(|found| (found.entry.id.clone(), found.similarity)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(" !!!\n"), [("bang".to_owned(), 1.0)]);
+    assert_eq!(found("  "), [("none".to_owned(), 1.0)]);
+    assert!(found("...").is_empty());
+}
+
+#[test]
+fn chinese_text_is_found_by_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let archived =
+        "本项目拟研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,并建立长期监测数据库。";
+    index.add(&[document("旧申请", archived), document("other", &text(1, 50))], 0, 1).unwrap();
+    let asked = "申请人计划:研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,然后发表论文。";
+    let answer = index.query(&Query::new(asked), &Options::default()).unwrap();
+    let [found] = &answer.matches[..] else { panic!("{answer:?}") };
+    assert_eq!(found.entry.id, "旧申请");
+    let passage = &found.passages[0];
+    assert_eq!(&asked[passage.query.clone()], &archived[passage.document.clone().unwrap()]);
+    assert!(asked[passage.query.clone()].starts_with("研究多瑙河下游"));
+}
+
+#[test]
+fn a_pair_shows_its_passages_and_which_of_them_were_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let (first, second, third) = (text(1, 80), text(2, 30), text(3, 60));
+    index.add(&[document("a", &format!("{first} {second} {third}"))], 0, 1).unwrap();
+    let other = format!("{second} {first} Unlike. {third}");
+    let pair = index.pair(Side::Id("a"), Side::Text(&other)).unwrap();
+    let lengths: Vec<(usize, bool)> =
+        pair.passages.iter().map(|passage| (passage.units, passage.moved)).collect();
+    assert_eq!(lengths, [(80, false), (30, true), (60, false)]);
+    let same = index.pair(Side::Id("a"), Side::Id("a")).unwrap();
+    assert_eq!((same.similarity, same.left_in_right, same.right_in_left), (1.0, 1.0, 1.0));
+    assert!(
+        index
+            .pair(Side::Id("b"), Side::Id("a"))
+            .unwrap_err()
+            .to_string()
+            .contains("no document has the id `b`")
+    );
+}
+
+#[test]
+fn clusters_are_stars_around_what_was_added_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&families(), 0, 2).unwrap();
+    index.add(&[document("alone", &text(99, 200))], 0, 2).unwrap();
+    let clusters = index.clusters(0.5, 100, &minwise_index::Unwatched).unwrap();
+    assert_eq!(clusters.clusters.len(), 12);
+    for cluster in &clusters.clusters {
+        let (family, first) = cluster.keeper.id.split_once('-').unwrap();
+        assert_eq!(first, "0");
+        for member in &cluster.members {
+            assert!(member.entry.id.starts_with(&format!("{family}-")));
+            let pair = index.pair(Side::Id(&cluster.keeper.id), Side::Id(&member.entry.id)).unwrap();
+            assert_eq!(pair.similarity, member.similarity);
+            assert!(member.similarity >= 0.5);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    // DESIGN, promise 1, and issue: any shared run of at least `passage` tokens is certain to be found.
+    #[test]
+    fn a_shared_passage_is_certain_to_be_found(
+        seed in 0u64..1000, before in 0usize..400, run in 25usize..60, behind in 0usize..400, other in 0usize..400,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let index = create(folder.path());
+        let shared = text(seed, run);
+        let document = document("it", &format!("{} {shared} {}", text(seed + 5000, before), text(seed + 6000, behind)));
+        index.add(&[document], 0, 1).unwrap();
+        let asked = format!("{} {shared} {}", text(seed + 7000, other), text(seed + 8000, before));
+        let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+        prop_assert_eq!(answer.matches.len(), 1);
+        prop_assert!(answer.matches[0].longest >= run);
+    }
+}

@@ -1,0 +1,119 @@
+//! Exports, imports, merges.
+
+use std::io::BufReader;
+
+use minwise_index::{
+    ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Texts, Unwatched,
+};
+use serde_json::json;
+
+use crate::support::{create, document, text};
+
+fn some() -> Vec<NewDocument> {
+    let mut documents: Vec<NewDocument> = (0..40).map(|n| document(&format!("d{n}"), &text(n, 90))).collect();
+    documents[3].title = Some("A <title>".to_owned());
+    documents[3].metadata.insert("year".to_owned(), json!(2020));
+    documents[3].marks = vec![Mark { offset: 10, place: MarkedPlace::Page(2) }];
+    documents.push(document("wordless", "!?"));
+    documents
+}
+
+fn exported(index: &Index) -> Vec<u8> {
+    let mut out = vec![];
+    index.export(&mut out, &Unwatched).unwrap();
+    out
+}
+
+#[test]
+fn an_exported_index_can_be_made_again() {
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        for bits in [None, Some("2".parse().unwrap())] {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = Settings { texts, bits, ..Settings::default() };
+            let index = Index::create(&folder.path().join("a"), &settings).unwrap();
+            index.add(&some(), 77, 2).unwrap();
+            let lines = exported(&index);
+            let again = Index::create(&folder.path().join("b"), &settings).unwrap();
+            let imported = again.import(&mut BufReader::new(&lines[..]), 2, &Unwatched).unwrap();
+            assert_eq!(imported.documents, 41);
+            assert_eq!(exported(&again), lines);
+            assert_eq!(again.check(&Unwatched).unwrap().findings, []);
+            assert_eq!(again.get("d3").unwrap(), index.get("d3").unwrap());
+            let query = text(7, 90);
+            let ask = |index: &Index| index.query(&Query::new(&query), &Options::default()).unwrap();
+            assert_eq!(ask(&again).matches, ask(&index).matches);
+            assert_eq!(ask(&again).matches[0].entry.id, "d7");
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_no_documents_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&some(), 0, 1).unwrap();
+    let good = String::from_utf8(exported(&index)).unwrap();
+    let first = good.lines().next().unwrap();
+    for (lines, line) in [
+        ("{}\n".to_owned(), 1),
+        ("no json\n".to_owned(), 1),
+        (first.replace("\"minwise_index\":1", "\"minwise_index\":9"), 1),
+        (format!("{first}\n{{\"id\": 5}}\n"), 2),
+        (format!("{first}\n{{\"id\": \"a\"}}\n"), 2),
+    ] {
+        let other = tempfile::tempdir().unwrap();
+        let error =
+            create(other.path()).import(&mut BufReader::new(lines.as_bytes()), 1, &Unwatched).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Import { line: found, .. } if *found == line), "{error}");
+    }
+}
+
+#[test]
+fn indexes_of_the_same_settings_merge() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str, settings: &Settings| Index::create(&folder.path().join(name), settings).unwrap();
+    let settings = Settings::default();
+    let (a, b, c) = (of("a", &settings), of("b", &settings), of("c", &settings));
+    a.add(&some(), 1, 1).unwrap();
+    b.add(&[document("d3", "quite another text, of these words"), document("new", &text(500, 50))], 2, 1)
+        .unwrap();
+    let merged = c.merge(&[&a, &b], 2, &Unwatched).unwrap();
+    assert_eq!((merged.documents, merged.replaced), (42, 1));
+    assert_eq!(c.get("d3").unwrap().unwrap().text.unwrap(), "quite another text, of these words");
+    assert_eq!(c.get("d4").unwrap(), a.get("d4").unwrap());
+    assert_eq!(c.check(&Unwatched).unwrap().findings, []);
+
+    let other = of("d", &Settings { passage: 30, ..settings });
+    let error = c.merge(&[&other], 1, &Unwatched).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Mismatch { field: "passage", .. }), "{error}");
+}
+
+#[test]
+fn a_list_has_pages_in_both_directions() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&some(), 0, 1).unwrap();
+    index.remove(&["d5"]).unwrap();
+    for newest_first in [false, true] {
+        let (mut ids, mut after) = (vec![], None);
+        loop {
+            let page = index.list(&Listing { after, limit: 7, newest_first, ..Listing::default() }).unwrap();
+            ids.extend(page.entries.iter().map(|entry| entry.id.clone()));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        if newest_first {
+            ids.reverse();
+        }
+        assert_eq!(ids, index.ids().unwrap());
+        assert_eq!(ids.len(), 40);
+    }
+    let found = index.list(&Listing { search: "TITLE", limit: 9, ..Listing::default() }).unwrap();
+    assert_eq!(found.entries.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["d3"]);
+    assert_eq!(
+        index.list(&Listing { search: "2020", limit: 9, ..Listing::default() }).unwrap().entries.len(),
+        1
+    );
+}

@@ -30,7 +30,34 @@ pub struct Added {
     pub replaced: u64,
 }
 
+/// Documents with everything that is to be written of them.
+#[derive(Debug, Default)]
+pub struct Batch(pub(crate) Vec<Written>);
+
+impl Batch {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives a document another id.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn set_id(&mut self, at: usize, id: String) {
+        self.0[at].record.id = id;
+    }
+}
+
 /// A document with everything that is written of it.
+#[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) record: Record,
     pub(crate) text: Vec<u8>,
@@ -46,41 +73,29 @@ impl Index {
     ///
     /// `added` is when, in seconds of the epoch, and `threads` how many of them to prepare the documents on.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
-        for document in documents {
-            Self::check_id(&document.id)?;
-            if document.text.len() > MOST_BYTES {
-                let (id, bytes) = (document.id.clone(), document.text.len());
-                return Err(ErrorKind::TextTooLong { id, bytes }.into());
-            }
-        }
-        let last: HashMap<&str, usize> =
-            documents.iter().enumerate().map(|(at, document)| (document.id.as_str(), at)).collect();
-        let documents: Vec<&NewDocument> = documents
-            .iter()
-            .enumerate()
-            .filter(|(at, document)| last[document.id.as_str()] == *at)
-            .map(|(_, document)| document)
-            .collect();
-        let written = self.written(&documents, added, threads);
-        self.write_documents(written)
+        self.commit(self.prepare(documents, added, threads)?)
     }
 
-    /// Everything that is written of documents, in their order.
-    fn written(&self, documents: &[&NewDocument], added: u64, threads: usize) -> Vec<Written> {
+    /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
+    pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Batch> {
         /// Documents that a thread takes at a time.
         const SOME: usize = 16;
+        if let Some(long) = documents.iter().find(|document| document.text.len() > MOST_BYTES) {
+            let (id, bytes) = (long.id.clone(), long.text.len());
+            return Err(ErrorKind::TextTooLong { id, bytes }.into());
+        }
         let next = AtomicUsize::new(0);
         let work = || {
             let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
             let mut done = vec![];
             loop {
                 let first = next.fetch_add(SOME, Ordering::Relaxed);
-                let Some(some) = documents.get(first..) else { return done };
-                for (at, document) in (first..).zip(some.iter().take(SOME)) {
-                    done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
-                }
+                let some = documents.get(first..).unwrap_or_default();
                 if some.is_empty() {
                     return done;
+                }
+                for (at, document) in (first..).zip(some.iter().take(SOME)) {
+                    done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
                 }
             }
         };
@@ -97,7 +112,7 @@ impl Index {
             })
         };
         done.sort_unstable_by_key(|(at, _)| *at);
-        done.into_iter().map(|(_, written)| written).collect()
+        Ok(Batch(done.into_iter().map(|(_, written)| written).collect()))
     }
 
     fn written_of(
@@ -140,8 +155,22 @@ impl Index {
         }
     }
 
-    /// Writes documents with different ids as one change.
-    pub(crate) fn write_documents(&self, documents: Vec<Written>) -> Result<Added> {
+    /// Adds documents that were prepared, all of them or none; it returns when they are on disk. Of several with one id the
+    /// last is added.
+    pub fn commit(&self, batch: Batch) -> Result<Added> {
+        let mut documents = batch.0;
+        for document in &documents {
+            Self::check_id(&document.record.id)?;
+        }
+        let last: HashMap<String, usize> =
+            documents.iter().enumerate().map(|(at, document)| (document.record.id.clone(), at)).collect();
+        if last.len() < documents.len() {
+            let mut at = 0..;
+            documents.retain(|document| at.next() == last.get(&document.record.id).copied());
+        }
+        if documents.is_empty() {
+            return Ok(Added::default());
+        }
         let mut writer = self.write();
         let view = self.store.view();
         let mut change = self.store.change();

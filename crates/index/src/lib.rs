@@ -38,7 +38,7 @@ mod text;
 mod transfer;
 mod watch;
 
-pub use add::Added;
+pub use add::{Added, Batch};
 pub use check::{Checked, Finding};
 pub use clusters::{Cluster, Clusters, Member};
 pub use error::{Error, ErrorKind, Result};

@@ -37,9 +37,11 @@ pub struct Settings {
 pub const PASSAGE: usize = 25;
 
 impl Default for Settings {
-    /// Bands that find a pair at similarity 0.5 with probability 0.996.
+    /// Bands that find a pair at similarity 0.5 with probability 0.996, and a byte of each register: bands have their keys, and
+    /// for comparing registers a byte does nearly as well as four.
     fn default() -> Self {
-        Self { spec: Spec::default(), bands: 42, rows: 3, passage: PASSAGE, bits: None, texts: Texts::Kept }
+        let bits = Bits::whole(8);
+        Self { spec: Spec::default(), bands: 42, rows: 3, passage: PASSAGE, bits, texts: Texts::Kept }
     }
 }
 

@@ -11,7 +11,7 @@ use minwise::text::UNICODE;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, Written};
+use crate::add::{Added, Batch, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::FORMAT;
 use crate::index::Index;
@@ -154,7 +154,7 @@ impl Index {
         let mut line = String::new();
         lines.read_line(&mut line).map_err(read)?;
         let settings = Self::settings_of_export(&line)?;
-        let mut batch = Batch::new(self, threads);
+        let mut batch = Intake::new(self, threads);
         let mut number = 1;
         loop {
             line.clear();
@@ -183,7 +183,7 @@ impl Index {
         for other in others {
             self.settings.compare(&other.settings)?;
         }
-        let mut batch = Batch::new(self, threads);
+        let mut batch = Intake::new(self, threads);
         for other in others {
             other.each_line(watch, &mut |line| batch.push(line))?;
         }
@@ -193,7 +193,7 @@ impl Index {
 }
 
 /// Documents that are added together.
-struct Batch<'i> {
+struct Intake<'i> {
     index: &'i Index,
     threads: usize,
     documents: Vec<NewDocument>,
@@ -203,24 +203,19 @@ struct Batch<'i> {
     so_far: Added,
 }
 
-impl<'i> Batch<'i> {
+impl<'i> Intake<'i> {
     fn new(index: &'i Index, threads: usize) -> Self {
         let (documents, written) = (vec![], vec![]);
         Self { index, threads, documents, added: 0, written, bytes: 0, so_far: Added::default() }
     }
 
     fn push(&mut self, line: Line) -> Result<()> {
-        // A change has one time of adding, and every id once.
-        let is_there = |id: &str| {
-            self.documents.iter().any(|document| document.id == id)
-                || self.written.iter().any(|written| written.record.id == id)
-        };
         let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.written.len() >= BATCH_DOCUMENTS;
-        if full || line.added != self.added || (self.documents.len() < 64 && is_there(&line.id)) {
+        // Documents that are prepared together were added at one time.
+        if full || line.added != self.added {
             self.flush()?;
             self.added = line.added;
         }
-        Index::check_id(&line.id)?;
         match (line.text, line.in_place_of_text) {
             (Some(text), _) => {
                 self.bytes += text.len();
@@ -251,7 +246,7 @@ impl<'i> Batch<'i> {
         }
         let written = std::mem::take(&mut self.written);
         if !written.is_empty() {
-            all.push(self.index.write_documents(written)?);
+            all.push(self.index.commit(Batch(written))?);
         }
         for added in all {
             self.so_far.new += added.new;

@@ -20,6 +20,14 @@ pub struct Bits {
     thousandths: u32,
 }
 
+impl Bits {
+    /// This many bits of each register, if there can be as many.
+    #[must_use]
+    pub fn whole(bits: u32) -> Option<Self> {
+        (1..=16).contains(&bits).then(|| Self { thousandths: bits * 1000 })
+    }
+}
+
 const FORM: &str = "0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals";
 
 impl FromStr for Bits {
@@ -145,6 +153,12 @@ mod tests {
     use super::*;
     use crate::hash::fmix64;
     use crate::sketch::Method;
+
+    #[test]
+    fn whole_numbers_of_bits() {
+        assert_eq!(Bits::whole(8), "8".parse().ok());
+        assert_eq!((Bits::whole(0), Bits::whole(17)), (None, None));
+    }
 
     #[test]
     fn text_forms() {

@@ -1,7 +1,7 @@
 //! Candidates that by their sketches cannot reach the threshold are not read.
 
 use minwise::filter::{Budget, Filter, default_looks, shuffle};
-use minwise::sketch::Method;
+use minwise::sketch::{BitRows, Method};
 
 use super::{Asked, Options};
 use crate::error::Result;
@@ -13,8 +13,11 @@ use crate::store::{Space, View};
 const ERROR: f64 = 1e-6;
 
 pub(crate) struct Screen {
-    /// None where bits of registers are kept, or a sketch has no law: then everything is read.
-    filter: Option<Filter>,
+    /// One filter for registers, one for each group of bits; none where a sketch has no law: then everything is read.
+    filters: Vec<Filter>,
+    /// How bits lie, where not all are kept.
+    bits: Option<BitRows>,
+    /// The order in which registers are compared, where they are not exchangeable.
     order: Option<Vec<usize>>,
 }
 
@@ -23,13 +26,23 @@ impl Screen {
         let method = index.settings.spec.method;
         let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
         let order = one_permutation.then(|| shuffle(method.registers()));
-        let filter = if index.settings.bits.is_some() || !(threshold > 0.0 && threshold <= 1.0) {
-            None
-        } else {
-            let looks = default_looks(method.registers());
-            Filter::of(method, threshold, 1, &looks, Budget::Exact(ERROR))?
+        let bits = index.settings.bits.map(|bits| bits.rows(method.registers())).transpose()?;
+        let filters = match &bits {
+            _ if !(threshold > 0.0 && threshold <= 1.0) => vec![],
+            // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
+            Some(_) if one_permutation => vec![],
+            Some(bits) => {
+                let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
+                let budget = Budget::Exact(ERROR / laws.len() as f64);
+                let filter = |(values, probability)| Filter::new(probability, values, &[values], budget);
+                laws.into_iter().map(filter).collect::<std::result::Result<_, _>>()?
+            }
+            None => {
+                let looks = default_looks(method.registers());
+                Filter::of(method, threshold, 1, &looks, Budget::Exact(ERROR))?.into_iter().collect()
+            }
         };
-        Ok(Self { filter, order })
+        Ok(Self { filters, bits, order })
     }
 
     /// Whether a candidate that shares bands and no fingerprint can be passed over.
@@ -44,7 +57,9 @@ impl Screen {
         record: &Record,
         options: &Options,
     ) -> Result<bool> {
-        let Some(filter) = &self.filter else { return Ok(false) };
+        if self.filters.is_empty() {
+            return Ok(false);
+        }
         // A small document that is in a large one has a small similarity, and is a match all the same.
         let (few, many) = {
             let (a, b) = (asked.set.len() as f64, f64::from(record.shingles));
@@ -61,12 +76,17 @@ impl Screen {
         if other.len() != row.len() {
             return Ok(false);
         }
-        let screening = match &self.order {
-            None => filter.screen(row, &other),
+        if let Some(bits) = &self.bits {
+            let mut groups = self.filters.iter().zip(bits.matches(row, &other));
+            return Ok(groups.any(|(filter, matches)| !filter.looks().is_empty() && filter.rejects(0, matches)));
+        }
+        let rejects = |filter: &Filter| match &self.order {
+            None => filter.screen(row, &other).rejected,
             Some(order) => {
-                filter.screen_by(|range| order[range].iter().filter(|&&at| row[at] == other[at]).count())
+                let agree = |at: &&usize| row[**at] == other[**at];
+                filter.screen_by(|range| order[range].iter().filter(agree).count()).rejected
             }
         };
-        Ok(screening.rejected)
+        Ok(self.filters.iter().any(rejects))
     }
 }

@@ -25,7 +25,7 @@ fn step(number: u64) -> Option<(Vec<String>, Vec<NewDocument>)> {
     }
     let mut id = || format!("d{}", random.next_u64() % 60);
     let removed = if number % 3 == 0 { vec![id()] } else { vec![] };
-    let added = (0..number % 9).map(|at| document(&id(), &text(number * 100 + at, 150))).collect();
+    let added = (0..number % 9).map(|at| document(&id(), &text(number * 100 + at, 60))).collect();
     Some((removed, added))
 }
 

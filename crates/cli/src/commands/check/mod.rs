@@ -1,0 +1,169 @@
+//! `minwise check`: what documents repeat of an archive, with evidence.
+
+mod page;
+mod show;
+
+use std::path::Path;
+
+use minwise::weight::{MostDocuments, Weighting};
+use minwise_corpus::{Format, InputFormat, Output, ReadOptions, Scratch};
+use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query};
+use serde_json::{Map, Value};
+
+use super::documents::{self, CHUNK_BYTES};
+use super::overwrite;
+use crate::Exit;
+use crate::args::{CheckArgs, ListFormat, MatchArgs};
+use crate::interrupt;
+use crate::printer::{Failure, Printer};
+use crate::progress::Progress;
+use crate::settings::{self, Problems};
+
+/// A document that was checked.
+pub struct Checked {
+    /// The document.
+    pub document: NewDocument,
+    /// What was found.
+    pub answer: Answer,
+    /// The documents that matched, as the archive has them.
+    pub matched: Vec<Document>,
+}
+
+pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let mut problems = Problems::default();
+    let mut reading = settings::reading(&args.reading, &mut problems);
+    reading.format = problems.parse::<InputFormat>("--input-format", &args.input_format);
+    let mut options = match_options(&args.matching, &mut problems);
+    let metadata = given_metadata(&args.matching.set, &mut problems);
+    problems.finish()?;
+
+    let progress = Progress::new(printer);
+    options.ignore_text = forms(&args.matching.ignore_text, &reading, &progress)?;
+    let index = Index::open(Path::new(&args.index))?;
+    // A report that cannot be written is told before the work begins.
+    let report = match &args.report {
+        None => None,
+        Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
+    };
+    let corpus = super::open(&args.inputs, &reading, &progress)?;
+    let (mut scratch, mut checked, mut rejects) = (Scratch::new(), vec![], vec![]);
+    let mut found = false;
+    for chunk in corpus.chunks(CHUNK_BYTES) {
+        let read = documents::read(&corpus, &chunk, &[], &mut scratch)?;
+        rejects.extend(read.rejects);
+        for (source, line, mut document) in read.documents {
+            if interrupt::asked() {
+                return Err(Failure::Interrupted);
+            }
+            if document.id.is_empty() {
+                document.id = format!("{}:{}", corpus.sources()[source as usize].id(), line + 1);
+            }
+            document.metadata.extend(metadata.clone());
+            let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };
+            let answer = index.query(&query, &options)?;
+            found |= !answer.matches.is_empty();
+            let matched = matched(&index, &answer)?;
+            let one = Checked { document, answer, matched };
+            match args.format {
+                ListFormat::Text => show::text(&one)?,
+                ListFormat::Jsonl => show::jsonl(&one, index.settings())?,
+            }
+            if report.is_some() {
+                checked.push(one);
+            }
+        }
+    }
+    if let Some(mut report) = report {
+        let page = page::page(&checked, index.settings(), &options);
+        std::io::Write::write_all(&mut report, page.as_bytes())?;
+        report.finish()?;
+    }
+    printer.rejects(rejects.len() as u64, &rejects[..rejects.len().min(super::SHOWN_REJECTS)], "they were not checked");
+    Ok(match (rejects.is_empty(), found) {
+        (false, _) => Exit::Error,
+        (true, true) => Exit::Finding,
+        (true, false) => Exit::Done,
+    })
+}
+
+fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
+    let mut documents = vec![];
+    for found in &answer.matches {
+        if let Some(document) = index.get(&found.entry.id)? {
+            documents.push(document);
+        }
+    }
+    Ok(documents)
+}
+
+/// What is a match, and what is no evidence; the texts of forms are read later.
+fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
+    let window = DateWindow {
+        field: args.date_field.clone(),
+        since: args.since.clone(),
+        until: args.until.clone(),
+    };
+    for (option, date) in [("--since", &window.since), ("--until", &window.until)] {
+        if let Some(date) = date
+            && minwise::keep::date_word(date).is_none()
+        {
+            problems.add(format!("`{option}`: `{date}` is not a date such as `2024-05-06`"), None);
+        }
+    }
+    let share = |option: &str, text: &str, problems: &mut Problems| -> f64 {
+        let share: f64 = problems.number(option, text, "a number");
+        if !(0.0..=1.0).contains(&share) {
+            problems.add(format!("`{option}`: `{text}` is not between 0 and 1"), None);
+        }
+        share
+    };
+    Options {
+        threshold: settings::threshold(&args.threshold, problems),
+        containment: share("--containment", &args.containment, problems),
+        passage: match args.passage.as_deref() {
+            None => None,
+            Some("off") => Some(usize::MAX),
+            Some(tokens) => Some(problems.number("--passage", tokens, "a whole number or `off`")),
+        },
+        top: problems.number("--top", &args.top, "a whole number"),
+        candidates: problems.number("--candidates", &args.candidates, "a whole number"),
+        max_df: args.max_df.as_deref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
+        ignore_quotations: args.ignore_quotations,
+        ignore_references: args.ignore_references,
+        exclude: args.exclude.clone(),
+        window: (window != DateWindow::default()).then_some(window),
+        weighting: args.weight.as_deref().and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
+        ..Options::default()
+    }
+}
+
+fn given_metadata(given: &[String], problems: &mut Problems) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    for field in given {
+        match field.split_once('=') {
+            Some((name, value)) => {
+                metadata.insert(name.to_owned(), Value::from(value));
+            }
+            None => problems.add(format!("`--set`: `{field}` is not of the form `FIELD=VALUE`"), None),
+        }
+    }
+    metadata
+}
+
+/// The texts of forms.
+fn forms(paths: &[String], options: &ReadOptions, progress: &Progress) -> Result<Vec<String>, Failure> {
+    if paths.is_empty() {
+        return Ok(vec![]);
+    }
+    let options = ReadOptions { format: InputFormat::Only(Format::Document), ..options.clone() };
+    let corpus = super::open(paths, &options, progress)?;
+    let mut texts = vec![];
+    for chunk in corpus.chunks(u64::MAX) {
+        let read = documents::read(&corpus, &chunk, &[], &mut Scratch::new())?;
+        if let Some(reject) = read.rejects.first() {
+            return Err(Failure::Error { message: format!("`--ignore-text`: {reject}"), hint: None });
+        }
+        texts.extend(read.documents.into_iter().map(|(.., document)| document.text));
+    }
+    Ok(texts)
+}

@@ -1,0 +1,222 @@
+//! A page with the passages side by side: one file, nothing fetched, to send to a committee.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use minwise_index::{Document, Match, Options, Settings, SharedPassage};
+
+use super::Checked;
+use super::show::{place_of, reasons};
+use crate::printer::{counted, grouped};
+
+const STYLE: &str = include_str!("page.css");
+/// Characters before and behind a passage that are shown with it.
+const AROUND: usize = 160;
+/// Characters of a passage that are shown: its beginning and its end, if it has more.
+const LONG: usize = 6000;
+
+/// The page of documents that were checked.
+pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> String {
+    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Check against the archive</title>\n",
+    );
+    let _ = write!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Check against the archive</h1>\n");
+    summary(checked, &mut out);
+    for (number, one) in checked.iter().enumerate() {
+        document(number, one, &mut out);
+    }
+    let _ = write!(
+        out,
+        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other, or both share a passage of {} or \
+         more. Similarities and shares are exact, on shingles of <code>{}</code>.</p>\n</footer>\n</main>\n</body>\n</html>\n",
+        options.threshold,
+        (100.0 * options.containment * 10.0).round() / 10.0,
+        counted(options.passage.unwrap_or(settings.passage).max(settings.passage) as u64, "token"),
+        escaped(&settings.spec.to_string()),
+    );
+    out
+}
+
+fn summary(checked: &[Checked], out: &mut String) {
+    let found = checked.iter().filter(|one| !one.answer.matches.is_empty()).count();
+    let _ = write!(
+        out,
+        "<p class=\"lead\">{} checked, {} with matches.</p>\n",
+        counted(checked.len() as u64, "document"),
+        grouped(found as u64),
+    );
+    if checked.len() < 2 {
+        return;
+    }
+    out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">best similarity</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
+    for (number, one) in checked.iter().enumerate() {
+        let best = one.answer.matches.iter().map(|found| found.similarity).fold(0.0, f64::max);
+        let longest = one.answer.matches.iter().map(|found| found.longest).max().unwrap_or(0);
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>\n",
+            escaped(name(one)),
+            one.answer.matches.len() + one.answer.further,
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+fn name(one: &Checked) -> &str {
+    one.document.title.as_deref().unwrap_or(&one.document.id)
+}
+
+fn document(number: usize, one: &Checked, out: &mut String) {
+    let answer = &one.answer;
+    let _ = write!(
+        out,
+        "<section id=\"d{number}\">\n<h2>{}</h2>\n<p class=\"facts\"><code>{}</code>, {}</p>\n",
+        escaped(name(one)),
+        escaped(&one.document.id),
+        counted(answer.units as u64, "token"),
+    );
+    if answer.matches.is_empty() {
+        out.push_str("<p>Nothing like it is in the archive.</p>\n</section>\n");
+        return;
+    }
+    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n");
+    for (at, found) in answer.matches.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td>{}</td></tr>\n",
+            escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
+            found.similarity,
+            100.0 * found.query_in_document,
+            100.0 * found.document_in_query,
+            found.longest,
+            reasons(found.reasons),
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+    if answer.further + answer.not_compared > 0 {
+        let _ = write!(
+            out,
+            "<p class=\"facts\">{} further matches are not shown, and {} further candidates were not compared.</p>\n",
+            grouped(answer.further as u64),
+            grouped(answer.not_compared as u64),
+        );
+    }
+    for (at, found) in answer.matches.iter().enumerate() {
+        let other = one.matched.iter().find(|document| document.entry.id == found.entry.id);
+        one_match(&format!("d{number}m{at}"), one, found, other, out);
+    }
+    out.push_str("</section>\n");
+}
+
+fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document>, out: &mut String) {
+    let _ = write!(
+        out,
+        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\"><code>{}</code>",
+        escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
+        escaped(&found.entry.id),
+    );
+    for (field, value) in &found.entry.metadata {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let _ = write!(out, ", {}: {}", escaped(field), escaped(&value));
+    }
+    out.push_str("</p>\n");
+    if found.passages.is_empty() {
+        out.push_str("<p>No passage can be shown.</p>\n");
+    }
+    for passage in &found.passages {
+        out.push_str("<div class=\"passage\">\n");
+        let _ = write!(
+            out,
+            "<p class=\"facts\">{}{}</p>\n",
+            counted(passage.units as u64, "token"),
+            if passage.moved { ", moved" } else { "" },
+        );
+        side("this document", &one.document.text, place_of(&one.document.marks, passage.query.start), &passage.query, out);
+        other_side(other, passage, out);
+        out.push_str("</div>\n");
+    }
+    out.push_str("</article>\n");
+}
+
+fn other_side(other: Option<&Document>, passage: &SharedPassage, out: &mut String) {
+    let there = other.and_then(|other| Some((other, other.text.as_deref()?, passage.document.as_ref()?)));
+    match there {
+        Some((other, text, range)) => side("the archive", text, place_of(&other.marks, range.start), range, out),
+        None => out.push_str("<div class=\"side\"><p class=\"facts\">The archive keeps no texts.</p></div>\n"),
+    }
+}
+
+fn side(whose: &str, text: &str, place: Option<String>, range: &Range<usize>, out: &mut String) {
+    let place = place.map_or(String::new(), |place| format!(", {place}"));
+    let before = tail(&text[..range.start]);
+    let behind: String = text[range.end..].chars().take(AROUND).collect();
+    let _ = write!(
+        out,
+        "<div class=\"side\"><p class=\"facts\">{whose}{place}</p><p class=\"text\" dir=\"auto\">{}<mark>{}</mark>{}</p></div>\n",
+        escaped(before),
+        shortened(&text[range.clone()]),
+        escaped(&behind),
+    );
+}
+
+fn tail(text: &str) -> &str {
+    let start = text.char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
+    &text[start..]
+}
+
+/// The beginning and the end of a passage that is too long to be shown whole.
+fn shortened(passage: &str) -> String {
+    let characters = passage.chars().count();
+    if characters <= LONG {
+        return escaped(passage);
+    }
+    let head: String = passage.chars().take(LONG / 2).collect();
+    let foot: String = passage.chars().skip(characters - LONG / 2).collect();
+    format!(
+        "{}</mark> <span class=\"facts\">[{} characters more]</span> <mark>{}",
+        escaped(&head),
+        grouped((characters - LONG) as u64),
+        escaped(&foot),
+    )
+}
+
+/// Text that cannot be taken for markup. Control characters, which no page may have, are left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            _ if c.is_control() => {}
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_can_be_taken_for_markup() {
+        assert_eq!(escaped("<script>'a' & \"b\"\u{0}\n"), "&lt;script&gt;&#39;a&#39; &amp; &quot;b&quot;\n");
+        assert_eq!(tail("abc"), "abc");
+        assert_eq!(tail(&format!("x{}", "中".repeat(AROUND))), "中".repeat(AROUND));
+    }
+
+    #[test]
+    fn long_passages_are_shortened_in_the_middle() {
+        let long = format!("{}{}", "a".repeat(LONG), "<".repeat(10));
+        let shown = shortened(&long);
+        assert!(shown.contains("[10 characters more]") && shown.ends_with("&lt;"));
+        assert_eq!(shortened("a<b"), "a&lt;b");
+    }
+}

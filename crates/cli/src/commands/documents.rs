@@ -1,0 +1,114 @@
+//! Documents for an archive, with what their files say about themselves.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use minwise_corpus::extract::MarkPlace;
+use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Scratch, visible};
+use minwise_index::{Mark, MarkedPlace, NewDocument};
+use serde_json::{Map, Value};
+
+use crate::printer::Failure;
+
+/// Bytes of a corpus that are read together.
+pub const CHUNK_BYTES: u64 = 4 << 20;
+
+/// The documents of a chunk.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// Each with its source and the line that it begins on, counted from the first of the chunk; its id is empty if it has
+    /// none.
+    pub documents: Vec<(u32, u64, NewDocument)>,
+    /// What was rejected, in words.
+    pub rejects: Vec<String>,
+    /// Lines of the chunk.
+    pub lines: u64,
+}
+
+/// Metadata by id.
+pub type Sheet = BTreeMap<String, Map<String, Value>>;
+
+/// Reads the documents of a chunk.
+pub fn read(
+    corpus: &Corpus,
+    chunk: &Chunk,
+    fields: &[FieldPath],
+    scratch: &mut Scratch,
+) -> Result<Read, Failure> {
+    let mut read = Read::default();
+    let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
+        Ok(document) => read.documents.push((place.source, place.line, new_document(document, fields))),
+        Err(reject) => {
+            let source = visible(corpus.sources()[place.source as usize].name());
+            read.rejects.push(format!("{source}: {reject}"));
+        }
+    })?;
+    read.lines = lines.0;
+    Ok(read)
+}
+
+fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
+    let mut new = NewDocument {
+        id: document.id.map(Cow::into_owned).unwrap_or_default(),
+        text: document.text.into_owned(),
+        ..NewDocument::default()
+    };
+    for (field, value) in fields.iter().zip(document.values) {
+        if let Some(value) = value {
+            new.metadata.insert(field.to_string(), Value::from(value.into_owned()));
+        }
+    }
+    if let Some(about) = document.about {
+        new.title = about.title;
+        new.metadata.extend(about.metadata.into_iter().map(|(name, value)| (name, Value::from(value))));
+        new.marks = about.marks.iter().map(|mark| Mark { offset: mark.offset, place: place(mark.place) }).collect();
+    }
+    new
+}
+
+fn place(place: MarkPlace) -> MarkedPlace {
+    match place {
+        MarkPlace::Page(number) => MarkedPlace::Page(number),
+        MarkPlace::Paragraph(number) => MarkedPlace::Paragraph(number),
+        MarkPlace::Slide(number) => MarkedPlace::Slide(number),
+        MarkPlace::Chapter(number) => MarkedPlace::Chapter(number),
+    }
+}
+
+/// Reads a CSV file with a column `id`.
+pub fn sheet(path: &str) -> Result<Sheet, Failure> {
+    let wrong = |reason: String| Failure::Error {
+        message: format!("`--meta`: `{path}`: {reason}"),
+        hint: Some("its first line names the columns, and one of them is `id`".to_owned()),
+    };
+    let bytes = fs_err::read(path).map_err(|error| wrong(minwise_corpus::reason_of(error)))?;
+    let mut reader = csv::Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let headers = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+    let id = headers.iter().position(|header| header == "id");
+    let id = id.ok_or_else(|| wrong("it has no column `id`".to_owned()))?;
+    let mut sheet = Sheet::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(error.to_string()))?;
+        let fields = headers.iter().zip(&record).enumerate().filter(|(at, (_, value))| *at != id && !value.is_empty());
+        let row = fields.map(|(_, (header, value))| (header.to_owned(), Value::from(value))).collect();
+        let name = record.get(id).unwrap_or_default().to_owned();
+        if sheet.insert(name.clone(), row).is_some() {
+            return Err(wrong(format!("the id `{}` is there twice", visible(&name))));
+        }
+    }
+    Ok(sheet)
+}
+
+/// Gives a document what a sheet says of it; whether it says anything.
+pub fn annotate(document: &mut NewDocument, sheet: &Sheet) -> bool {
+    let Some(row) = sheet.get(&document.id) else { return false };
+    for (field, value) in row {
+        match (field.as_str(), value) {
+            ("title", Value::String(title)) => document.title = Some(title.clone()),
+            _ => {
+                document.metadata.insert(field.clone(), value.clone());
+            }
+        }
+    }
+    true
+}

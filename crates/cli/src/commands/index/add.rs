@@ -1,0 +1,130 @@
+//! `minwise index add`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use minwise_corpus::{InputFormat, Scratch, visible};
+use minwise_engine::{Observer, Stage, parallel};
+use minwise_index::{Added, Batch};
+
+use crate::Exit;
+use crate::args::IndexAddArgs;
+use crate::commands::documents::{self, CHUNK_BYTES};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes};
+use crate::progress::Progress;
+use crate::settings::{self, Problems};
+
+/// Documents that a sheet names and that were not there, which are shown.
+const SHOWN: usize = 5;
+
+/// A chunk that is ready to be written.
+struct Ready {
+    batch: Batch,
+    /// Source and line of each document without an id.
+    nameless: Vec<(usize, u32, u64)>,
+    rejects: Vec<String>,
+    lines: u64,
+    source: u32,
+    bytes: u64,
+}
+
+pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let mut problems = Problems::default();
+    let mut options = settings::reading(&args.reading, &mut problems);
+    options.format = problems.parse::<InputFormat>("--format", &args.format);
+    let fields = args.meta_fields.as_deref().unwrap_or_default();
+    options.value_fields = settings::fields("--meta-fields", fields, &mut problems);
+    let threads = settings::threads(args.threads.as_deref(), &mut problems);
+    problems.finish()?;
+
+    let sheet = args.meta.as_deref().map(documents::sheet).transpose()?.unwrap_or_default();
+    let index = super::open(&args.folder)?;
+    let progress = Progress::new(printer);
+    let corpus = crate::commands::open(&args.inputs, &options, &progress)?;
+    let added = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let chunks = corpus.chunks(CHUNK_BYTES);
+    progress.begin(Stage::Read, corpus.size_bytes());
+
+    let named = AtomicU64::new(0);
+    let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
+    let (mut source, mut first_line) = (0, 0);
+    let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
+        let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
+        let mut nameless = vec![];
+        for (at, (source, line, document)) in read.documents.iter_mut().enumerate() {
+            named.fetch_add(u64::from(documents::annotate(document, &sheet)), Ordering::Relaxed);
+            if document.id.is_empty() {
+                nameless.push((at, *source, *line));
+            }
+        }
+        let source = read.documents.last().map_or(0, |(source, ..)| *source);
+        let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
+        let documents: Vec<_> = read.documents.into_iter().map(|(.., document)| document).collect();
+        let batch = index.prepare(&documents, added, 1)?;
+        Ok(Ready { batch, nameless, rejects: read.rejects, lines: read.lines, source, bytes })
+    };
+    let write = |mut ready: Ready| -> Result<(), Failure> {
+        if progress.cancelled() {
+            return Err(Failure::Interrupted);
+        }
+        if ready.source != source {
+            (source, first_line) = (ready.source, 0);
+        }
+        for (at, source, line) in ready.nameless {
+            let name = corpus.sources()[source as usize].id();
+            ready.batch.set_id(at, format!("{name}:{}", first_line + line + 1));
+        }
+        first_line += ready.lines;
+        read += ready.batch.len() as u64;
+        let done = index.commit(ready.batch)?;
+        total.new += done.new;
+        total.replaced += done.replaced;
+        rejects.append(&mut ready.rejects);
+        progress.advance(ready.bytes);
+        Ok(())
+    };
+    parallel::in_order(chunks.len(), threads, Scratch::new, prepare, write)?;
+    progress.clear();
+
+    let elapsed = started.elapsed().as_secs_f64();
+    let statistics = index.statistics()?;
+    printer.event(&serde_json::json!({
+        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "rejected": rejects.len(),
+        "documents": statistics.documents, "elapsed_ms": (elapsed * 1e3) as u64,
+    }));
+    printer.note(&format!(
+        "added       {}, {} of them in place of others; {} rejected\n\
+         archive     {}, {} of text, {} on disk\n\
+         time        {elapsed:.2} s, {} documents/s",
+        counted(total.new + total.replaced, "document"),
+        grouped(total.replaced),
+        grouped(rejects.len() as u64),
+        counted(statistics.documents, "document"),
+        megabytes(statistics.text_bytes),
+        megabytes(statistics.disk_bytes),
+        grouped((read as f64 / elapsed.max(1e-9)) as u64),
+    ));
+    if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
+        unnamed(&index, &sheet, printer)?;
+    }
+    let hint = "they are not in the archive; all others are";
+    printer.rejects(rejects.len() as u64, &rejects[..rejects.len().min(SHOWN)], hint);
+    Ok(if rejects.is_empty() { Exit::Done } else { Exit::Error })
+}
+
+/// Warns of ids that a sheet has and the archive has not.
+fn unnamed(index: &minwise_index::Index, sheet: &documents::Sheet, printer: &Printer) -> Result<(), Failure> {
+    let mut missing = vec![];
+    for id in sheet.keys() {
+        if index.get(id)?.is_none() {
+            missing.push(format!("`{}`", visible(id)));
+        }
+    }
+    if !missing.is_empty() {
+        let shown = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        let count = counted(missing.len() as u64, "id");
+        printer.warning(&format!("`--meta` has {count} that no document has: {shown}"));
+    }
+    Ok(())
+}

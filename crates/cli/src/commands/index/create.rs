@@ -1,0 +1,33 @@
+//! `minwise index create`.
+
+use std::path::Path;
+
+use minwise::candidate::tune;
+use minwise::sketch::Bits;
+use minwise_index::{Index, Settings, Texts};
+
+use crate::Exit;
+use crate::args::IndexCreateArgs;
+use crate::printer::{Failure, Printer};
+use crate::settings::{self, Problems};
+
+pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let mut problems = Problems::default();
+    let threshold = settings::threshold(&args.threshold, &mut problems);
+    let recall: f64 = problems.number("--recall", &args.recall, "a number");
+    problems.check("--recall", tune::check_recall(recall));
+    let passage = problems.number("--passage", &args.passage, "a whole number");
+    let bits = match args.bits.as_str() {
+        "all" => None,
+        bits => problems.check("--bits", bits.parse::<Bits>()),
+    };
+    let spec = settings::spec(&args.spec, &mut problems);
+    problems.finish()?;
+
+    let curve = tune::choose(threshold, recall, spec.method.registers(), |s| s)?;
+    let texts = if args.no_text { Texts::LeftOut } else { Texts::Kept };
+    let settings = Settings { spec, bands: curve.bands, rows: curve.rows, passage, bits, texts };
+    let index = Index::create(Path::new(&args.folder), &settings)?;
+    printer.note(&format!("created     `{}`\n{}", args.folder, super::show::made_with(index.settings())));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,47 @@
+//! `minwise index`: the archive and its documents.
+
+mod add;
+mod change;
+mod create;
+mod show;
+mod transfer;
+
+use std::path::Path;
+
+use minwise_index::{Index, Watch};
+
+use crate::Exit;
+use crate::args::{IndexArgs, IndexCommand};
+use crate::interrupt;
+use crate::printer::{Failure, Printer};
+
+pub fn run(args: &IndexArgs, printer: &Printer) -> Result<Exit, Failure> {
+    match &args.what {
+        IndexCommand::Create(args) => create::run(args, printer),
+        IndexCommand::Add(args) => add::run(args, printer),
+        IndexCommand::Remove(args) => change::remove(args, printer),
+        IndexCommand::List(args) => show::list(args),
+        IndexCommand::Show(args) => show::document(args),
+        IndexCommand::Stats(args) => show::stats(args),
+        IndexCommand::Check(args) => change::check(args, printer),
+        IndexCommand::Compact(args) => change::compact(args, printer),
+        IndexCommand::Merge(args) => transfer::merge(args, printer),
+        IndexCommand::Export(args) => transfer::export(args, printer),
+        IndexCommand::Import(args) => transfer::import(args, printer),
+    }
+}
+
+fn open(folder: &str) -> Result<Index, Failure> {
+    Ok(Index::open(Path::new(folder))?)
+}
+
+/// Ends long work when the person asks for it.
+pub struct Interruptible;
+
+impl Watch for Interruptible {
+    fn progress(&self, _done: u64, _total: u64) {}
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}

@@ -1,0 +1,127 @@
+//! `minwise index list`, `show` and `stats`.
+
+use std::io::Write;
+
+use minwise_corpus::{visible, visible_json};
+use minwise_index::{Entry, ErrorKind, Listing, Settings, Texts};
+use serde_json::{Value, json};
+
+use super::open;
+use crate::Exit;
+use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
+use crate::printer::{Failure, counted, grouped, megabytes};
+use crate::settings::Problems;
+
+/// Documents that are read together.
+const PAGE: usize = 1000;
+
+pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
+    let mut problems = Problems::default();
+    let limit = args.limit.as_deref().map(|limit| problems.number("--limit", limit, "a whole number"));
+    problems.finish()?;
+    let index = open(&args.folder)?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let (mut left, mut after) = (limit.unwrap_or(usize::MAX), None);
+    while left > 0 {
+        let limit = left.min(PAGE);
+        let listing = Listing { search: &args.search, after, limit, newest_first: args.newest };
+        let page = index.list(&listing)?;
+        for entry in &page.entries {
+            match args.format {
+                ListFormat::Text => writeln!(out, "{}", line(entry))?,
+                ListFormat::Jsonl => writeln!(out, "{}", visible_json(&json(entry)?.to_string()))?,
+            }
+        }
+        left -= page.entries.len();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn line(entry: &Entry) -> String {
+    let title = entry.title.as_deref().map_or(String::new(), |title| format!("\t{}", visible(title)));
+    format!("{}\t{}{title}", visible(&entry.id), entry.characters)
+}
+
+fn json(entry: &Entry) -> Result<Value, Failure> {
+    serde_json::to_value(entry).map_err(|error| Failure::Error { message: error.to_string(), hint: None })
+}
+
+pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
+    let index = open(&args.folder)?;
+    let missing = || minwise_index::Error::from(ErrorKind::NoSuchDocument { id: args.id.clone() });
+    let document = index.get(&args.id)?.ok_or_else(missing)?;
+    let mut out = std::io::stdout().lock();
+    match (args.format, document.text) {
+        (ListFormat::Text, Some(text)) => {
+            out.write_all(text.as_bytes())?;
+            if !text.ends_with('\n') {
+                out.write_all(b"\n")?;
+            }
+        }
+        (ListFormat::Text, None) => {
+            let wanted = "showing a document";
+            return Err(minwise_index::Error::from(ErrorKind::NoTexts { wanted }).into());
+        }
+        (ListFormat::Jsonl, text) => {
+            let mut object = json(&document.entry)?;
+            object["marks"] = serde_json::to_value(&document.marks).unwrap_or_default();
+            object["text"] = json!(text);
+            writeln!(out, "{}", visible_json(&object.to_string()))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
+    let index = open(&args.folder)?;
+    let statistics = index.statistics()?;
+    let text = match args.format {
+        ListFormat::Jsonl => {
+            let mut object = serde_json::to_value(statistics).unwrap_or_default();
+            for (name, value) in index.settings().fields() {
+                object[name] = json!(value);
+            }
+            format!("{object}\n")
+        }
+        ListFormat::Text => format!(
+            "documents   {}; {} removed or replaced since the last compaction\n\
+             text        {}, {} compressed\n\
+             shingles    {} in all documents\n\
+             on disk     {}\n\
+             changes     {}\n\
+             {}\n",
+            grouped(statistics.documents),
+            grouped(statistics.removed),
+            megabytes(statistics.text_bytes),
+            megabytes(statistics.stored_text_bytes),
+            grouped(statistics.shingles),
+            megabytes(statistics.disk_bytes),
+            grouped(statistics.changes),
+            made_with(index.settings()),
+        ),
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// What an index was made with, for people.
+pub fn made_with(settings: &Settings) -> String {
+    let texts = match settings.texts {
+        Texts::Kept => "texts are kept",
+        Texts::LeftOut => "texts are left out",
+    };
+    let bits = settings.bits.map_or("all bits".to_owned(), |bits| format!("{bits} bits"));
+    format!(
+        "spec        {}\n\
+         finds       documents by {} of {}, {bits} of each register kept; passages from {} on; {texts}",
+        settings.spec,
+        counted(settings.bands as u64, "band"),
+        counted(settings.rows as u64, "row"),
+        counted(settings.passage as u64, "token"),
+    )
+}

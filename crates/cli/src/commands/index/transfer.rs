@@ -1,0 +1,77 @@
+//! `minwise index merge`, `export` and `import`.
+
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::thread::available_parallelism;
+
+use minwise_corpus::Output;
+use minwise_index::{Index, Texts};
+
+use super::{Interruptible, open};
+use crate::Exit;
+use crate::args::{IndexExportArgs, IndexImportArgs, IndexMergeArgs};
+use crate::commands::overwrite;
+use crate::printer::{Failure, Printer, counted, grouped};
+
+fn threads() -> usize {
+    available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let indexes = args.folders.iter().map(|folder| open(folder)).collect::<Result<Vec<_>, _>>()?;
+    // Settings that differ are told before anything is made.
+    for other in &indexes[1..] {
+        indexes[0].settings().compare(other.settings())?;
+    }
+    let new = Index::create(Path::new(&args.output), indexes[0].settings())?;
+    let merged = new.merge(&indexes.iter().collect::<Vec<_>>(), threads(), &Interruptible)?;
+    printer.note(&format!(
+        "merged      {} of {}; {} took the place of one with the same id",
+        counted(merged.documents, "document"),
+        counted(indexes.len() as u64, "index").replace("indexs", "indexes"),
+        grouped(merged.replaced),
+    ));
+    Ok(Exit::Done)
+}
+
+pub fn export(args: &IndexExportArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let index = open(&args.folder)?;
+    let exported = match args.output.as_deref() {
+        None | Some("-") => index.export(&mut BufWriter::new(std::io::stdout().lock()), &Interruptible)?,
+        Some(path) => {
+            let mut output = Output::create(Path::new(path), overwrite(args.force))?;
+            let exported = index.export(&mut output, &Interruptible)?;
+            output.finish()?;
+            exported
+        }
+    };
+    if index.settings().texts == Texts::LeftOut {
+        printer.note("the index has no texts: only one with the same settings can take these lines");
+    }
+    printer.note(&format!("exported    {}", counted(exported, "document")));
+    Ok(Exit::Done)
+}
+
+pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let mut lines: Box<dyn BufRead> = if args.input == "-" {
+        Box::new(BufReader::new(std::io::stdin()))
+    } else {
+        let file = minwise_corpus::open_file(Path::new(&args.input), &args.input)?;
+        Box::new(BufReader::with_capacity(1 << 20, file))
+    };
+    let folder = Path::new(&args.folder);
+    let index = if folder.join("header").exists() {
+        open(&args.folder)?
+    } else {
+        let first = lines.fill_buf()?;
+        let end = first.iter().position(|&byte| byte == b'\n').unwrap_or(first.len());
+        Index::create(folder, &Index::settings_of_export(&String::from_utf8_lossy(&first[..end]))?)?
+    };
+    let imported = index.import(&mut lines, threads(), &Interruptible)?;
+    printer.note(&format!(
+        "imported    {}; the index has {} now",
+        counted(imported.documents, "document"),
+        counted(index.statistics()?.documents, "document"),
+    ));
+    Ok(Exit::Done)
+}

@@ -9,7 +9,7 @@ mod walk;
 use std::borrow::Cow;
 
 pub(crate) use json::parse_line;
-pub(crate) use text::decode_text;
+pub(crate) use text::{Decoded, decode_as, decode_by_content, decode_text};
 pub(crate) use values::{names, values};
 
 /// The byte-order mark of UTF-8, which some editors put before the first character.

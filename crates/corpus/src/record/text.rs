@@ -32,7 +32,8 @@ pub(crate) fn decode_text(bytes: &[u8], encoding: Encoding) -> Result<Decoded<'_
     }
 }
 
-fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
+/// Decodes by the byte-order mark, else as UTF-8 if it is valid, else by a guess from the content.
+pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
         return decode_as(encoding, bytes.get(mark..).unwrap_or_default());
     }
@@ -46,7 +47,8 @@ fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     decode_as(detector.guess(None, Utf8Detection::Deny), bytes)
 }
 
-fn decode_as<'b>(encoding: &'static encoding_rs::Encoding, bytes: &'b [u8]) -> Decoded<'b> {
+/// Decodes from a given encoding; what is not of it is replaced.
+pub(crate) fn decode_as<'b>(encoding: &'static encoding_rs::Encoding, bytes: &'b [u8]) -> Decoded<'b> {
     let (text, repaired) = encoding.decode_without_bom_handling(bytes);
     Decoded { text, repaired }
 }

@@ -1,0 +1,157 @@
+//! A zip archive, from which parts are read by name within a budget.
+//!
+//! Nothing is ever written under a name from an archive, so a name that leads out of it leads nowhere. What a part unfolds
+//! to is counted while it is unfolded, over all parts together: an archive may list one part many times.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::{Limits, Refusal};
+
+/// An open archive.
+pub(super) struct Archive<'b, 'l> {
+    zip: ZipArchive<Cursor<&'b [u8]>>,
+    limits: &'l Limits,
+    /// How many bytes may still be unfolded.
+    left: u64,
+}
+
+impl<'b, 'l> Archive<'b, 'l> {
+    pub(super) fn open(bytes: &'b [u8], limits: &'l Limits) -> Result<Self, Refusal> {
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(refusal)?;
+        Ok(Self { zip, limits, left: limits.unfolded_bytes })
+    }
+
+    pub(super) fn limits(&self) -> &'l Limits {
+        self.limits
+    }
+
+    /// Whether there is a part of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(name).is_some()
+    }
+
+    /// Whether pictures are among the parts.
+    pub(super) fn has_pictures(&self) -> bool {
+        let is_picture = |name: &[u8]| {
+            let name = name.to_ascii_lowercase();
+            [&b".png"[..], b".jpg", b".jpeg", b".gif", b".tif", b".tiff", b".bmp", b".emf", b".wmf"]
+                .iter()
+                .any(|ending| name.ends_with(ending))
+        };
+        self.zip.file_names_raw().any(is_picture)
+    }
+
+    /// The bytes of a part; `None` if there is none of this name.
+    pub(super) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let part = match self.zip.by_name(name) {
+            Ok(part) => part,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(error) => return Err(refusal(error)),
+        };
+        let mut bytes = Vec::new();
+        // One byte more than there may be, so that a part that ends just at the limit is told from one that goes on.
+        let read = part.take(self.left.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| Refusal::broken(format_args!("`{name}` in it: {error}")))?;
+        self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| self.limits.unfolds_too_far())?;
+        Ok(Some(bytes))
+    }
+
+    /// The bytes of a part without which the document is none.
+    pub(super) fn needed(&mut self, name: &str) -> Result<Vec<u8>, Refusal> {
+        self.part(name)?.ok_or_else(|| Refusal::broken(format_args!("there is no `{name}` in it")))
+    }
+}
+
+fn refusal(error: ZipError) -> Refusal {
+    match error {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
+            Refusal::Encrypted
+        }
+        error => Refusal::broken(error),
+    }
+}
+
+/// The name of a part that `target` stands for where the part `from` mentions it.
+///
+/// A path from the top begins with a slash; `..` at the top stays there. What follows `#` is a place in the part.
+pub(super) fn resolve(from: &str, target: &str) -> String {
+    let target = target.split('#').next().unwrap_or_default();
+    let (folder, target) = match target.strip_prefix('/') {
+        Some(target) => ("", target),
+        None => (from.rsplit_once('/').map_or("", |(folder, _)| folder), target),
+    };
+    let mut path: Vec<&str> = Vec::new();
+    for step in folder.split('/').chain(target.split('/')) {
+        match step {
+            "" | "." => {}
+            ".." => drop(path.pop()),
+            step => path.push(step),
+        }
+    }
+    path.join("/")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Write;
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    /// An archive of these parts. The first is stored as it is, as `mimetype` must be.
+    pub(in super::super) fn archive_of(parts: &[(&str, &str)]) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (number, (name, content)) in parts.iter().enumerate() {
+            let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+            let options = if number == 0 { stored } else { SimpleFileOptions::default() };
+            zip.start_file(*name, options).unwrap();
+            zip.write_all(content.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn parts_are_found_by_name() {
+        let (bytes, limits) = (archive_of(&[("a", "one"), ("x/b", "two")]), Limits::default());
+        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        assert_eq!(archive.part("x/b").unwrap().unwrap(), b"two");
+        assert_eq!(archive.part("c").unwrap(), None);
+        assert!(archive.has("a") && !archive.has("b"));
+        let missing = archive.needed("c").unwrap_err().to_string();
+        assert_eq!(missing, "it is broken: there is no `c` in it");
+    }
+
+    #[test]
+    fn what_unfolds_too_far_is_refused_over_all_parts() {
+        let zeros = "\0".repeat(1000);
+        let bytes = archive_of(&[("a", ""), ("b", &zeros)]);
+        let limits = Limits { unfolded_bytes: 1999, ..Limits::default() };
+        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        assert_eq!(archive.part("b").unwrap().unwrap().len(), 1000);
+        assert_eq!(archive.part("b"), Err(Refusal::TooLarge { bytes: 2000, limit: 1999 }));
+        let limits = Limits { unfolded_bytes: 2000, ..Limits::default() };
+        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        assert!(archive.part("b").is_ok() && archive.part("b").is_ok());
+    }
+
+    #[test]
+    fn what_is_cut_short_is_broken() {
+        let bytes = archive_of(&[("a", "one"), ("b", "two")]);
+        for end in [4, bytes.len() / 2, bytes.len() - 1] {
+            let cut = Archive::open(&bytes[..end], &Limits::default()).map(|_| ());
+            assert!(matches!(cut, Err(Refusal::Broken { .. })), "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_resolved_and_never_lead_out() {
+        assert_eq!(resolve("ppt/presentation.xml", "slides/slide1.xml"), "ppt/slides/slide1.xml");
+        assert_eq!(resolve("ppt/slides/slide1.xml", "../notes/n.xml#x"), "ppt/notes/n.xml");
+        assert_eq!(resolve("a/b.opf", "/c.html"), "c.html");
+        assert_eq!(resolve("b.opf", "../../etc/./passwd"), "etc/passwd");
+    }
+}

@@ -1,0 +1,147 @@
+//! EPUB: chapters of HTML, in the order in which they are read.
+
+use std::collections::HashMap;
+
+use super::archive::{Archive, resolve};
+use super::html;
+use super::properties;
+use super::writing::Writing;
+use super::xml::{self, Element, Enter, Visitor};
+use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
+
+/// The text of a book.
+pub(super) fn extract(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusal> {
+    let limits = archive.limits();
+    let mut container = Attributes { of: ("rootfile", "full-path"), values: Vec::new() };
+    xml::visit(&archive.needed("META-INF/container.xml")?, limits, &mut container)?;
+    let package = container.values.into_iter().next();
+    let package = package.ok_or_else(|| Refusal::broken("nothing in it says where the book is"))?;
+    let opf = archive.needed(&package)?;
+    let mut book = Book::default();
+    xml::visit(&opf, limits, &mut book)?;
+    // Fonts are often listed as encrypted in books that can be read; chapters never are.
+    let mut encrypted = Attributes { of: ("CipherReference", "URI"), values: Vec::new() };
+    if let Some(encryption) = archive.part("META-INF/encryption.xml")? {
+        xml::visit(&encryption, limits, &mut encrypted)?;
+    }
+    let mut writing = Writing::new(limits);
+    for (number, id) in (1..).zip(&book.spine) {
+        let Some(target) = book.manifest.get(id) else { continue };
+        let name = resolve(&package, &percent_decoded(target));
+        if encrypted.values.iter().any(|uri| resolve("", uri) == name) {
+            return Err(Refusal::Encrypted);
+        }
+        let Some(chapter) = archive.part(&name)? else { continue };
+        writing.begin(MarkPlace::Chapter(number));
+        html::write(&html::decode(&chapter).text, &mut writing);
+        writing.check()?;
+    }
+    let (text, marks) = writing.finish()?;
+    let (title, metadata) = properties::read(&opf, properties::EPUB, limits)?;
+    Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Epub, text) })
+}
+
+/// All values of one attribute of one element.
+struct Attributes {
+    of: (&'static str, &'static str),
+    values: Vec<String>,
+}
+
+impl Visitor for Attributes {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        let (name, attribute) = self.of;
+        if element.name() == name {
+            self.values.extend(element.attribute(attribute));
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, _characters: &str) {}
+
+    fn close(&mut self, _name: &str) {}
+}
+
+/// What there is, and in which order it is read.
+#[derive(Default)]
+struct Book {
+    manifest: HashMap<String, String>,
+    spine: Vec<String>,
+}
+
+impl Visitor for Book {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        match element.name() {
+            "item" => {
+                if let (Some(id), Some(target)) = (element.attribute("id"), element.attribute("href")) {
+                    self.manifest.insert(id, target);
+                }
+            }
+            "itemref" => self.spine.extend(element.attribute("idref")),
+            _ => {}
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, _characters: &str) {}
+
+    fn close(&mut self, _name: &str) {}
+}
+
+/// A reference with its `%20` and the like resolved, as names in the archive have them.
+fn percent_decoded(reference: &str) -> String {
+    let mut bytes = Vec::with_capacity(reference.len());
+    let mut rest = reference.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let coded = after
+            .get(..2)
+            .filter(|_| first == b'%')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(coded.unwrap_or(first));
+        rest = if coded.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::tests::archive_of;
+    use super::super::{Limits, extract};
+    use super::*;
+
+    fn epub(encryption: &str) -> Result<Extracted, Refusal> {
+        let bytes = archive_of(&[
+            ("mimetype", "application/epub+zip"),
+            ("META-INF/container.xml", "<c><rootfiles><rootfile full-path='OPS/book.opf'/></rootfiles></c>"),
+            ("META-INF/encryption.xml", encryption),
+            (
+                "OPS/book.opf",
+                "<package><metadata><dc:title>On roses</dc:title><dc:language>en</dc:language></metadata>\
+                 <manifest><item id='a' href='one%20two.html'/><item id='b' href='../b.html'/></manifest>\
+                 <spine><itemref idref='b'/><itemref idref='none'/><itemref idref='a'/></spine></package>",
+            ),
+            ("OPS/one two.html", "<html><title>x</title><p>last&nbsp;one"),
+            ("b.html", "<html><body><h1>First</h1><p>text"),
+        ]);
+        extract(&bytes, None, &Limits::default())
+    }
+
+    #[test]
+    fn chapters_come_in_reading_order() {
+        let found = epub("<e><CipherReference URI='OPS/font.otf'/></e>").unwrap();
+        assert_eq!(found.format, DocumentFormat::Epub);
+        assert_eq!(found.text, "First\ntext\nlast\u{a0}one\n");
+        assert_eq!(found.place_of(12), Some(MarkPlace::Chapter(3)));
+        assert_eq!(found.title.as_deref(), Some("On roses"));
+        assert_eq!(found.metadata.get("language").map(String::as_str), Some("en"));
+    }
+
+    #[test]
+    fn chapters_that_are_encrypted_are_told() {
+        assert_eq!(epub("<e><CipherReference URI='b.html'/></e>"), Err(Refusal::Encrypted));
+    }
+
+    #[test]
+    fn references_are_decoded() {
+        assert_eq!(percent_decoded("a%20b%C3%A9%zz%2"), "a bé%zz%2");
+    }
+}

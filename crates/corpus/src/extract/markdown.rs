@@ -1,0 +1,101 @@
+//! Markdown: text as it is, without the front matter.
+//!
+//! Marks of emphasis and links are left in: they are a few characters, tokens have no punctuation, and an offset in the
+//! text is one in the file.
+
+use std::collections::BTreeMap;
+
+use super::{DocumentFormat, Extracted, Refusal, plain};
+
+/// The text of a Markdown file.
+pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
+    let whole = plain::extract(bytes)?;
+    let (mut metadata, body) = front_matter(&whole.text);
+    let title = metadata.remove("title").or_else(|| first_heading(body));
+    let (text, repaired) = (body.to_owned(), whole.repaired);
+    Ok(Extracted { title, metadata, repaired, ..Extracted::new(DocumentFormat::Markdown, text) })
+}
+
+/// The front matter, `key: value` between two lines of dashes, and what follows it.
+///
+/// Only lines that say one thing are understood; lists and nested values are passed over.
+fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
+    let mut metadata = BTreeMap::new();
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else { return (metadata, text) };
+    let mut at = first.len();
+    for line in lines {
+        at += line.len();
+        if matches!(line.trim_end(), "---" | "...") {
+            return (metadata, text.get(at..).unwrap_or_default());
+        }
+        if let Some((key, value)) = line.split_once(':')
+            && !key.is_empty()
+            && !key.starts_with([' ', '\t', '-', '#'])
+            && !value.trim().is_empty()
+        {
+            metadata.insert(key.trim_end().to_lowercase(), unquoted(value.trim()).to_owned());
+        }
+    }
+    // Dashes that nothing answers are a ruler.
+    (BTreeMap::new(), text)
+}
+
+fn unquoted(value: &str) -> &str {
+    let within = |quote| value.strip_prefix(quote).and_then(|value| value.strip_suffix(quote));
+    within('"').or_else(|| within('\'')).unwrap_or(value)
+}
+
+/// The first heading: behind number signs, or above a line of equals signs or dashes. Lines of code have none.
+fn first_heading(text: &str) -> Option<String> {
+    let mut in_code = false;
+    let mut above = "";
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        let heading = line.trim_start_matches('#');
+        if heading.len() < line.len() && heading.starts_with([' ', '\t']) {
+            return Some(heading.trim_end_matches('#').trim().to_owned()).filter(|title| !title.is_empty());
+        }
+        let is_rule = |sign| !line.is_empty() && line.chars().all(|character| character == sign);
+        if !above.is_empty() && (is_rule('=') || is_rule('-')) {
+            return Some(above.to_owned());
+        }
+        above = line;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn markdown(text: &str) -> Extracted {
+        extract(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn front_matter_is_metadata_and_not_text() {
+        let found = markdown("---\ntitle: \"On roses\"\r\nAuthor: G. S.\ntags:\n  - a: b\n---\nA rose\n");
+        assert_eq!(found.text, "A rose\n");
+        assert_eq!(found.title.as_deref(), Some("On roses"));
+        assert_eq!(found.metadata, BTreeMap::from([("author".to_owned(), "G. S.".to_owned())]));
+        let ruler = markdown("---\nno: end\n");
+        assert_eq!((ruler.text.as_str(), ruler.metadata.len()), ("---\nno: end\n", 0));
+    }
+
+    #[test]
+    fn the_title_is_the_first_heading() {
+        let title = |text| markdown(text).title;
+        assert_eq!(title("text\n\n## One ##\n# Two"), Some("One".to_owned()));
+        assert_eq!(title("One\n===\n# Two"), Some("One".to_owned()));
+        assert_eq!(title("```\n# comment\n```\n\n---\n# Two"), Some("Two".to_owned()));
+        assert_eq!(title("#hashtag\n"), None);
+        assert_eq!(markdown("# *One*").text, "# *One*");
+    }
+}

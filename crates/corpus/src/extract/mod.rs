@@ -1,0 +1,186 @@
+//! The text of the documents people have.
+//!
+//! [`extract`] takes the bytes of one file, of whichever kind, and gives its text, its title, what the file says about
+//! itself, and marks that say on which page or in which paragraph a place of the text lies. It is pure: no files, no
+//! network, nothing remembered. Bytes come from strangers, so every format is read within [`Limits`], and what gives no
+//! text is a [`Refusal`] in words.
+//!
+//! The kind is told by what the bytes are, not by the name. Only where bytes cannot tell, because the file is plain
+//! characters either way, does the name: a fragment of HTML, or Markdown.
+//!
+//! Paragraphs, headings, items of lists and cells of tables end in a line break. Notes stand where the format has them: at
+//! the end in Word, at their place in OpenDocument. Text that was deleted while changes were tracked, codes of fields,
+//! comments in the margin, scripts and styles are not text.
+//!
+//! | file | read by | marks | title |
+//! |---|---|---|---|
+//! | text | `plain`, as it is | | |
+//! | Markdown | `markdown`, as it is, without front matter | | front matter, or the first heading |
+//! | HTML | `html`, the tokens of html5ever | | `<title>` |
+//! | Word (`.docx`) | `docx` | paragraphs | its properties |
+//! | OpenDocument text (`.odt`) | `odt` | paragraphs | its properties |
+//! | PowerPoint (`.pptx`) | `pptx` | slides | its properties |
+//! | EPUB | `epub`, each chapter by `html` | chapters | its package |
+//! | PDF | `pdf`, on a thread of its own; needs the feature `pdf` | pages | its properties |
+
+mod archive;
+mod docx;
+mod epub;
+mod html;
+mod limits;
+mod markdown;
+mod odt;
+mod package;
+mod plain;
+mod pptx;
+mod properties;
+mod recognise;
+mod refusal;
+mod writing;
+mod xml;
+mod zipped;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub use limits::Limits;
+pub(crate) use recognise::{Recognised, recognise};
+pub use refusal::Refusal;
+
+/// What kind of document a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DocumentFormat {
+    /// Plain text.
+    Text,
+    /// Markdown.
+    Markdown,
+    /// HTML or XHTML.
+    Html,
+    /// Word, since 2007.
+    Docx,
+    /// OpenDocument text.
+    Odt,
+    /// PowerPoint, since 2007.
+    Pptx,
+    /// EPUB.
+    Epub,
+    /// PDF.
+    Pdf,
+}
+
+impl DocumentFormat {
+    /// The name for programs: the usual ending of a file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Markdown => "md",
+            Self::Html => "html",
+            Self::Docx => "docx",
+            Self::Odt => "odt",
+            Self::Pptx => "pptx",
+            Self::Epub => "epub",
+            Self::Pdf => "pdf",
+        }
+    }
+}
+
+impl fmt::Display for DocumentFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What was found in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Extracted {
+    /// What the file is.
+    pub format: DocumentFormat,
+    /// Its text.
+    pub text: String,
+    /// Its title, where it says one.
+    pub title: Option<String>,
+    /// What else it says about itself, as it says it: `author`, `created`, `modified`, `language`, `subject`, `keywords`,
+    /// `description`; in Markdown, whatever stands in the front matter.
+    pub metadata: BTreeMap<String, String>,
+    /// Where in the text its pages, paragraphs, slides or chapters begin, ascending. Parts without text have none.
+    pub marks: Vec<Mark>,
+    /// Whether something that is not a character had to be replaced by U+FFFD.
+    pub repaired: bool,
+}
+
+impl Extracted {
+    fn new(format: DocumentFormat, text: String) -> Self {
+        Self { format, text, title: None, metadata: BTreeMap::new(), marks: Vec::new(), repaired: false }
+    }
+
+    /// Where the byte `offset` of the text lies: the last mark at or before it.
+    pub fn place_of(&self, offset: usize) -> Option<MarkPlace> {
+        let after = self.marks.partition_point(|mark| mark.offset <= offset);
+        Some(self.marks.get(after.checked_sub(1)?)?.place)
+    }
+}
+
+/// A place in a text that a reader of the file would know it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The first byte of the text that lies there.
+    pub offset: usize,
+    /// What begins there.
+    pub place: MarkPlace,
+}
+
+/// What begins at a [`Mark`], counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MarkPlace {
+    /// A page.
+    Page(u32),
+    /// A paragraph; those without text are not counted.
+    Paragraph(u32),
+    /// A slide.
+    Slide(u32),
+    /// A chapter.
+    Chapter(u32),
+}
+
+impl fmt::Display for MarkPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Page(number) => write!(f, "page {number}"),
+            Self::Paragraph(number) => write!(f, "paragraph {number}"),
+            Self::Slide(number) => write!(f, "slide {number}"),
+            Self::Chapter(number) => write!(f, "chapter {number}"),
+        }
+    }
+}
+
+/// The text of a file, whatever kind of document it is.
+///
+/// Text that says nothing about its encoding has that of its byte-order mark, else UTF-8 if it is valid, else the one that
+/// its bytes look like. `name` is looked at only where the bytes do not tell what the file is.
+///
+/// ```
+/// use minwise_corpus::{Limits, extract};
+///
+/// let page = b"<!doctype html><title>Flowers</title><p>A rose<p>is a&nbsp;rose";
+/// let found = extract(page, None, &Limits::default())?;
+/// assert_eq!(found.text, "A rose\nis a\u{a0}rose\n");
+/// assert_eq!(found.title.as_deref(), Some("Flowers"));
+/// # Ok::<(), minwise_corpus::Refusal>(())
+/// ```
+pub fn extract(bytes: &[u8], name: Option<&str>, limits: &Limits) -> Result<Extracted, Refusal> {
+    limits.check_bytes(bytes.len())?;
+    extract_as(recognise(bytes, name)?, bytes, limits)
+}
+
+/// The text of a file that was recognised already and is within the limit.
+pub(crate) fn extract_as(kind: Recognised, bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
+    match kind {
+        Recognised::Text => plain::extract(bytes),
+        Recognised::Markdown => markdown::extract(bytes),
+        Recognised::Html => html::extract(bytes, limits),
+        Recognised::Zip => zipped::extract(bytes, limits),
+    }
+}

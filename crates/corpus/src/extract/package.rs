@@ -1,0 +1,108 @@
+//! The packages of Office Open XML: parts, and relationships between them.
+
+use std::collections::HashMap;
+
+use super::archive::{Archive, resolve};
+use super::properties::{self, Properties};
+use super::xml::{self, Element, Enter, Visitor};
+use super::{Limits, Refusal};
+
+/// A relationship of a part to another one.
+pub(super) struct Relationship {
+    /// What the part calls it.
+    pub(super) id: String,
+    /// The last step of its type: `officeDocument`, `slide`, `footnotes`. The rest differs between editions of the standard.
+    pub(super) kind: String,
+    /// The name of the other part.
+    pub(super) target: String,
+}
+
+/// The relationships of a part, in order; those of the package itself for the name `""`.
+pub(super) fn relationships(archive: &mut Archive<'_, '_>, part: &str) -> Result<Vec<Relationship>, Refusal> {
+    let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
+    let name =
+        if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
+    let Some(bytes) = archive.part(&name)? else { return Ok(Vec::new()) };
+    let mut list = List { part, found: Vec::new() };
+    xml::visit(&bytes, archive.limits(), &mut list)?;
+    Ok(list.found)
+}
+
+struct List<'p> {
+    part: &'p str,
+    found: Vec<Relationship>,
+}
+
+impl Visitor for List<'_> {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        // A relationship to something outside, such as a link, has no part.
+        let is_inside = element.attribute("TargetMode").is_none_or(|mode| mode != "External");
+        if element.name() == "Relationship" && is_inside {
+            let kind = element.attribute("Type").unwrap_or_default();
+            self.found.push(Relationship {
+                id: element.attribute("Id").unwrap_or_default(),
+                kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
+                target: resolve(self.part, &element.attribute("Target").unwrap_or_default()),
+            });
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, _characters: &str) {}
+
+    fn close(&mut self, _name: &str) {}
+}
+
+/// The part that is the document, and its type.
+pub(super) struct Main {
+    pub(super) part: String,
+    pub(super) content_type: String,
+}
+
+/// Finds the part that is the document.
+pub(super) fn main_part(archive: &mut Archive<'_, '_>) -> Result<Main, Refusal> {
+    let part = relationships(archive, "")?
+        .into_iter()
+        .find(|relationship| relationship.kind == "officeDocument")
+        .ok_or_else(|| Refusal::broken("nothing in it says which part is the document"))?
+        .target;
+    let types = content_types(&archive.needed(CONTENT_TYPES)?, archive.limits())?;
+    let content_type = types.get(&part).cloned().unwrap_or_default();
+    Ok(Main { part, content_type })
+}
+
+/// The part that every such package has.
+pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
+
+fn content_types(bytes: &[u8], limits: &Limits) -> Result<HashMap<String, String>, Refusal> {
+    let mut types = Types(HashMap::new());
+    xml::visit(bytes, limits, &mut types)?;
+    Ok(types.0)
+}
+
+struct Types(HashMap<String, String>);
+
+impl Visitor for Types {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        if element.name() == "Override"
+            && let (Some(part), Some(kind)) =
+                (element.attribute("PartName"), element.attribute("ContentType"))
+        {
+            self.0.insert(resolve("", &part), kind);
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, _characters: &str) {}
+
+    fn close(&mut self, _name: &str) {}
+}
+
+/// Title and metadata of a package. What is wrong with them does not cost the text.
+pub(super) fn properties(archive: &mut Archive<'_, '_>) -> Properties {
+    let part = relationships(archive, "").ok().and_then(|relationships| {
+        relationships.into_iter().find(|relationship| relationship.kind == "core-properties")
+    });
+    let bytes = part.and_then(|part| archive.part(&part.target).ok().flatten()).unwrap_or_default();
+    properties::read(&bytes, properties::OFFICE, archive.limits()).unwrap_or_default()
+}

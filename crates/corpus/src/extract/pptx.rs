@@ -1,0 +1,126 @@
+//! PowerPoint, since 2007: Office Open XML.
+//!
+//! Slides come in the order of the presentation, each followed by the notes of its speaker. A paragraph ends a line, and so
+//! do a break and a cell of a table. The number of a slide, which is a field, is no text.
+
+use super::archive::Archive;
+use super::package::{self, Main};
+use super::writing::Writing;
+use super::xml::{self, Element, Enter, Visitor};
+use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
+
+/// The text of a presentation.
+pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
+    let limits = archive.limits();
+    let relationships = package::relationships(archive, &main.part)?;
+    let mut order = Order(Vec::new());
+    xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
+    let mut slides = Slides { writing: Writing::new(limits), in_text: false };
+    for (number, id) in (1..).zip(order.0) {
+        let Some(slide) = relationships.iter().find(|relationship| relationship.id == id) else { continue };
+        slides.writing.begin(MarkPlace::Slide(number));
+        xml::visit(&archive.needed(&slide.target)?, limits, &mut slides)?;
+        let related = package::relationships(archive, &slide.target)?;
+        for notes in related.iter().filter(|relationship| relationship.kind == "notesSlide") {
+            if let Some(part) = archive.part(&notes.target)? {
+                xml::visit(&part, limits, &mut slides)?;
+            }
+        }
+    }
+    let (text, marks) = slides.writing.finish()?;
+    let (title, metadata) = package::properties(archive);
+    Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Pptx, text) })
+}
+
+/// The slides, as the presentation has them: by the names of its relationships to them.
+struct Order(Vec<String>);
+
+impl Visitor for Order {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        if element.name() == "sldId" {
+            self.0.extend(element.prefixed("id"));
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, _characters: &str) {}
+
+    fn close(&mut self, _name: &str) {}
+}
+
+struct Slides<'l> {
+    writing: Writing<'l>,
+    in_text: bool,
+}
+
+impl Visitor for Slides<'_> {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        match element.name() {
+            "Fallback" => return Enter::No,
+            "fld" if element.attribute("type").is_some_and(|kind| kind == "slidenum") => return Enter::No,
+            "t" => self.in_text = true,
+            "br" => self.writing.end_line(),
+            _ => {}
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, characters: &str) {
+        if self.in_text {
+            self.writing.push(characters);
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "t" => self.in_text = false,
+            "p" | "tc" => self.writing.end_line(),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::tests::archive_of;
+    use super::super::{Limits, extract};
+    use super::*;
+
+    #[test]
+    fn slides_come_in_the_order_of_the_presentation() {
+        let slide = |text: &str| format!("<p:sld><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sld>");
+        let bytes = archive_of(&[
+            (
+                "[Content_Types].xml",
+                "<Types><Override PartName='/ppt/presentation.xml' \
+                 ContentType='application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml'/></Types>",
+            ),
+            ("_rels/.rels", "<R><Relationship Type='x/officeDocument' Target='ppt/presentation.xml'/></R>"),
+            (
+                "ppt/presentation.xml",
+                "<p:presentation><p:sldIdLst><p:sldId id='1' r:id='r2'/><p:sldId id='2' r:id='r1'/></p:sldIdLst>\
+                 </p:presentation>",
+            ),
+            (
+                "ppt/_rels/presentation.xml.rels",
+                "<R><Relationship Id='r1' Type='x/slide' Target='slides/slide1.xml'/>\
+                 <Relationship Id='r2' Type='x/slide' Target='slides/slide2.xml'/></R>",
+            ),
+            ("ppt/slides/slide1.xml", &slide("last")),
+            ("ppt/slides/slide2.xml", &slide("first</a:t></a:r><a:br/><a:r><a:t>line")),
+            (
+                "ppt/slides/_rels/slide2.xml.rels",
+                "<R><Relationship Type='x/notesSlide' Target='../notesSlides/n.xml'/></R>",
+            ),
+            (
+                "ppt/notesSlides/n.xml",
+                "<p:notes><a:p><a:t>say</a:t></a:p><a:fld type='slidenum'><a:t>1</a:t></a:fld></p:notes>",
+            ),
+        ]);
+        let found = extract(&bytes, None, &Limits::default()).unwrap();
+        assert_eq!(found.format, DocumentFormat::Pptx);
+        assert_eq!(found.text, "first\nline\nsay\nlast\n");
+        let marks: Vec<_> = found.marks.iter().map(|mark| (mark.offset, mark.place)).collect();
+        assert_eq!(marks, [(0, MarkPlace::Slide(1)), (15, MarkPlace::Slide(2))]);
+    }
+}

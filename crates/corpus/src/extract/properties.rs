@@ -1,0 +1,106 @@
+//! What a document says about itself: elements that hold one value each.
+
+use std::collections::BTreeMap;
+
+use super::xml::{self, Element, Enter, Visitor};
+use super::{Limits, Refusal};
+
+/// The key under which the title is found.
+const TITLE: &str = "title";
+
+/// The elements of Office Open XML, `docProps/core.xml`, and what they are called here.
+pub(super) const OFFICE: &[(&str, &str)] = &[
+    ("title", TITLE),
+    ("creator", "author"),
+    ("subject", "subject"),
+    ("description", "description"),
+    ("keywords", "keywords"),
+    ("language", "language"),
+    ("created", "created"),
+    ("modified", "modified"),
+];
+
+/// The elements of OpenDocument, `meta.xml`. The one who began a document is its author; the creator is who saved it last.
+pub(super) const OPEN_DOCUMENT: &[(&str, &str)] = &[
+    ("title", TITLE),
+    ("initial-creator", "author"),
+    ("creator", "author"),
+    ("subject", "subject"),
+    ("description", "description"),
+    ("keyword", "keywords"),
+    ("language", "language"),
+    ("creation-date", "created"),
+    ("date", "modified"),
+];
+
+/// The elements of a package of EPUB.
+pub(super) const EPUB: &[(&str, &str)] = &[
+    ("title", TITLE),
+    ("creator", "author"),
+    ("subject", "subject"),
+    ("description", "description"),
+    ("language", "language"),
+    ("date", "created"),
+];
+
+/// Title and metadata.
+pub(super) type Properties = (Option<String>, BTreeMap<String, String>);
+
+/// What a part says, by the names that `known` gives its elements. Where one thing is said twice, the element that stands
+/// first in `known` counts, and of those the first in the part.
+pub(super) fn read(
+    bytes: &[u8],
+    known: &'static [(&'static str, &'static str)],
+    limits: &Limits,
+) -> Result<Properties, Refusal> {
+    let mut reader = Reader { known, current: None, values: vec![String::new(); known.len()] };
+    xml::visit(bytes, limits, &mut reader)?;
+    let mut metadata = BTreeMap::new();
+    for ((_, key), value) in known.iter().zip(reader.values) {
+        if !value.trim().is_empty() {
+            metadata.entry((*key).to_owned()).or_insert_with(|| value.trim().to_owned());
+        }
+    }
+    let title = metadata.remove(TITLE);
+    Ok((title, metadata))
+}
+
+struct Reader {
+    known: &'static [(&'static str, &'static str)],
+    /// The known element that is open.
+    current: Option<usize>,
+    values: Vec<String>,
+}
+
+impl Visitor for Reader {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        let number = self.known.iter().position(|(name, _)| *name == element.name());
+        // The first of several counts.
+        self.current = number.filter(|number| self.values.get(*number).is_some_and(String::is_empty));
+        Enter::Yes
+    }
+
+    fn characters(&mut self, characters: &str) {
+        if let Some(value) = self.current.and_then(|number| self.values.get_mut(number)) {
+            value.push_str(characters);
+        }
+    }
+
+    fn close(&mut self, _name: &str) {
+        self.current = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_element_that_stands_first_in_the_list_counts() {
+        let xml = b"<m><dc:creator>Second</dc:creator><meta:initial-creator>First &amp; Co</meta:initial-creator>\
+                    <dc:title> A rose </dc:title><dc:title>Other</dc:title><dc:subject> </dc:subject><x>y</x></m>";
+        let (title, metadata) = read(xml, OPEN_DOCUMENT, &Limits::default()).unwrap();
+        assert_eq!(title.as_deref(), Some("A rose"));
+        assert_eq!(metadata, BTreeMap::from([("author".to_owned(), "First & Co".to_owned())]));
+    }
+}

@@ -1,0 +1,149 @@
+//! What a file is, told by its bytes.
+
+use super::Refusal;
+
+/// A kind of file that is read, or may be once it has been opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recognised {
+    Text,
+    Markdown,
+    Html,
+    /// Which kind of document, the parts of it tell.
+    Zip,
+}
+
+/// How far into a file its kind is looked for. HTML may have a comment or an XML declaration first.
+const HEAD_BYTES: usize = 1024;
+
+/// Files that are known and not read, by their magic numbers.
+const UNREAD: [(&[u8], &str); 10] = [
+    (b"{\\rtf", "RTF; save it as `.docx` or `.odt`"),
+    (b"%!PS", "PostScript; save it as PDF"),
+    (b"\x1f\x8b", "a compressed file"),
+    (b"BZh", "a compressed file"),
+    (b"\xfd7zXZ\0", "a compressed file"),
+    (b"\x28\xb5\x2f\xfd", "a compressed file"),
+    (b"7z\xbc\xaf\x27\x1c", "an archive of files"),
+    (b"Rar!\x1a\x07", "an archive of files"),
+    (b"SQLite format 3\0", "a database"),
+    (b"\x7fELF", "a program"),
+];
+
+/// The magic number of the container that Office used before 2007.
+const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Pictures, by their magic numbers.
+const PICTURES: [&[u8]; 5] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"];
+
+/// What a file is. The name counts only between kinds that are all plain characters.
+pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, Refusal> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Ok(Recognised::Zip);
+    }
+    if bytes.starts_with(OLE) {
+        return Err(ole(bytes));
+    }
+    if PICTURES.iter().any(|magic| bytes.starts_with(magic)) {
+        return Err(Refusal::OnlyPictures);
+    }
+    if let Some((_, what)) = UNREAD.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err(Refusal::Unsupported { what });
+    }
+    if begins_as_html(bytes) || has_ending(name, &["html", "htm", "xhtml"]) {
+        return Ok(Recognised::Html);
+    }
+    if has_ending(name, &["md", "markdown"]) {
+        return Ok(Recognised::Markdown);
+    }
+    Ok(Recognised::Text)
+}
+
+/// What the old kind of container holds: documents from before 2007, and new ones that are encrypted.
+fn ole(bytes: &[u8]) -> Refusal {
+    // Names of streams stand in the directory of the container, in UTF-16.
+    let holds = |name: &str| {
+        let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        memchr::memmem::find(bytes, &name).is_some()
+    };
+    if holds("EncryptedPackage") {
+        Refusal::Encrypted
+    } else if holds("WordDocument") {
+        Refusal::Unsupported { what: "a Word document of before 2007 (`.doc`); save it as `.docx` or PDF" }
+    } else {
+        Refusal::Unsupported { what: "an Office file of before 2007; save it as `.docx`, `.pptx` or PDF" }
+    }
+}
+
+fn has_ending(name: Option<&str>, endings: &[&str]) -> bool {
+    name.and_then(|name| crate::compression::Compression::strip(name).rsplit_once('.'))
+        .is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a file declares itself to be HTML: a document type or a root element, after white space and comments.
+///
+/// A text may well begin with `<b>` or `<p>`; those are left to the name.
+fn begins_as_html(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    // A mark is obeyed; without one, what is looked for is the same in every encoding of the Web but UTF-16.
+    let head = match encoding_rs::Encoding::for_bom(head) {
+        Some((encoding, mark)) => {
+            encoding.decode_without_bom_handling(head.get(mark..).unwrap_or_default()).0.into_owned()
+        }
+        None => String::from_utf8_lossy(head).into_owned(),
+    };
+    let mut rest = head.trim_ascii_start();
+    loop {
+        let end = if rest.starts_with("<!--") {
+            "-->"
+        } else if rest.starts_with("<?") {
+            "?>"
+        } else {
+            break;
+        };
+        let Some(at) = rest.find(end) else { return false };
+        rest = rest.get(at + end.len()..).unwrap_or_default().trim_ascii_start();
+    }
+    let begins = |tag: &str| rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    ["<!doctype html", "<html", "<head", "<body"].into_iter().any(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_and_then_names() {
+        for html in [
+            &b"<!DOCTYPE html>"[..],
+            b"\xef\xbb\xbf <HTML lang=en>",
+            b"<?xml version='1.0'?>\n<!-- a > b -->\n<!DOCTYPE html PUBLIC '-//W3C'>",
+            b"\xff\xfe<\0b\0o\0d\0y\0>\0",
+        ] {
+            assert_eq!(recognise(html, Some("a.txt")), Ok(Recognised::Html));
+        }
+        assert_eq!(recognise(b"<b>bold</b>", None), Ok(Recognised::Text));
+        assert_eq!(recognise(b"<b>bold</b>", Some("a.HTM")), Ok(Recognised::Html));
+        assert_eq!(recognise(b"<b>bold</b>", Some("x/a.html.gz")), Ok(Recognised::Html));
+        assert_eq!(recognise(b"# One", Some("readme.md")), Ok(Recognised::Markdown));
+        assert_eq!(recognise(b"<!-- html", None), Ok(Recognised::Text));
+        assert_eq!(recognise(b"", None), Ok(Recognised::Text));
+    }
+
+    #[test]
+    fn what_is_known_and_not_read_is_told_by_name() {
+        assert_eq!(recognise(b"\xff\xd8\xff\xe0", Some("a.txt")), Err(Refusal::OnlyPictures));
+        let error = recognise(b"{\\rtf1 Hello}", None).unwrap_err().to_string();
+        assert_eq!(error, "it is RTF; save it as `.docx` or `.odt`");
+    }
+
+    #[test]
+    fn old_containers_are_told_by_their_streams() {
+        let container = |stream: &str| {
+            let name: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            recognise(&[OLE, &[0; 504], &name].concat(), Some("a.docx")).unwrap_err()
+        };
+        assert_eq!(container("EncryptedPackage"), Refusal::Encrypted);
+        assert!(container("WordDocument").to_string().contains("`.doc`"));
+        assert!(container("Workbook").to_string().contains("before 2007"));
+    }
+}

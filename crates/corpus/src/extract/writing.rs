@@ -1,0 +1,161 @@
+//! The text as it is put together: lines, and the marks beside them.
+
+use super::limits::Limits;
+use super::{Mark, MarkPlace, Refusal};
+
+/// The text of a document while it is written.
+///
+/// Every format says the same three things: characters, the end of a line, and "here begins page 3". That a line does not
+/// end twice, that a mark stands before a character and not before nothing, and that a text stays within its limit, is
+/// seen to here.
+pub(super) struct Writing<'l> {
+    limits: &'l Limits,
+    text: String,
+    marks: Vec<Mark>,
+    /// A place that has no character yet.
+    pending: Option<Pending>,
+    paragraphs: u32,
+    over: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Pending {
+    /// The next paragraph that has a character, whichever number it will have.
+    Paragraph,
+    Place(MarkPlace),
+}
+
+impl<'l> Writing<'l> {
+    pub(super) fn new(limits: &'l Limits) -> Self {
+        Self { limits, text: String::new(), marks: Vec::new(), pending: None, paragraphs: 0, over: false }
+    }
+
+    /// Writes characters as they are.
+    pub(super) fn push(&mut self, characters: &str) {
+        if (self.text.len() + characters.len()) as u64 > self.limits.unfolded_bytes {
+            self.over = true;
+            return;
+        }
+        if self.pending.is_some()
+            && let Some(first) = characters.find(|character: char| !character.is_whitespace())
+        {
+            self.mark(first);
+        }
+        self.text.push_str(characters);
+    }
+
+    /// Writes running text: white space is one space, and none at the beginning of a line.
+    pub(super) fn push_flowing(&mut self, characters: &str) {
+        let is_space = |character: char| character.is_ascii_whitespace();
+        if characters.starts_with(is_space) {
+            self.space();
+        }
+        for (number, word) in characters.split(is_space).filter(|word| !word.is_empty()).enumerate() {
+            if number > 0 {
+                self.space();
+            }
+            self.push(word);
+        }
+        if characters.ends_with(is_space) {
+            self.space();
+        }
+    }
+
+    fn space(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+            self.push(" ");
+        }
+    }
+
+    /// Ends the line, unless nothing stands on it.
+    pub(super) fn end_line(&mut self) {
+        let without_spaces = self.text.trim_end_matches([' ', '\t']).len();
+        self.text.truncate(without_spaces);
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.push("\n");
+        }
+    }
+
+    /// Ends the line; what follows is the next paragraph.
+    pub(super) fn begin_paragraph(&mut self) {
+        self.end_line();
+        if self.pending.is_none() {
+            self.pending = Some(Pending::Paragraph);
+        }
+    }
+
+    /// Ends the line; what follows is at this place.
+    pub(super) fn begin(&mut self, place: MarkPlace) {
+        self.end_line();
+        self.pending = Some(Pending::Place(place));
+    }
+
+    fn mark(&mut self, ahead: usize) {
+        let place = match self.pending.take() {
+            Some(Pending::Place(place)) => place,
+            Some(Pending::Paragraph) => {
+                self.paragraphs += 1;
+                MarkPlace::Paragraph(self.paragraphs)
+            }
+            None => return,
+        };
+        self.marks.push(Mark { offset: self.text.len() + ahead, place });
+    }
+
+    /// Refuses a text that was cut off because it is over the limit.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        if self.over { Err(self.limits.unfolds_too_far()) } else { Ok(()) }
+    }
+
+    /// The text and its marks.
+    pub(super) fn finish(mut self) -> Result<(String, Vec<Mark>), Refusal> {
+        self.end_line();
+        self.check()?;
+        Ok((self.text, self.marks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_once_and_marks_stand_before_characters() {
+        let limits = Limits::default();
+        let mut writing = Writing::new(&limits);
+        writing.begin_paragraph();
+        writing.begin_paragraph();
+        writing.push("  ");
+        writing.push(" one \t");
+        writing.begin_paragraph();
+        writing.end_line();
+        writing.begin_paragraph();
+        writing.push("two");
+        let (text, marks) = writing.finish().unwrap();
+        assert_eq!(text, "   one\ntwo\n");
+        let offsets: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.place)).collect();
+        assert_eq!(offsets, [(3, MarkPlace::Paragraph(1)), (7, MarkPlace::Paragraph(2))]);
+    }
+
+    #[test]
+    fn running_text_has_single_spaces() {
+        let limits = Limits::default();
+        let mut writing = Writing::new(&limits);
+        for piece in ["\n a", "b", " c\n\n", "\t", "d", "\u{a0}e "] {
+            writing.push_flowing(piece);
+        }
+        writing.end_line();
+        writing.push_flowing(" f");
+        assert_eq!(writing.finish().unwrap().0, "ab c d\u{a0}e\nf\n");
+    }
+
+    #[test]
+    fn a_text_over_the_limit_is_refused() {
+        let limits = Limits { unfolded_bytes: 4, ..Limits::default() };
+        let mut writing = Writing::new(&limits);
+        writing.push("four");
+        assert!(writing.check().is_ok());
+        writing.push("!");
+        assert_eq!(writing.finish().unwrap_err(), Refusal::TooLarge { bytes: 5, limit: 4 });
+    }
+}

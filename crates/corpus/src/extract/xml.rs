@@ -1,0 +1,202 @@
+//! XML, as far as documents need it: elements and characters, in order.
+//!
+//! Names are compared without their prefix: producers choose prefixes freely, and within one kind of part the local names
+//! that matter here do not repeat in other namespaces, or mean the same where they do (`w:t`, `a:t` and `m:t` are all text).
+//!
+//! Entities of a document's own are the oldest way to make a small file large. None of these formats uses them, so a file
+//! that declares one is refused, and none is ever resolved.
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{Limits, Refusal};
+
+/// What is told of the elements and characters of a part.
+pub(super) trait Visitor {
+    /// An element begins. What is in it is visited only if this says so, and so is its end.
+    fn open(&mut self, element: &Element<'_>) -> Enter;
+
+    /// Characters, decoded. Those between two tags may come in several calls.
+    fn characters(&mut self, characters: &str);
+
+    /// An element that was entered ends.
+    fn close(&mut self, name: &str);
+}
+
+/// Whether the inside of an element is of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Enter {
+    Yes,
+    No,
+}
+
+/// An element that begins.
+pub(super) struct Element<'e>(&'e BytesStart<'e>);
+
+impl Element<'_> {
+    /// Its name without prefix.
+    pub(super) fn name(&self) -> &str {
+        self.0.local_name().into_inner()
+    }
+
+    /// The value of an attribute, by its name without prefix.
+    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+        self.value(|key| key.rsplit(':').next() == Some(name))
+    }
+
+    /// The value of an attribute that has a prefix, which tells it from one of the same name that has none.
+    pub(super) fn prefixed(&self, name: &str) -> Option<String> {
+        self.value(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
+    }
+
+    fn value(&self, is_it: impl Fn(&str) -> bool) -> Option<String> {
+        let mut attributes = self.0.attributes();
+        let found =
+            attributes.with_checks(false).flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
+        // An attribute that refers to an unknown entity says nothing.
+        quick_xml::escape::unescape(&found.value).ok().map(Cow::into_owned)
+    }
+}
+
+/// Visits a part from its beginning to its end.
+pub(super) fn visit(bytes: &[u8], limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), Refusal> {
+    let text = decode(bytes)?;
+    let mut reader = Reader::from_str(&text);
+    // How many elements are open, and above how many of them nothing is of interest.
+    let (mut depth, mut silent_above) = (0, usize::MAX);
+    loop {
+        let event = reader.read_event().map_err(Refusal::broken)?;
+        let of_interest = depth <= silent_above;
+        match event {
+            Event::Start(tag) => {
+                if of_interest && visitor.open(&Element(&tag)) == Enter::No {
+                    silent_above = depth;
+                }
+                depth += 1;
+                if depth > limits.nesting {
+                    return Err(Refusal::TooDeep { limit: limits.nesting });
+                }
+            }
+            Event::Empty(tag) if of_interest && visitor.open(&Element(&tag)) == Enter::Yes => {
+                visitor.close(tag.local_name().into_inner());
+            }
+            Event::End(tag) => {
+                depth -= 1;
+                if depth == silent_above {
+                    silent_above = usize::MAX;
+                } else if depth < silent_above {
+                    visitor.close(tag.local_name().into_inner());
+                }
+            }
+            Event::Text(text) if of_interest => visitor.characters(&text.xml10_content()),
+            Event::CData(text) if of_interest => visitor.characters(&text.xml10_content()),
+            Event::GeneralRef(reference) if of_interest => {
+                let character = match reference.resolve_char_ref().map_err(Refusal::broken)? {
+                    Some(character) => character,
+                    None => predefined(&reference)?,
+                };
+                visitor.characters(character.encode_utf8(&mut [0; 4]));
+            }
+            Event::DocType(declaration) if declaration.contains("<!ENTITY") => {
+                return Err(Refusal::broken("it declares entities, as documents do not"));
+            }
+            Event::Eof if depth > 0 => return Err(Refusal::broken("its XML ends too early")),
+            Event::Eof => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// UTF-8, or UTF-16 that says so by its mark.
+fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
+    match Encoding::for_bom(bytes) {
+        Some((encoding, mark)) => {
+            Ok(encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0)
+        }
+        None => match simdutf8::compat::from_utf8(bytes) {
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(error) => Err(Refusal::broken(format_args!("its XML is not UTF-8: {error}"))),
+        },
+    }
+}
+
+/// The five references that XML itself knows.
+fn predefined(name: &str) -> Result<char, Refusal> {
+    match name {
+        "amp" => Ok('&'),
+        "lt" => Ok('<'),
+        "gt" => Ok('>'),
+        "quot" => Ok('"'),
+        "apos" => Ok('\''),
+        name => Err(Refusal::broken(format_args!("it refers to an entity `{name}` that XML does not have"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes down what it is told; does not enter `skip`.
+    #[derive(Default)]
+    struct Log(String);
+
+    impl Visitor for Log {
+        fn open(&mut self, element: &Element<'_>) -> Enter {
+            if element.name() == "skip" {
+                return Enter::No;
+            }
+            self.0 += &format!("<{}{}>", element.name(), element.attribute("a").unwrap_or_default());
+            Enter::Yes
+        }
+
+        fn characters(&mut self, characters: &str) {
+            self.0 += characters;
+        }
+
+        fn close(&mut self, name: &str) {
+            self.0 += &format!("</{name}>");
+        }
+    }
+
+    fn log(xml: &str) -> Result<String, Refusal> {
+        let mut log = Log::default();
+        visit(xml.as_bytes(), &Limits { nesting: 3, ..Limits::default() }, &mut log).map(|()| log.0)
+    }
+
+    #[test]
+    fn elements_and_characters_come_in_order() {
+        let xml =
+            "<?xml version='1.0'?><!DOCTYPE x><x:p a='1&amp;2'>a&amp;b&#x4e2d;<![CDATA[<c>]]><br/></x:p>";
+        assert_eq!(log(xml).unwrap(), "<p1&2>a&b中<c><br></br></p>");
+        assert_eq!(log("\u{feff}<p/>").unwrap(), "<p></p>");
+    }
+
+    #[test]
+    fn what_is_not_entered_is_not_visited() {
+        let xml = "<p>a<skip>b<skip>c</skip><i/>&amp;</skip>d<skip/>e</p>";
+        assert_eq!(log(xml).unwrap(), "<p>ade</p>");
+    }
+
+    #[test]
+    fn entities_are_refused_and_not_resolved() {
+        let laughs = "<!DOCTYPE p [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><p>&b;</p>";
+        let error = log(laughs).unwrap_err().to_string();
+        assert_eq!(error, "it is broken: it declares entities, as documents do not");
+        assert!(log("<p>&nbsp;</p>").unwrap_err().to_string().contains("`nbsp`"));
+    }
+
+    #[test]
+    fn depth_is_limited_and_damage_told() {
+        assert!(log("<a><b><c/></b></a>").is_ok());
+        assert_eq!(log("<a><b><c><d>").unwrap_err(), Refusal::TooDeep { limit: 3 });
+        assert_eq!(log("<a><b>").unwrap_err(), Refusal::broken("its XML ends too early"));
+        assert!(matches!(log("<a></b>"), Err(Refusal::Broken { .. })));
+        assert!(matches!(
+            visit(b"<a>\xff", &Limits::default(), &mut Log::default()),
+            Err(Refusal::Broken { .. })
+        ));
+    }
+}

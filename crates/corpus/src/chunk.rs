@@ -83,7 +83,7 @@ fn cut_records(number: u32, source: &Source, target_bytes: u64) -> Vec<Chunk> {
             });
             cut_pieces(number, sizes, target_bytes)
         }
-        Content::Lines | Content::Text(_) => cut_lines(number, source.size_bytes(), target_bytes).collect(),
+        Content::Lines | Content::Whole(..) => cut_lines(number, source.size_bytes(), target_bytes).collect(),
     }
 }
 

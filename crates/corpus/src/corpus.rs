@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,11 +16,12 @@ use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Walked};
 use crate::lines::{self, Line, grown, scan_lines};
 use crate::options::ReadOptions;
-use crate::record::{decode_text, names, parse_line, values};
+use crate::record::{Decoded, names, parse_line, values};
 use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
 use crate::watch::Watch;
+use crate::whole::{self, FoundTexts, Keep, Reading, Turn};
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub struct Corpus {
     format: Format,
     spool: Option<Arc<File>>,
     unfolded: Unfolded,
+    found: FoundTexts,
     options: ReadOptions,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
@@ -100,7 +101,7 @@ impl Corpus {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let resolved = input::resolve(references, inputs, options, watch)?;
-        if let (Format::Text, Some(field)) = (resolved.format, options.value_fields.first()) {
+        if let (Layout::Texts, Some(field)) = (resolved.format.layout(), options.value_fields.first()) {
             return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
         }
         Ok(Self {
@@ -109,6 +110,7 @@ impl Corpus {
             format: resolved.format,
             spool: resolved.spool,
             unfolded: Unfolded::new(options.spool_dir.clone()),
+            found: FoundTexts::new(options.spool_dir.clone()),
             options: options.clone(),
             file_ids: resolved.file_ids,
             walked: resolved.walked,
@@ -207,9 +209,13 @@ impl Corpus {
             Content::Table(table) => {
                 table.read(&source.open(self.spool.as_ref())?, place, &self.options, &self.unfolded, bytes)?
             }
-            Content::Text(compression) => {
-                let raw = self.load(source, place, bytes)?;
-                self.text_document(source, *compression, raw, inflated)
+            Content::Whole(reading, compression) => {
+                if let Some(text) = self.found.read(place.source, decoded)? {
+                    Ok(whole_document(source, text))
+                } else {
+                    let raw = self.load(source, place, bytes)?;
+                    self.whole(place.source, (*reading, *compression), Turn::Again, raw, inflated)?
+                }
             }
             Content::Delimited(delimited) => {
                 csv::document(delimited, self.load(source, place, bytes)?, &self.options)
@@ -252,7 +258,7 @@ impl Corpus {
                 let line = self.load(source, place, &mut scratch.bytes)?;
                 simdutf8::basic::from_utf8(line).map(names).unwrap_or_default()
             }
-            Content::Delimited(_) | Content::Table(_) | Content::Text(_) => vec![],
+            Content::Delimited(_) | Content::Table(_) | Content::Whole(..) => vec![],
         })
     }
 
@@ -359,41 +365,38 @@ impl Corpus {
             return Ok(());
         }
         let source = self.source(&place)?;
-        let Content::Text(compression) = source.content else { return Ok(()) };
+        let Content::Whole(reading, compression) = source.content else { return Ok(()) };
         let raw = self.load(source, &place, &mut scratch.bytes)?;
-        visit(place, self.text_document(source, compression, raw, &mut scratch.inflated));
+        let document = self.whole(number, (reading, compression), Turn::First, raw, &mut scratch.inflated)?;
+        visit(place, document);
         Ok(())
     }
 
-    fn text_document<'a>(
-        &self,
-        source: &'a Source,
-        compression: Option<Compression>,
+    /// The document that a source is, found in its bytes.
+    fn whole<'a>(
+        &'a self,
+        number: u32,
+        (reading, compression): (Reading, Option<Compression>),
+        turn: Turn,
         raw: &'a [u8],
         inflated: &'a mut Vec<u8>,
-    ) -> Result<Document<'a>, Reject> {
-        let reject = |reason| Reject { reason, id: Some(source.id().to_owned()) };
-        let bytes = match compression {
-            Some(compression) => {
-                inflate(compression, raw, self.options.record_limit(), inflated).map_err(reject)?;
-                inflated
+    ) -> Result<Result<Document<'a>, Reject>> {
+        let no_such_place = || Error::new(ErrorKind::NoSuchPlace { source: number, offset: 0 });
+        let source = self.sources.get(number as usize).ok_or_else(no_such_place)?;
+        let found = whole::find(raw, (reading, compression), source.name(), &self.options, turn, inflated);
+        match found {
+            Ok((keep, text)) => {
+                if keep == Keep::Yes {
+                    self.found.keep(number, &text)?;
+                }
+                Ok(Ok(whole_document(source, text)))
             }
-            None => raw,
-        };
-        let decoded = decode_text(bytes, self.options.encoding).map_err(reject)?;
-        let (text, repaired) = (decoded.text, decoded.repaired);
-        Ok(Document { id: Some(Cow::Borrowed(source.id())), text, repaired, values: vec![] })
+            Err(reason) => Ok(Err(Reject { reason, id: Some(source.id().to_owned()) })),
+        }
     }
 }
 
-/// Decompresses `raw` into `out`, giving up past the limit: a small file can unfold into more than there is
-/// memory.
-fn inflate(compression: Compression, raw: &[u8], limit: u64, out: &mut Vec<u8>) -> Result<(), RejectReason> {
-    out.clear();
-    let decoded = compression.decoder(raw).and_then(|decoder| decoder.take(limit + 1).read_to_end(out));
-    match decoded {
-        Ok(bytes) if bytes as u64 > limit => Err(RejectReason::TooLarge { bytes: bytes as u64, limit }),
-        Ok(_) => Ok(()),
-        Err(error) => Err(RejectReason::Damaged { at: out.len() as u64, message: error.to_string() }),
-    }
+fn whole_document<'a>(source: &'a Source, found: Decoded<'a>) -> Document<'a> {
+    let Decoded { text, repaired } = found;
+    Document { id: Some(Cow::Borrowed(source.id())), text, repaired, values: vec![] }
 }

@@ -286,8 +286,8 @@ impl Error {
             ErrorKind::NoSuchCompression { format: Format::Arrow, .. } => {
                 "Arrow IPC has `none`, `lz4` and `zstd`".into()
             }
-            ErrorKind::NoSuchCompression { format: Format::Text, .. } => {
-                "texts are written as they are stored".into()
+            ErrorKind::NoSuchCompression { format: Format::Document | Format::Text, .. } => {
+                "documents are written as they are stored".into()
             }
             ErrorKind::NoSuchCompression { .. } => {
                 "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`".into()

@@ -19,7 +19,9 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC file or stream.
     Arrow,
-    /// One document per file.
+    /// One document per file, of any kind that [`extract`](crate::extract) reads.
+    Document,
+    /// One document per file, whose characters are the text, whatever they mean.
     Text,
 }
 
@@ -34,7 +36,8 @@ pub enum Layout {
 
 impl Format {
     /// Every format, in the order in which they are offered.
-    pub const ALL: [Self; 6] = [Self::Jsonl, Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Text];
+    pub const ALL: [Self; 7] =
+        [Self::Jsonl, Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Document, Self::Text];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -44,13 +47,14 @@ impl Format {
             Self::Tsv => "tsv",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::Document => "document",
             Self::Text => "text",
         }
     }
 
     /// Whether a source of this format holds many documents or is one.
     pub fn layout(self) -> Layout {
-        if self == Self::Text { Layout::Texts } else { Layout::Records }
+        if matches!(self, Self::Document | Self::Text) { Layout::Texts } else { Layout::Records }
     }
 
     /// Whether rows have no bytes of their own: they are stored by column.
@@ -102,6 +106,7 @@ impl fmt::Display for Format {
             Self::Tsv => "TSV",
             Self::Parquet => "Parquet",
             Self::Arrow => "Arrow IPC",
+            Self::Document => "a document",
             Self::Text => "text",
         })
     }
@@ -110,7 +115,7 @@ impl fmt::Display for Format {
 /// What the inputs are said to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputFormat {
-    /// Told by magic number, by name, or by content: JSONL if the first line is a JSON object, else text.
+    /// Told by magic number, by name, or by content: JSONL if the first line is a JSON object, else a document.
     #[default]
     Auto,
     /// This, whatever they are called.
@@ -125,7 +130,7 @@ impl FromStr for InputFormat {
             return Ok(Self::Auto);
         }
         Format::ALL.into_iter().find(|format| format.name() == name).map(Self::Only).ok_or_else(|| {
-            let expected = "`auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `text`";
+            let expected = "`auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `document` or `text`";
             Error::new(ErrorKind::BadOption { option: "an input format", given: name.to_owned(), expected })
         })
     }

@@ -1,6 +1,6 @@
 //! Documents in and out.
 //!
-//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC or texts; files or
+//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, documents or texts; files or
 //! standard input; plain or compressed) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
 //! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
 //! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
@@ -11,6 +11,7 @@
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
 //! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time, and read again from another such file |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
+//! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
 //!
 //! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
 //! is an [`Error`], written for the person who reads it, with a hint where one helps.
@@ -58,6 +59,7 @@ mod spool;
 mod table;
 mod temporary;
 mod watch;
+mod whole;
 
 pub use chunk::Chunk;
 pub use corpus::{ContentHash, Corpus, ScannedLines, Scratch};

@@ -24,7 +24,7 @@ pub struct ReadOptions {
     pub id_field: FieldPath,
     /// Fields whose values are wanted beside each document while it is scanned. Default: none.
     pub value_fields: Vec<FieldPath>,
-    /// How text files are encoded. JSONL is always UTF-8. Default: UTF-8.
+    /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
     pub encoding: Encoding,
     /// What the inputs are. Default: told by magic number, name and content.
     pub format: InputFormat,

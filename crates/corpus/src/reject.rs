@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::escape::{escape_control, visible};
+use crate::extract::Refusal;
 
 /// A record that is not a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +90,11 @@ pub enum RejectReason {
         /// What the decoder said.
         message: String,
     },
+    /// A file that is of no kind that is read, or that gives no text.
+    NoText {
+        /// Why.
+        refusal: Refusal,
+    },
 }
 
 impl RejectReason {
@@ -105,6 +111,7 @@ impl RejectReason {
             Self::OpenQuote => "open_quote",
             Self::TooLarge { .. } => "too_large",
             Self::Damaged { .. } => "damaged",
+            Self::NoText { refusal } => refusal.code(),
         }
     }
 }
@@ -132,6 +139,7 @@ impl fmt::Display for RejectReason {
             Self::Damaged { at, message } => {
                 write!(f, "damaged after {at} decompressed bytes: {}", visible(message))
             }
+            Self::NoText { refusal } => refusal.fmt(f),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::format::Layout;
 use crate::positional::read_at;
 use crate::problem::Problem;
 use crate::table::Table;
+use crate::whole::Reading;
 
 /// How a person writes standard input on the command line.
 pub(crate) const STDIN: &str = "-";
@@ -37,8 +38,8 @@ pub(crate) enum Content {
     Delimited(Box<Delimited>),
     /// Rows, stored by column.
     Table(Box<Table>),
-    /// One text, which may have to be decompressed each time it is read.
-    Text(Option<Compression>),
+    /// One document, which may have to be decompressed each time it is read.
+    Whole(Reading, Option<Compression>),
 }
 
 /// What a source was before it became a name.
@@ -81,7 +82,7 @@ impl Source {
         self.size_bytes
     }
 
-    /// Its path inside the folder that was given: the id of the document where the source is a text file, and the
+    /// Its path inside the folder that was given: the id of the document where the source is one, and the
     /// name of the file it becomes in an output folder.
     pub fn id(&self) -> &str {
         self.name.get(self.id_start..).unwrap_or(&self.name)
@@ -89,7 +90,7 @@ impl Source {
 
     /// Whether it holds many documents or is one.
     pub fn layout(&self) -> Layout {
-        if matches!(self.content, Content::Text(_)) { Layout::Texts } else { Layout::Records }
+        if matches!(self.content, Content::Whole(..)) { Layout::Texts } else { Layout::Records }
     }
 
     /// Opens the source for reading and checks that it is still what it was.

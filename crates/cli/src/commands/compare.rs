@@ -13,7 +13,7 @@ use minwise_corpus::{Format, InputFormat, ReadOptions, Scratch, visible, visible
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
-use super::{open, weigh};
+use super::{open, weigh, whole_files};
 use crate::Exit;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::printer::{Failure, Printer};
@@ -78,7 +78,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<Strin
             hint: Some(format!("`minwise pairs {name}` compares all documents of a folder")),
         });
     }
-    let format = InputFormat::Only(Format::Text);
+    let format = whole_files(options.format);
     let corpus = open(&[name.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
     let mut text = Err(no_such_document(name));
     for chunk in corpus.chunks(CHUNK_BYTES) {

@@ -110,7 +110,7 @@ fn ignored(
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<Vec<u64>, Failure> {
-    let options = ReadOptions { format: InputFormat::Only(Format::Text), ..options.clone() };
+    let options = ReadOptions { format: whole_files(options.format), ..options.clone() };
     let corpus = open(paths, &options, progress)?;
     let shingler = spec.shingler();
     let (mut shingles, mut all, mut refused) = (Shingles::new(), vec![], None);
@@ -130,6 +130,15 @@ fn ignored(
     match refused {
         Some(reason) => Err(Failure::Error { message: format!("`--ignore-text`: {reason}"), hint: None }),
         None => Ok(all),
+    }
+}
+
+/// How files are read where each is one document, whatever else it could be: as what they are, unless they are said to be
+/// texts.
+fn whole_files(format: InputFormat) -> InputFormat {
+    match format {
+        InputFormat::Only(Format::Text) => format,
+        _ => InputFormat::Only(Format::Document),
     }
 }
 

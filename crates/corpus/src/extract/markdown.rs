@@ -3,6 +3,7 @@
 //! Marks of emphasis and links are left in: they are a few characters, tokens have no punctuation, and an offset in the
 //! text is one in the file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{DocumentFormat, Extracted, Refusal, plain};
@@ -14,6 +15,14 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     let title = metadata.remove("title").or_else(|| first_heading(body));
     let (text, repaired) = (body.to_owned(), whole.repaired);
     Ok(Extracted { title, metadata, repaired, ..Extracted::new(DocumentFormat::Markdown, text) })
+}
+
+/// A text of Markdown without its front matter.
+pub(crate) fn body(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(front_matter(text).1),
+        Cow::Owned(text) => Cow::Owned(front_matter(&text).1.to_owned()),
+    }
 }
 
 /// The front matter, `key: value` between two lines of dashes, and what follows it.

@@ -31,6 +31,7 @@ mod limits;
 mod markdown;
 mod odt;
 mod package;
+mod pdf;
 mod plain;
 mod pptx;
 mod properties;
@@ -44,6 +45,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use limits::Limits;
+pub(crate) use markdown::body as markdown_body;
+pub(crate) use plain::{UNKNOWN, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
 pub use refusal::Refusal;
 
@@ -181,6 +184,7 @@ pub(crate) fn extract_as(kind: Recognised, bytes: &[u8], limits: &Limits) -> Res
         Recognised::Text => plain::extract(bytes),
         Recognised::Markdown => markdown::extract(bytes),
         Recognised::Html => html::extract(bytes, limits),
+        Recognised::Pdf => pdf::extract(bytes, limits),
         Recognised::Zip => zipped::extract(bytes, limits),
     }
 }

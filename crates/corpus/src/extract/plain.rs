@@ -14,13 +14,13 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
 }
 
 /// The refusal of what is neither a known kind of file nor text.
-pub(super) const UNKNOWN: Refusal =
+pub(crate) const UNKNOWN: Refusal =
     Refusal::Unsupported { what: "neither text nor a kind of document that is read" };
 
 /// Whether bytes are no text in any encoding that people use.
 ///
 /// Nul bytes stand in binary files, in UTF-16, which begins with its mark, and now and then in UTF-8.
-fn is_binary(bytes: &[u8]) -> bool {
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
         && encoding_rs::Encoding::for_bom(bytes).is_none()
         && simdutf8::basic::from_utf8(bytes).is_err()

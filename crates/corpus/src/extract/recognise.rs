@@ -8,6 +8,7 @@ pub(crate) enum Recognised {
     Text,
     Markdown,
     Html,
+    Pdf,
     /// Which kind of document, the parts of it tell.
     Zip,
 }
@@ -40,6 +41,9 @@ pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, 
     if bytes.starts_with(b"PK\x03\x04") {
         return Ok(Recognised::Zip);
     }
+    if is_pdf(bytes) {
+        return Ok(Recognised::Pdf);
+    }
     if bytes.starts_with(OLE) {
         return Err(ole(bytes));
     }
@@ -56,6 +60,16 @@ pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, 
         return Ok(Recognised::Markdown);
     }
     Ok(Recognised::Text)
+}
+
+/// Whether a file is a PDF. Its mark may stand a little after the beginning, and there a text may speak of it.
+fn is_pdf(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    match memchr::memmem::find(head, b"%PDF-") {
+        Some(0) => true,
+        Some(_) => simdutf8::basic::from_utf8(bytes).is_err(),
+        None => false,
+    }
 }
 
 /// What the old kind of container holds: documents from before 2007, and new ones that are encrypted.
@@ -127,6 +141,9 @@ mod tests {
         assert_eq!(recognise(b"# One", Some("readme.md")), Ok(Recognised::Markdown));
         assert_eq!(recognise(b"<!-- html", None), Ok(Recognised::Text));
         assert_eq!(recognise(b"", None), Ok(Recognised::Text));
+        assert_eq!(recognise(b"%PDF-1.7", Some("a.txt")), Ok(Recognised::Pdf));
+        assert_eq!(recognise(b"junk\xff%PDF-1.7", None), Ok(Recognised::Pdf));
+        assert_eq!(recognise(b"A file begins with %PDF-1.7", None), Ok(Recognised::Text));
     }
 
     #[test]

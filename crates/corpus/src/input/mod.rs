@@ -23,13 +23,14 @@ use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
 use crate::csv::Delimited;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
-use crate::format::{Format, InputFormat};
+use crate::format::{Format, InputFormat, Layout};
 use crate::options::ReadOptions;
 use crate::positional::read_at;
 use crate::source::{Content, Origin, STDIN, Source, Store, open_file, os_error};
 use crate::spool::{Spool, Spooled};
 use crate::table::Table;
 use crate::watch::Watch;
+use crate::whole::Reading;
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
 /// open.
@@ -89,7 +90,7 @@ pub(crate) fn resolve(
     let Resolver { mut sources, spool, file_ids, walked, references, .. } = resolver;
     let spool = spool.into_file();
     // Texts go by their ids, those of references among them.
-    let is_text = |format: Option<Format>| format == Some(Format::Text);
+    let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
     match (is_text(reference_format), is_text(Some(format))) {
         (true, true) => tell_apart(&mut sources),
         (true, false) => tell_apart(sources.get_mut(..references).unwrap_or_default()),
@@ -286,14 +287,14 @@ impl Resolver<'_> {
                     .map_err(|error| Error::io("read", &*name, error))?;
                 format_by_content(&head)
             }
-            (None, None) if sniff::cannot_be_jsonl(&head) => Format::Text,
+            (None, None) if sniff::cannot_be_jsonl(&head) => Format::Document,
             (None, None) => format_by_content(&look(LOOK_BYTES)?),
         };
         let modified = metadata.modified().ok();
-        let source = match (format, compression) {
-            (Format::Text, _) => {
+        let source = match (reading(format), compression) {
+            (Some(reading), _) => {
                 let store = Store::InPlace { modified, kept_open: None };
-                let content = Content::Text(compression);
+                let content = Content::Whole(reading, compression);
                 Source { name: name.into(), id_start, origin, store, size_bytes, content }
             }
             (_, Some(compression)) => {
@@ -379,12 +380,21 @@ impl Resolver<'_> {
 
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
     let store = Store::Spooled { base: spooled.base };
-    let content = if format == Format::Text { Content::Text(None) } else { Content::Lines };
+    let content = reading(format).map_or(Content::Lines, |reading| Content::Whole(reading, None));
     Source { name: name.into(), id_start, origin, store, size_bytes: spooled.size_bytes, content }
 }
 
+/// How a source of this format is read, if it is one document.
+fn reading(format: Format) -> Option<Reading> {
+    match format {
+        Format::Document => Some(Reading::Extracted),
+        Format::Text => Some(Reading::Plain),
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => None,
+    }
+}
+
 fn format_by_content(head: &[u8]) -> Format {
-    Format::of_magic(head).unwrap_or(if is_jsonl(head) { Format::Jsonl } else { Format::Text })
+    Format::of_magic(head).unwrap_or(if is_jsonl(head) { Format::Jsonl } else { Format::Document })
 }
 
 /// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.

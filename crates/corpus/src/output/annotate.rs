@@ -55,9 +55,11 @@ pub fn annotate_records<'a>(
     match corpus.format() {
         Format::Parquet => annotate_parquet(corpus, sources, annotated, out, compression),
         Format::Arrow => annotate_arrow(corpus, sources, annotated, out, compression),
-        Format::Jsonl | Format::Text => annotate_lines(corpus, annotated, out, |line, annotation, out| {
-            annotate_line(line, &annotation.to_json()?, out)
-        }),
+        Format::Jsonl | Format::Document | Format::Text => {
+            annotate_lines(corpus, annotated, out, |line, annotation, out| {
+                annotate_line(line, &annotation.to_json()?, out)
+            })
+        }
         Format::Csv | Format::Tsv => {
             let delimiter = corpus.format().delimiter().unwrap_or(b',');
             let mut header = vec![

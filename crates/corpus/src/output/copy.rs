@@ -47,7 +47,7 @@ pub fn copy_records(
     match corpus.format() {
         Format::Parquet => copy_parquet(corpus, sources, places, out, compression),
         Format::Arrow => copy_arrow(corpus, sources, places, out, compression),
-        Format::Jsonl | Format::Csv | Format::Tsv | Format::Text => {
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Document | Format::Text => {
             let mut copier =
                 Copier { corpus, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
             copier.copy_header(sources.start)?;

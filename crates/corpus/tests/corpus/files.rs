@@ -223,7 +223,7 @@ fn kinds_of_input_are_not_mixed() {
     folder.write("data/notes", "text");
     let error = folder.open(&["data"]).unwrap_err();
     assert!(error.to_string().contains("data/a.jsonl` is JSONL and "), "{error}");
-    assert!(error.to_string().ends_with("data/notes` is text"), "{error}");
+    assert!(error.to_string().ends_with("data/notes` is a document"), "{error}");
     assert!(error.hint().unwrap().contains("--input-format"));
     assert_eq!(folder.open(&["data/*.jsonl"]).unwrap().sources().len(), 1);
     let options = ReadOptions { format: InputFormat::Only(Format::Text), ..ReadOptions::default() };

@@ -3,8 +3,11 @@
 
 mod arrow;
 mod delimited;
+mod documents;
 mod each;
 mod files;
 mod parquet;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod support;
 mod values;

@@ -1,0 +1,287 @@
+//! Streams that unfold to more than there is memory for.
+//!
+//! The parser unfolds some streams while it loads a file, whole and without a limit, so they are counted before it sees
+//! them: what follows each `stream` is unfolded here, by every filter that the parser knows and that the bytes could be of.
+//! The file's own words about its streams are believed in one point: what plainly says that it is a picture is never
+//! unfolded, and not counted.
+
+use std::io::Read;
+
+use flate2::read::{DeflateDecoder, ZlibDecoder};
+
+use super::super::{Limits, Refusal};
+use super::worker::Deadline;
+
+/// How far before `stream` the dictionary of a stream is looked for.
+const DICTIONARY_BYTES: usize = 4096;
+
+/// Filters one after another that are followed.
+const STAGES: usize = 3;
+
+/// Refuses a file whose streams together unfold to more than the limit.
+pub(super) fn check(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Result<(), Refusal> {
+    let mut left = limits.unfolded_bytes;
+    for at in memchr::memmem::find_iter(bytes, b"stream") {
+        deadline.check()?;
+        let (before, after) = bytes.split_at(at);
+        let Some(data) = data_of(after).filter(|_| !before.ends_with(b"end")) else { continue };
+        let dictionary = dictionary(before);
+        if is_picture(dictionary) {
+            continue;
+        }
+        let unfolded = unfolded_bytes(data, dictionary, left);
+        left = left.checked_sub(unfolded).ok_or_else(|| limits.unfolds_too_far())?;
+    }
+    Ok(())
+}
+
+/// The same for streams that have been taken out of their file already.
+pub(super) fn check_plain<'s>(
+    streams: impl Iterator<Item = &'s [u8]>,
+    limits: &Limits,
+) -> Result<(), Refusal> {
+    let mut left = limits.unfolded_bytes;
+    for stream in streams {
+        let unfolded = unfolded_bytes(stream, b"LZW", left);
+        left = left.checked_sub(unfolded).ok_or_else(|| limits.unfolds_too_far())?;
+    }
+    Ok(())
+}
+
+/// What follows the keyword `stream` and its line end.
+fn data_of(keyword: &[u8]) -> Option<&[u8]> {
+    let rest = keyword.strip_prefix(b"stream")?;
+    let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+    Some(rest.strip_prefix(b"\n").unwrap_or(rest))
+}
+
+/// The text between the last `obj` and a stream.
+fn dictionary(before: &[u8]) -> &[u8] {
+    let near = before.get(before.len().saturating_sub(DICTIONARY_BYTES)..).unwrap_or(before);
+    let start = memchr::memmem::rfind(near, b"obj").unwrap_or(0);
+    near.get(start..).unwrap_or_default()
+}
+
+fn holds(dictionary: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(dictionary, word).is_some()
+}
+
+/// Whether a stream plainly is a picture. With a `#`, letters of names can be written in other ways.
+fn is_picture(dictionary: &[u8]) -> bool {
+    holds(dictionary, b"/Image")
+        && ![&b"ObjStm"[..], b"XRef", b"#"].iter().any(|other| holds(dictionary, other))
+}
+
+/// How much a stream unfolds to at most, in all its stages together, counted up to a little more than `limit`.
+fn unfolded_bytes(data: &[u8], dictionary: &[u8], limit: u64) -> u64 {
+    let may_be_lzw = holds(dictionary, b"LZW") || holds(dictionary, b"#");
+    let plain = ascii85(data, limit);
+    [data, plain.as_slice()]
+        .into_iter()
+        .map(|data| {
+            let lzw = if may_be_lzw { lzw_bytes(data, 1).max(lzw_bytes(data, 0)) } else { 0 };
+            lzw.max(inflated_bytes(data, limit, STAGES))
+        })
+        .fold(plain.len() as u64, u64::max)
+}
+
+/// How much Flate gives, again and again as long as what comes out could be Flate.
+fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
+    let unfolded = count(flate(data), limit);
+    let mut head = [0; 2];
+    if unfolded > limit || flate(data).read_exact(&mut head).is_err() || !is_zlib(head) {
+        return unfolded;
+    }
+    let Some(stages) = stages.checked_sub(1) else { return limit.saturating_add(1) };
+    let mut inner = Vec::new();
+    // What breaks off has unfolded so far; it was counted as such.
+    let _ = flate(data).take(unfolded).read_to_end(&mut inner);
+    unfolded.saturating_add(inflated_bytes(&inner, limit - unfolded, stages))
+}
+
+/// Whether a stream may begin like this: the method, and a check that makes both a multiple of 31.
+fn is_zlib(head: [u8; 2]) -> bool {
+    head.first().is_some_and(|method| method & 15 == 8) && u16::from_be_bytes(head).is_multiple_of(31)
+}
+
+/// A decoder as the parser has it: zlib, and where that gives nothing, what follows its header.
+fn flate(data: &[u8]) -> Box<dyn Read + '_> {
+    if count(ZlibDecoder::new(data), 1) > 0 {
+        Box::new(ZlibDecoder::new(data))
+    } else {
+        Box::new(DeflateDecoder::new(data.get(2..).unwrap_or_default()))
+    }
+}
+
+/// The bytes that can be read, up to one more than `limit`.
+fn count(reader: impl Read, limit: u64) -> u64 {
+    let mut reader = reader.take(limit.saturating_add(1));
+    let mut block = vec![0; 16 << 10];
+    let mut total = 0;
+    while let Ok(bytes @ 1..) = reader.read(&mut block) {
+        total += bytes as u64;
+    }
+    total
+}
+
+/// How much LZW gives. Codes are worth the length of what they stand for, so nothing has to be written.
+///
+/// `early` is by how many codes the width of a code grows before it must: 1, or 0 where a stream says so.
+fn lzw_bytes(data: &[u8], early: usize) -> u64 {
+    const CLEAR: usize = 256;
+    const END: usize = 257;
+    let mut lengths: Vec<u64> = vec![1; END + 1];
+    let (mut last, mut total): (Option<u64>, u64) = (None, 0);
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for byte in data {
+        (bits, held) = ((bits << 8 | u32::from(*byte)) & 0xff_ffff, held + 8);
+        let width = match lengths.len() + early {
+            ..512 => 9,
+            512..1024 => 10,
+            1024..2048 => 11,
+            _ => 12,
+        };
+        if held < width {
+            continue;
+        }
+        held -= width;
+        let code = (bits >> held) as usize & ((1 << width) - 1);
+        match code {
+            CLEAR => {
+                lengths.truncate(END + 1);
+                last = None;
+                continue;
+            }
+            END => break,
+            _ => {}
+        }
+        let next = last.map(|last| last + 1);
+        let Some(length) = lengths.get(code).copied().or(next.filter(|_| code == lengths.len())) else {
+            break;
+        };
+        lengths.extend(next.filter(|_| lengths.len() < 4096));
+        total += length;
+        last = Some(length);
+    }
+    total
+}
+
+/// What ASCII85 stands for, up to one group more than `limit`; nothing for what is not ASCII85.
+fn ascii85(data: &[u8], limit: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (mut group, mut digits) = (0_u32, 0);
+    for byte in data.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+        match byte {
+            b'z' if digits == 0 => out.extend([0; 4]),
+            b'!'..=b'u' => {
+                group = group.wrapping_mul(85).wrapping_add(u32::from(byte - b'!'));
+                digits += 1;
+                if digits == 5 {
+                    out.extend(group.to_be_bytes());
+                    (group, digits) = (0, 0);
+                }
+            }
+            _ => break,
+        }
+        if out.len() as u64 > limit {
+            break;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::time::Duration;
+
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, ZlibEncoder};
+
+    use super::*;
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn ascii85_of(bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for group in bytes.chunks(4) {
+            let mut padded = [0; 4];
+            padded[..group.len()].copy_from_slice(group);
+            let number = u32::from_be_bytes(padded);
+            out.extend((0..5).rev().map(|place| (number / 85_u32.pow(place) % 85) as u8 + b'!'));
+        }
+        [&out[..], b"~>"].concat()
+    }
+
+    fn file(dictionary: &str, stream: &[u8]) -> Vec<u8> {
+        [b"1 0 obj <<", dictionary.as_bytes(), b">> stream\r\n", stream, b"\nendstream endobj"].concat()
+    }
+
+    fn refused(dictionary: &str, stream: &[u8]) -> bool {
+        let limits = Limits { unfolded_bytes: 10_000, ..Limits::default() };
+        check(&file(dictionary, stream), &limits, &Deadline::after(Duration::MAX)).is_err()
+    }
+
+    #[test]
+    fn streams_are_counted_through_their_filters() {
+        let (small, large) = (zlib(&[0; 9_000]), zlib(&vec![0; 20_000]));
+        assert!(!refused("/Filter/FlateDecode", &small));
+        assert!(refused("/Filter/FlateDecode", &large));
+        assert!(refused("/Filter[/FlateDecode/FlateDecode]", &zlib(&large)));
+        assert!(refused("/Filter[/ASCII85Decode/FlateDecode]", &ascii85_of(&large)));
+        assert!(!refused("/Filter[/ASCII85Decode/FlateDecode]", &ascii85_of(&small)));
+        let mut raw = DeflateEncoder::new(b"xx".to_vec(), Compression::best());
+        raw.write_all(&vec![0; 20_000]).unwrap();
+        assert!(refused("/Filter/FlateDecode", &raw.finish().unwrap()));
+    }
+
+    #[test]
+    fn a_stage_between_counts_though_the_last_is_small() {
+        let between = [zlib(b"small"), vec![0; 20_000]].concat();
+        assert!(refused("/Filter[/FlateDecode/FlateDecode]", &zlib(&between)));
+    }
+
+    #[test]
+    fn only_what_plainly_is_a_picture_is_passed_over() {
+        let large = zlib(&vec![0; 20_000]);
+        assert!(!refused("/Subtype/Image /Filter/FlateDecode", &large));
+        assert!(refused("/Subtype/Image /Type/ObjStm", &large));
+        assert!(refused("/Subtype/Image /Type/Obj#53tm", &large));
+    }
+
+    /// Codes of a growing run, which is what makes LZW unfold furthest: each code is the one that is just being made.
+    fn lzw_run(codes: u32) -> Vec<u8> {
+        let (mut bits, mut out) = (String::new(), Vec::new());
+        for number in 0..codes {
+            let (code, entries) = if number == 0 { (0, 258) } else { (257 + number, 257 + number) };
+            let width = match entries + 1 {
+                ..512 => 9,
+                512..1024 => 10,
+                1024..2048 => 11,
+                _ => 12,
+            };
+            bits += &format!("{code:0width$b}");
+        }
+        while bits.len() % 8 != 0 {
+            bits.push('0');
+        }
+        for byte in bits.as_bytes().chunks(8) {
+            out.push(u8::from_str_radix(std::str::from_utf8(byte).unwrap(), 2).unwrap());
+        }
+        out
+    }
+
+    #[test]
+    fn lzw_is_counted_by_its_codes() {
+        let run = lzw_run(200);
+        // 1 + 2 + … + 200, and what padding may add.
+        assert!((20_100..=20_400).contains(&lzw_bytes(&run, 1)), "{}", lzw_bytes(&run, 1));
+        assert!(refused("/Filter/LZWDecode", &run));
+        assert!(!refused("/Filter/FlateDecode", &run));
+        assert!(lzw_bytes(&lzw_run(1000), 1) >= 500_500);
+    }
+}

@@ -1,0 +1,8 @@
+//! PDF where it is not compiled in.
+
+use super::super::{Extracted, Limits, Refusal};
+
+/// Refuses every PDF.
+pub(in super::super) fn extract(_bytes: &[u8], _limits: &Limits) -> Result<Extracted, Refusal> {
+    Err(Refusal::Unsupported { what: "a PDF, which this program was built without" })
+}

@@ -1,0 +1,132 @@
+//! A thread that may panic or never end, and does no harm by it.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::Refusal;
+
+/// Nested objects are read by recursion; the stack of an ordinary thread is too small for some files that are honest.
+const STACK_BYTES: usize = 64 << 20;
+
+thread_local! {
+    /// Whether a panic on this thread is nobody's business.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` on a thread of its own. A panic is a refusal, and so is taking longer than `time`.
+///
+/// A thread cannot be stopped from outside: one that takes too long is left to itself, so `work` should look at the
+/// clock where it can.
+pub(super) fn apart<T: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    be_quiet_on_these_threads();
+    let (sender, receiver) = sync_channel(1);
+    let started =
+        thread::Builder::new().name("minwise-pdf".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+            QUIET.set(true);
+            // Nobody listens any more when it was too slow.
+            let _ = sender.send(guarded(work));
+        });
+    let thread =
+        started.map_err(|error| Refusal::broken(format_args!("no thread to read it on: {error}")))?;
+    match receiver.recv_timeout(time) {
+        Ok(outcome) => {
+            // It has sent its last word; what is left of it is the end.
+            let _ = thread.join();
+            outcome.unwrap_or_else(|message| Err(Refusal::Broken { why: message }))
+        }
+        Err(RecvTimeoutError::Timeout) => Err(too_slow(time)),
+        Err(RecvTimeoutError::Disconnected) => Err(Refusal::broken("reading it ended without a word")),
+    }
+}
+
+/// When work is to be over.
+pub(super) struct Deadline {
+    time: Duration,
+    /// `None` if that is farther away than the clock reaches.
+    at: Option<Instant>,
+}
+
+impl Deadline {
+    /// This long from now.
+    pub(super) fn after(time: Duration) -> Self {
+        Self { time, at: Instant::now().checked_add(time) }
+    }
+
+    /// Refuses to go on when it has passed.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        match self.at {
+            Some(at) if Instant::now() > at => Err(too_slow(self.time)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The refusal of what takes longer than `time`.
+fn too_slow(time: Duration) -> Refusal {
+    Refusal::TooSlow { limit_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }
+}
+
+/// What `work` gives, or the words of its panic.
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is dropped with the page or the document.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    format!("reading it failed: {}", said.unwrap_or("for no given reason"))
+}
+
+/// Keeps panics of these threads from being printed; all others are told as before.
+///
+/// There is one hook a process, so it is put in place once, around the one that is there.
+fn be_quiet_on_these_threads() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                before(panic);
+            }
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn what_comes_back_is_what_was_found() {
+        assert_eq!(apart(MINUTE, || Ok(7)), Ok(7));
+        assert_eq!(apart::<()>(MINUTE, || Err(Refusal::Encrypted)), Err(Refusal::Encrypted));
+    }
+
+    #[test]
+    fn a_panic_is_a_refusal_with_its_words() {
+        let refused = apart::<()>(MINUTE, || panic!("no {}", "font"));
+        assert_eq!(refused, Err(Refusal::broken("reading it failed: no font")));
+        let refused = apart::<()>(MINUTE, || std::panic::panic_any(7));
+        assert_eq!(refused, Err(Refusal::broken("reading it failed: for no given reason")));
+    }
+
+    #[test]
+    fn what_takes_too_long_is_left_to_itself() {
+        let (_keep, never) = sync_channel::<()>(0);
+        let refused = apart(Duration::from_millis(20), move || {
+            let _ = never.recv();
+            Ok(())
+        });
+        assert_eq!(refused, Err(Refusal::TooSlow { limit_ms: 20 }));
+    }
+}

@@ -1,0 +1,188 @@
+//! Files that are one document each.
+//!
+//! A text is decoded where it lies. The text of another kind of document takes long to find, a PDF seconds, so it is kept in
+//! a temporary file when it has been found once; every later reading is a read there. What took too long the first time
+//! is rejected, and what did not cannot be rejected by a busier machine when it is read again.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::compression::Compression;
+use crate::error::{Error, Result, SPOOL};
+use crate::extract::{Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::lines::grown;
+use crate::options::ReadOptions;
+use crate::positional::read_at;
+use crate::record::{Decoded, decode_text};
+use crate::reject::RejectReason;
+use crate::spool::{Spool, Spooled};
+use crate::watch::Unwatched;
+
+/// How a file that is one document is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As the characters it holds.
+    Plain,
+    /// As the kind of document it is.
+    Extracted,
+}
+
+/// When a document is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// For the first time.
+    First,
+    /// After it was accepted.
+    Again,
+}
+
+/// Whether a text is worth keeping for when it is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Yes,
+    No,
+}
+
+/// The text that a file stands for.
+pub(crate) fn find<'a>(
+    raw: &'a [u8],
+    (reading, compression): (Reading, Option<Compression>),
+    name: &str,
+    options: &ReadOptions,
+    turn: Turn,
+    unfolded: &'a mut Vec<u8>,
+) -> Result<(Keep, Decoded<'a>), RejectReason> {
+    let bytes = unfold(compression, raw, options.record_limit(), unfolded)?;
+    match kind(bytes, name, reading)? {
+        Recognised::Text => Ok((Keep::No, decode_text(bytes, options.encoding)?)),
+        Recognised::Markdown => {
+            let decoded = decode_text(bytes, options.encoding)?;
+            Ok((Keep::No, Decoded { text: markdown_body(decoded.text), ..decoded }))
+        }
+        kind => {
+            let found = extract_as(kind, bytes, &limits(options, turn));
+            let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
+            Ok((Keep::Yes, Decoded { text: Cow::Owned(found.text), repaired: found.repaired }))
+        }
+    }
+}
+
+/// The bytes of a file, decompressed if need be. It gives up past the limit: a small file can unfold into more than there
+/// is memory.
+fn unfold<'a>(
+    compression: Option<Compression>,
+    raw: &'a [u8],
+    limit: u64,
+    out: &'a mut Vec<u8>,
+) -> Result<&'a [u8], RejectReason> {
+    let Some(compression) = compression else { return Ok(raw) };
+    out.clear();
+    let decoded = compression.decoder(raw).and_then(|decoder| decoder.take(limit + 1).read_to_end(out));
+    match decoded {
+        Ok(bytes) if bytes as u64 > limit => Err(RejectReason::TooLarge { bytes: bytes as u64, limit }),
+        Ok(_) => Ok(out),
+        Err(error) => Err(RejectReason::Damaged { at: out.len() as u64, message: error.to_string() }),
+    }
+}
+
+/// What a file is.
+fn kind(bytes: &[u8], name: &str, reading: Reading) -> Result<Recognised, RejectReason> {
+    match reading {
+        Reading::Plain => Ok(Recognised::Text),
+        Reading::Extracted => match recognise(bytes, Some(name)) {
+            Ok(Recognised::Text | Recognised::Markdown) if is_binary(bytes) => {
+                Err(RejectReason::NoText { refusal: UNKNOWN })
+            }
+            Ok(kind) => Ok(kind),
+            Err(refusal) => Err(RejectReason::NoText { refusal }),
+        },
+    }
+}
+
+fn limits(options: &ReadOptions, turn: Turn) -> Limits {
+    let default = Limits::default();
+    Limits {
+        bytes: options.record_limit(),
+        unfolded_bytes: options.record_limit().min(default.unfolded_bytes),
+        time: if turn == Turn::First { default.time } else { Duration::MAX },
+        ..default
+    }
+}
+
+/// Texts that have been found, by the numbers of their sources.
+#[derive(Debug)]
+pub(crate) struct FoundTexts(Mutex<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    spool: Spool,
+    places: HashMap<u32, (Spooled, bool)>,
+}
+
+impl FoundTexts {
+    /// Texts whose file will be made in `folder`, or else where the system keeps temporary files.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self(Mutex::new(Shared { spool: Spool::new(folder), places: HashMap::new() }))
+    }
+
+    /// Keeps the text of a source.
+    pub(crate) fn keep(&self, source: u32, found: &Decoded<'_>) -> Result<()> {
+        let mut shared = self.shared();
+        let place = shared.spool.append(SPOOL, None, &mut found.text.as_bytes(), &Unwatched)?;
+        shared.places.insert(source, (place, found.repaired));
+        Ok(())
+    }
+
+    /// The text of a source that was kept.
+    pub(crate) fn read<'b>(&self, source: u32, bytes: &'b mut Vec<u8>) -> Result<Option<Decoded<'b>>> {
+        let shared = self.shared();
+        let Some((place, repaired)) = shared.places.get(&source).copied() else { return Ok(None) };
+        let lost = || Error::io("read", SPOOL, std::io::ErrorKind::UnexpectedEof.into());
+        let out = grown(bytes, place.size_bytes as usize);
+        if !out.is_empty() {
+            let file = shared.spool.opened().ok_or_else(lost)?;
+            let read = read_at(file, place.base, out).map_err(|error| Error::io("read", SPOOL, error))?;
+            if read < out.len() {
+                return Err(lost());
+            }
+        }
+        let text = simdutf8::basic::from_utf8(out).map_err(|_| lost())?;
+        Ok(Some(Decoded { text: Cow::Borrowed(text), repaired }))
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        // Nothing is ever half done behind the lock: a text has a place when it is written.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_by_their_sources() {
+        let texts = FoundTexts::new(None);
+        let decoded = |text| Decoded { text: Cow::Borrowed(text), repaired: false };
+        for (source, text) in [(7, "one"), (3, ""), (5, "naïve")] {
+            texts.keep(source, &decoded(text)).unwrap();
+        }
+        let mut bytes = Vec::new();
+        for (source, text) in [(5, "naïve"), (3, ""), (7, "one")] {
+            assert_eq!(texts.read(source, &mut bytes).unwrap(), Some(decoded(text)));
+        }
+        assert_eq!(texts.read(4, &mut bytes).unwrap(), None);
+    }
+
+    #[test]
+    fn what_was_accepted_is_not_timed_again() {
+        let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
+        assert_eq!(limits(&options, Turn::First).time, Limits::default().time);
+        assert_eq!(limits(&options, Turn::Again).time, Duration::MAX);
+        assert_eq!(limits(&options, Turn::First).unfolded_bytes, 1000);
+    }
+}

@@ -1,0 +1,148 @@
+//! Folders of the documents people have.
+
+use std::io::{Cursor, Write};
+
+use minwise_corpus::{
+    DocumentFormat, Format, InputFormat, Layout, Limits, ReadOptions, Refusal, RejectReason, extract,
+};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::support::{Folder, assert_read_again, gzip, scan};
+
+/// A zip archive of these parts.
+pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in parts {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// A Word document with this body.
+pub fn docx(body: &str) -> Vec<u8> {
+    let types = "<Types><Override PartName='/word/document.xml' \
+                 ContentType='application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'/></Types>";
+    let relationships = "<R><Relationship Id='1' Type='http://schemas.openxmlformats.org/officeDocument/2006/\
+                         relationships/officeDocument' Target='word/document.xml'/></R>";
+    let body = format!("<w:document><w:body>{body}</w:body></w:document>");
+    archive(&[("[Content_Types].xml", types), ("_rels/.rels", relationships), ("word/document.xml", &body)])
+}
+
+/// An OpenDocument text with this body.
+fn odt(body: &str) -> Vec<u8> {
+    let content =
+        format!("<office:document-content><office:text>{body}</office:text></office:document-content>");
+    archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", &content)])
+}
+
+fn refused(bytes: &[u8], limits: &Limits) -> Refusal {
+    extract(bytes, None, limits).unwrap_err()
+}
+
+#[test]
+fn a_folder_of_documents_is_a_corpus() {
+    let folder = Folder::new();
+    folder.write("in/a.docx", docx("<w:p><w:r><w:t>A rose</w:t></w:r></w:p>"));
+    // The name says what it is not.
+    folder.write("in/b.txt", odt("<text:p>is a rose</text:p>"));
+    folder.write("in/c.html", "<title>x</title><p>is a&nbsp;rose");
+    folder.write("in/d.md", "---\ntitle: x\n---\n# is\na rose");
+    folder.write("in/e", "plain <b>rose</b>");
+    folder.write("in/f.html.gz", gzip(b"<p>zipped"));
+    let corpus = folder.open(&["in"]).unwrap();
+    assert_eq!((corpus.format(), corpus.layout()), (Format::Document, Layout::Texts));
+    let records = scan(&corpus, 1 << 20);
+    let found: Vec<_> = records.iter().map(|record| (record.maybe_id().unwrap(), record.text())).collect();
+    let expected = [
+        ("a.docx", "A rose\n"),
+        ("b.txt", "is a rose\n"),
+        ("c.html", "is a\u{a0}rose\n"),
+        ("d.md", "# is\na rose"),
+        ("e", "plain <b>rose</b>"),
+        ("f.html.gz", "zipped\n"),
+    ];
+    assert_eq!(found, expected);
+    assert_read_again(&corpus, &records);
+    // Without having been scanned, as after a run that was taken up again.
+    assert_read_again(&folder.open(&["in"]).unwrap(), &records);
+}
+
+#[test]
+fn a_text_is_read_as_it_is_if_it_is_said_to_be_one() {
+    let folder = Folder::new();
+    folder.write("in/c.html", "<p>a rose");
+    folder.write("in/d.md", "---\na: b\n---\ntext");
+    let options = ReadOptions { format: InputFormat::Only(Format::Text), ..ReadOptions::default() };
+    let records = scan(&folder.open_with(&["in"], &options).unwrap(), 99);
+    assert_eq!(records[0].text(), "<p>a rose");
+    assert_eq!(records[1].text(), "---\na: b\n---\ntext");
+}
+
+#[test]
+fn a_bad_file_is_a_reject_with_its_reason_and_the_rest_is_read() {
+    let folder = Folder::new();
+    folder.write("in/a.txt", "a rose");
+    folder.write("in/b.bin", b"\x00\xff\x00\xfe binary");
+    folder.write("in/c.png", b"\x89PNG\r\n\x1a\n\0\0");
+    folder.write("in/d.docx", &docx("<w:p/>")[..100]);
+    folder.write("in/e.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t\0");
+    folder.write("in/f.txt", b"na\xefve");
+    let records = scan(&folder.open(&["in"]).unwrap(), 1 << 20);
+    let codes: Vec<_> = records.iter().map(|record| record.code()).collect();
+    assert_eq!(codes, ["ok", "unsupported", "only_pictures", "broken", "unsupported", "invalid_utf8"]);
+    let reject = records[4].reject();
+    assert_eq!(reject.id.as_deref(), Some("e.doc"));
+    assert_eq!(
+        reject.to_string(),
+        "record `e.doc`: it is a Word document of before 2007 (`.doc`); save it as `.docx` or PDF"
+    );
+}
+
+#[test]
+fn the_record_limit_holds_for_what_unfolds() {
+    let folder = Folder::new();
+    let paragraph = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "rose ".repeat(20_000));
+    folder.write("a.docx", docx(&paragraph));
+    let options = ReadOptions { max_record_bytes: 50_000, ..ReadOptions::default() };
+    let records = scan(&folder.open_with(&["a.docx"], &options).unwrap(), 99);
+    let refusal = Refusal::TooLarge { bytes: 50_001, limit: 50_000 };
+    assert_eq!(records[0].reject().reason, RejectReason::NoText { refusal });
+    assert_eq!(records[0].code(), "too_large");
+}
+
+#[test]
+fn hostile_archives_are_bounded() {
+    let limits = Limits { unfolded_bytes: 1 << 20, ..Limits::default() };
+    let zeros = "0".repeat(4 << 20);
+    assert_eq!(
+        refused(&docx(&format!("<w:p><w:t>{zeros}</w:t></w:p>")), &limits),
+        Refusal::TooLarge { bytes: (1 << 20) + 1, limit: 1 << 20 }
+    );
+    let deep = format!("{}{}", "<text:section>".repeat(100_000), "</text:section>".repeat(100_000));
+    let deep = odt(&deep);
+    assert_eq!(refused(&deep, &Limits::default()), Refusal::TooDeep { limit: 256 });
+    let content = "<!DOCTYPE d [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]><d><text:p>&b;</text:p></d>";
+    let laughs =
+        archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]);
+    let refusal = refused(&laughs, &Limits::default()).to_string();
+    assert_eq!(refusal, "it is broken: it declares entities, as documents do not");
+    let whole = odt("<text:p>a rose</text:p>");
+    for end in (4..whole.len()).step_by(7) {
+        assert!(matches!(refused(&whole[..end], &Limits::default()), Refusal::Broken { .. }), "{end}");
+    }
+    let names = archive(&[("/etc/passwd", "x"), ("../../x", "y")]);
+    assert!(matches!(refused(&names, &Limits::default()), Refusal::Unsupported { .. }));
+    let small = Limits { bytes: 10, ..Limits::default() };
+    assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
+}
+
+#[test]
+fn names_are_only_asked_where_bytes_do_not_tell() {
+    let format = |bytes: &[u8], name| extract(bytes, name, &Limits::default()).unwrap().format;
+    assert_eq!(format(&docx("<w:p/>"), Some("a.html")), DocumentFormat::Docx);
+    assert_eq!(format(b"<!doctype html>", Some("a.md")), DocumentFormat::Html);
+    assert_eq!(format(b"# A", Some("a.MD")), DocumentFormat::Markdown);
+    assert_eq!(format(b"# A", None), DocumentFormat::Text);
+}

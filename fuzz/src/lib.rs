@@ -8,6 +8,8 @@
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
+mod documents;
+
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +22,8 @@ use minwise_engine::sketch_file::SketchFile;
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{Settings, Unobserved, read, seal, sketch_file};
 use tempfile::TempDir;
+
+pub use documents::extract;
 
 /// A spec that can be read has a text form that gives it again.
 pub fn spec(bytes: &[u8]) {
@@ -181,6 +185,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             "{\"text\":\"one\\u00e9\\ud83d\\ude00\",\"id\":1}\n{\"a\":{\"b\":\"two\"}}\n\n{\"a\":[\"x\"]}\nbroken\n",
             "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
         ]),
+        "extract" => documents::seeds(),
         "sketch_file" | "frequency_table" => {
             let folder = folder();
             let path = folder.path().join("made");

@@ -53,6 +53,11 @@ fn jsonl() {
 }
 
 #[test]
+fn extract() {
+    smoke("extract", fuzz::extract, 4000);
+}
+
+#[test]
 fn sketch_file() {
     smoke("sketch_file", fuzz::sketch_file, 1000);
 }

@@ -7,6 +7,7 @@ mod all_pairs;
 mod bench;
 mod browser;
 mod docs;
+mod extract;
 mod layers;
 mod run;
 
@@ -30,6 +31,7 @@ cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../
 cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench memory               its memory, by document
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
+cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench pairs        all pairs of sketches, 2e10 of them, with the answer checked
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
 
@@ -63,6 +65,7 @@ fn task(args: &[&str]) -> Result<()> {
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
+        ["bench", "extract"] => extract::run(),
         ["bench", "pairs"] => all_pairs::run(),
         ["bench", "instructions", data @ ..] => {
             bench::instructions(data.first().copied().unwrap_or("../shared/data"))

@@ -176,7 +176,7 @@ pub struct PairsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The first document: a text file, or `FILE#ID` for a record of a file.
+    /// The first document: a file of any kind that is read, or `FILE#ID` for a record of a file.
     #[arg(value_name = "A")]
     pub left: String,
 
@@ -451,17 +451,13 @@ pub enum Generate {
 
 #[derive(Debug, clap::Args)]
 pub struct InputArgs {
-    /// Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2 or xz), or text files;
-    /// folders or globs of them; or `-`.
+    /// Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2 or xz), or documents: text,
+    /// Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF; folders or globs of them; or `-`.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<String>,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
-
-    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `text`.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
-    pub input_format: String,
 }
 
 #[derive(Debug, clap::Args)]
@@ -486,6 +482,11 @@ pub struct ReadingArgs {
     /// cannot hold in memory; the system's temporary folder without it.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
+
+    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `document` (each file is
+    /// one, and its text is found), or `text` (each file is one, as it is).
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
+    pub input_format: String,
 }
 
 #[derive(Debug, clap::Args)]

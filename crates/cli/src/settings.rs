@@ -398,12 +398,7 @@ fn filter_share(text: &str, kind: &str, otherwise: &str, problems: &mut Problems
 }
 
 pub fn read_options(args: &InputArgs, problems: &mut Problems) -> ReadOptions {
-    let mut options = reading(&args.reading, problems);
-    match args.input_format.parse() {
-        Ok(format) => options.format = format,
-        Err(error) => problems.add(format!("`--input-format`: {error}"), None),
-    }
-    options
+    reading(&args.reading, problems)
 }
 
 pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
@@ -430,6 +425,10 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
             problems
                 .add(format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record), None);
         }
+    }
+    match args.input_format.parse() {
+        Ok(format) => options.format = format,
+        Err(error) => problems.add(format!("`--input-format`: {error}"), None),
     }
     options.spool_dir = args.temp_dir.as_ref().map(PathBuf::from);
     options

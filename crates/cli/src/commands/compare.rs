@@ -9,7 +9,7 @@ use minwise::estimate::Estimate;
 use minwise::shingle::Unit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
-use minwise_corpus::{Format, InputFormat, ReadOptions, Scratch, visible, visible_json};
+use minwise_corpus::{Format, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
@@ -100,7 +100,11 @@ fn record(
     options: &ReadOptions,
     progress: &Progress,
 ) -> Result<String, Failure> {
-    let format = InputFormat::Only(Format::of_name(path).unwrap_or(Format::Jsonl));
+    let format = match options.format {
+        InputFormat::Only(format) if format.layout() == Layout::Records => format,
+        _ => Format::of_name(path).unwrap_or(Format::Jsonl),
+    };
+    let format = InputFormat::Only(format);
     let corpus = open(&[path.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
     let line = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
     let (mut by_id, mut by_line) = (None, None);

@@ -42,7 +42,8 @@ fn dedup() {
     Arguments:
       <INPUT>...
               Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or text files; folders or globs of them; or `-`
+              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
+              folders or globs of them; or `-`
 
     Options:
           --against <REF>...
@@ -184,7 +185,8 @@ fn dedup() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow` or `text`
+              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
+              one, as it is)
 
               [default: auto]
 
@@ -291,7 +293,8 @@ fn pairs() {
     Arguments:
       <INPUT>...
               Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or text files; folders or globs of them; or `-`
+              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
+              folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -384,7 +387,8 @@ fn pairs() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow` or `text`
+              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
+              one, as it is)
 
               [default: auto]
 
@@ -490,7 +494,7 @@ fn compare() {
 
     Arguments:
       <A>
-              The first document: a text file, or `FILE#ID` for a record of a file
+              The first document: a file of any kind that is read, or `FILE#ID` for a record of a file
 
       <B>
               The second document
@@ -569,6 +573,13 @@ fn compare() {
               Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
               what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
               without it
+
+          --input-format <FORMAT>
+              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
+              one, as it is)
+
+              [default: auto]
 
     Spec:
           --shingle <SHINGLING>
@@ -768,7 +779,8 @@ fn sketch() {
     Arguments:
       <INPUT>...
               Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or text files; folders or globs of them; or `-`
+              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
+              folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -834,7 +846,8 @@ fn sketch() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow` or `text`
+              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
+              one, as it is)
 
               [default: auto]
 
@@ -963,7 +976,8 @@ fn weights() {
     Arguments:
       <INPUT>...
               Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or text files; folders or globs of them; or `-`
+              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
+              folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -1022,7 +1036,8 @@ fn weights() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow` or `text`
+              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
+              one, as it is)
 
               [default: auto]
 

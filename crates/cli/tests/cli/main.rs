@@ -10,6 +10,7 @@ mod compare;
 mod concepts;
 mod dedup;
 mod determinism;
+mod documents;
 mod errors;
 mod formats;
 mod help;

@@ -98,7 +98,7 @@ fn a_page_that_makes_the_reader_panic_is_read_in_another_way() {
 #[test]
 fn a_file_that_nothing_can_read_is_a_reject_and_the_rest_is_read() {
     let folder = Folder::new();
-    // A font without a subtype stops the one, and a name that is none the other.
+    // Neither way goes on without the font that is asked for.
     let broken = pages(&["BT /F 12 Tf /G 1 Tf (a) Tj ET"], "", &[], "");
     folder.write("in/a.pdf", broken);
     folder.write("in/b.pdf", b"%PDF-1.7\nnothing of the kind");

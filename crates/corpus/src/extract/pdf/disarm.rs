@@ -54,7 +54,8 @@ fn disarm_stream(stream: &mut Stream) {
     let content = content.as_deref().unwrap_or(&stream.content);
     let draws = memchr::memmem::find(content, b"Do").is_some();
     if is_overlong(content) {
-        *stream = Stream::new(Dictionary::new(), Vec::new());
+        // A table without a single word is none, and would stop the reader.
+        *stream = Stream::new(Dictionary::new(), b"endcmap".to_vec());
     } else if draws && !stream.dict.has(b"Resources") {
         // It would use the resources of whoever draws it, and so could draw itself.
         stream.dict.set("Resources", Dictionary::new());

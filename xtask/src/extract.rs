@@ -1,0 +1,100 @@
+//! How much of a known text is found again in the documents made of it.
+//!
+//! LibreOffice makes a document of each kind of the texts of this repository, and `minwise compare` says how similar what is
+//! found in it is to the text: exact Jaccard similarity of shingles of five words. Where the Debian package `debian-policy`
+//! is installed, whose texts come as plain text and as HTML, EPUB or PDF made by other programs, so are those.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::bench::{build, path, work};
+use crate::run::{output, root};
+
+/// Texts that documents are made of.
+const TEXTS: [&str; 3] = ["ARCHITECTURE.md", "SECURITY.md", "LICENSE-APACHE"];
+/// The endings of what they are converted to.
+const KINDS: [&str; 5] = ["docx", "odt", "html", "epub", "pdf"];
+/// Where Debian has its policy.
+const POLICY: &str = "/usr/share/doc/debian-policy";
+
+/// Texts there, and documents made of the same sources.
+const PUBLISHED: [(&str, &str, &str); 5] = [
+    ("copyright-format-1.0.txt.gz", "html", "copyright-format-1.0.html"),
+    ("perl-policy.txt.gz", "html", "perl-policy-1.html"),
+    ("policy.txt.gz", "epub", "policy.epub"),
+    ("policy.txt.gz", "pdf", "policy.pdf.gz"),
+    ("fhs/fhs-3.0.txt.gz", "pdf", "fhs/fhs-3.0.pdf.gz"),
+];
+
+/// Converts, compares, and prints a table.
+pub fn run() -> Result<()> {
+    let minwise = build()?;
+    println!("| text | kind | jaccard | text found | found in text |\n|---|---|---|---|---|");
+    let folder = work().join("extract");
+    fs_err::create_dir_all(&folder)?;
+    if Command::new("soffice").arg("--version").output().is_ok_and(|version| version.status.success()) {
+        for name in TEXTS {
+            let text = folder.join(Path::new(name).with_extension("txt"));
+            fs_err::copy(root().join(name), &text)?;
+            for kind in KINDS {
+                row(&minwise, name, &text, kind, &converted(&text, kind, &folder)?)?;
+            }
+        }
+    } else {
+        println!("| skipped: `soffice`, of LibreOffice, is not there | | | | |");
+    }
+    let in_policy = |name: &str| Path::new(POLICY).join(name);
+    if in_policy("policy.txt.gz").exists() {
+        for (text, kind, document) in PUBLISHED {
+            row(&minwise, document, &in_policy(text), kind, &in_policy(document))?;
+        }
+    } else {
+        println!("| skipped: the Debian package `debian-policy` is not installed | | | | |");
+    }
+    Ok(())
+}
+
+/// The file that LibreOffice makes of a text.
+fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
+    let profile = format!("-env:UserInstallation=file://{}", path(&folder.join("profile")));
+    // Without the filter, text of plain ASCII is taken to be in the encoding of the system.
+    let args = [
+        &profile,
+        "--headless",
+        "--infilter=Text (encoded):UTF8,LF",
+        "--convert-to",
+        kind,
+        "--outdir",
+        &path(folder),
+    ];
+    output(Path::new("soffice"), &[&args[..], &[&path(text)]].concat())?;
+    let made = text.with_extension(kind);
+    fs_err::metadata(&made).with_context(|| format!("LibreOffice made no `{}`", made.display()))?;
+    Ok(made)
+}
+
+/// One line of the table.
+fn row(minwise: &Path, name: &str, text: &Path, kind: &str, document: &Path) -> Result<()> {
+    let compared = output(
+        minwise,
+        &[
+            "compare",
+            &path(text),
+            &path(document),
+            "--threshold",
+            "0.000001",
+            "--passages",
+            "0",
+            "--format",
+            "text",
+        ],
+    )?;
+    let value = |label: &str| {
+        let line = compared.lines().find_map(|line| line.strip_prefix(label));
+        line.and_then(|rest| rest.split_whitespace().next()).unwrap_or("none").to_owned()
+    };
+    println!("| {name} | {kind} | {} | {} | {} |", value("jaccard"), value("A in B"), value("B in A"));
+    Ok(())
+}

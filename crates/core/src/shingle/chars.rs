@@ -5,9 +5,8 @@ use std::ops::Range;
 use crate::hash::token::hash_char;
 use crate::text::Text;
 
-/// The hash of every character of the text, in order.
+/// Adds the hash of every character of the text, in order.
 pub(super) fn hash_into(text: &Text, units: &mut Vec<u64>) {
-    units.clear();
     units.extend(text.as_str().chars().map(hash_char));
 }
 

@@ -15,6 +15,7 @@
 //! has no shingles, and equals only texts that are the same to the letter.
 
 mod bag;
+mod blocks;
 mod chars;
 pub mod terms;
 mod words;
@@ -29,6 +30,12 @@ use crate::error::Error;
 use crate::hash::rolling;
 use crate::kernel::{ByteMasks, Kernel};
 use crate::text::{Normalization, Normalizer, Text};
+
+pub use blocks::Tally;
+
+/// Keys are made of texts with one seed and of shingles with another, so that none of the one is one of the other.
+const KEY_OF_SHINGLES: u64 = 0;
+const KEY_OF_TEXT: u64 = 1;
 
 /// What a shingle is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,10 +249,10 @@ impl Shingles {
     #[must_use]
     pub fn equality_key(&self) -> u128 {
         if self.hashes.is_empty() {
-            xxh3_128_with_seed(self.text.as_str().as_bytes(), 1)
+            xxh3_128_with_seed(self.text.as_str().as_bytes(), KEY_OF_TEXT)
         } else {
             // The bytes differ between machines of different byte order, so the key must not leave the machine.
-            xxh3_128_with_seed(bytemuck::cast_slice(&self.hashes), 0)
+            xxh3_128_with_seed(bytemuck::cast_slice(&self.hashes), KEY_OF_SHINGLES)
         }
     }
 }
@@ -287,15 +294,16 @@ impl Shingler {
         Self { kernel, ..self }
     }
 
-    /// Whether the rule for short documents refuses this one.
+    /// Whether the rule for short documents refuses one of this many units.
     #[must_use]
-    pub fn refuses(&self, shingles: &Shingles) -> bool {
-        self.shingling.short == Short::Reject && shingles.units() < self.shingling.size
+    pub fn refuses(&self, units: usize) -> bool {
+        self.shingling.short == Short::Reject && units < self.shingling.size
     }
 
     /// Cuts `source` into shingles.
     pub fn shingle_into(&self, source: &str, out: &mut Shingles) {
         self.normalizer.normalize_into(source, &mut out.text);
+        out.units.clear();
         match self.shingling.unit {
             Unit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
             Unit::Chars => chars::hash_into(&out.text, &mut out.units),
@@ -406,7 +414,7 @@ mod tests {
             [("", true), ("one two three four", true), ("one two three four five", false)]
         {
             shingler.shingle_into(source, &mut out);
-            assert_eq!(shingler.refuses(&out), refused, "{source}");
+            assert_eq!(shingler.refuses(out.units()), refused, "{source}");
         }
     }
 

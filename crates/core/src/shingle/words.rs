@@ -6,11 +6,10 @@ use crate::hash;
 use crate::kernel::{ByteMasks, Kernel};
 use crate::text::{Text, token};
 
-/// The hash of every token of the text, in order.
+/// Adds the hash of every token of the text, in order.
 pub(super) fn hash_into(kernel: Kernel, text: &Text, masks: &mut Vec<ByteMasks>, units: &mut Vec<u64>) {
     let padded = text.padded();
     kernel.classify(padded, masks);
-    units.clear();
     token::for_each(padded, masks, |start, end| units.push(hash::token::hash(padded, start, end - start)));
 }
 

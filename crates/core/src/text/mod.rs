@@ -13,6 +13,7 @@
 //! Unicode data is that of the pinned `icu` crates; [`UNICODE`] names the version and is part of every spec's
 //! fingerprint.
 
+mod blocks;
 mod class;
 mod markup;
 mod normalize;

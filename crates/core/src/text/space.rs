@@ -4,7 +4,7 @@ use super::Space;
 use super::origin::Track;
 
 /// Unicode's `White_Space`, and the four ASCII separators that text tools treat alike (as Python's `split` does).
-fn is_space(c: char) -> bool {
+pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 

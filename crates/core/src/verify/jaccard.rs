@@ -21,7 +21,12 @@ impl Overlap {
     /// Counts what two sets share.
     #[must_use]
     pub fn of(a: &ShingleSet, b: &ShingleSet) -> Self {
-        let (a, b) = (a.as_slice(), b.as_slice());
+        Self::of_sorted(a.as_slice(), b.as_slice())
+    }
+
+    /// Counts what two parts of sets share, in ascending order and without repeats.
+    #[must_use]
+    pub fn of_sorted(a: &[u64], b: &[u64]) -> Self {
         // Sharing all but a negative number of shingles is always possible.
         let shared = merge(a, b, 0).unwrap_or_default();
         Self { shared, left: a.len(), right: b.len() }
@@ -34,6 +39,13 @@ impl Overlap {
         let needed = shared_needed(a.len(), b.len(), threshold)?;
         let overlap = Self { shared: merge(a, b, needed)?, left: a.len(), right: b.len() };
         (overlap.jaccard() >= threshold).then_some(overlap)
+    }
+
+    /// Adds what two other parts of the same sets share.
+    pub fn add(&mut self, other: &Self) {
+        self.shared += other.shared;
+        self.left += other.left;
+        self.right += other.right;
     }
 
     /// The Jaccard similarity; two empty sets are equal, so theirs is 1.
@@ -129,6 +141,15 @@ mod tests {
             if let Some(overlap) = reached {
                 prop_assert_eq!(overlap, Overlap { shared, left: a.len(), right: b.len() });
             }
+        }
+
+        #[test]
+        fn parts_add_up(a in proptest::collection::vec(any::<u64>(), 0..60), b in proptest::collection::vec(any::<u64>(), 0..60), cut: u64) {
+            let (x, y): (ShingleSet, ShingleSet) = (a.iter().chain(&b).copied().collect(), b.iter().copied().collect());
+            let [(x1, x2), (y1, y2)] = [&x, &y].map(|set| set.as_slice().split_at(set.as_slice().partition_point(|&s| s < cut)));
+            let mut sum = Overlap::of_sorted(x1, y1);
+            sum.add(&Overlap::of_sorted(x2, y2));
+            prop_assert_eq!(sum, Overlap::of(&x, &y));
         }
 
         #[test]

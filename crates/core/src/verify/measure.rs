@@ -21,7 +21,12 @@ impl Measure {
     /// The measure of two sets.
     #[must_use]
     pub fn of(self, a: &ShingleSet, b: &ShingleSet) -> f64 {
-        let overlap = Overlap::of(a, b);
+        self.of_overlap(&Overlap::of(a, b))
+    }
+
+    /// The measure of two sets that overlap so.
+    #[must_use]
+    pub fn of_overlap(self, overlap: &Overlap) -> f64 {
         match self {
             Self::Jaccard => overlap.jaccard(),
             Self::Containment => overlap.left_in_right().max(overlap.right_in_left()),

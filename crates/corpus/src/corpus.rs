@@ -60,7 +60,8 @@ impl Scratch {
         Self::default()
     }
 
-    fn give_back(&mut self) {
+    /// Gives buffers back that have become very large, once what was read is no longer needed.
+    pub fn give_back(&mut self) {
         for buffer in [&mut self.bytes, &mut self.inflated, &mut self.decoded] {
             if buffer.capacity() > KEPT_BYTES {
                 *buffer = Vec::new();

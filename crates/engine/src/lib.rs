@@ -28,6 +28,7 @@ pub mod estimate;
 pub mod frequencies;
 mod groups;
 mod hoods;
+mod huge;
 mod join;
 mod large;
 mod memory;

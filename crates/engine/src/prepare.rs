@@ -1,9 +1,10 @@
 //! From a text to what is sketched and compared.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::shingle::{Shingler, Shingles};
+use minwise::shingle::{Shingler, Shingles, Tally};
 use minwise::sketch::weighted::WeightedSketcher;
 use minwise::sketch::{Method, Sketcher};
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
@@ -12,6 +13,12 @@ use minwise::{Spec, Weights};
 
 use crate::error::Error;
 use crate::frequencies::FrequencyTable;
+
+/// A document with more text than this is *huge*: it is cut block by block, since its shingles would take many times its
+/// size. Blocks cost a little, so that ordinary documents are cut whole.
+const HUGE_BYTES: usize = 8 << 20;
+/// Bytes of a block.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// What weighing needs besides the spec: the tables whose fingerprints stand there.
 #[derive(Debug, Clone, Default)]
@@ -116,12 +123,52 @@ pub(crate) struct Preparation {
 /// Room to prepare documents in, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
-    /// The shingles as they stand in the document, nothing left out.
+    /// The shingles as they stand in the document, nothing left out; none of a document that was cut block by block.
     pub shingles: Shingles,
+    /// What is known of such a document, besides its sketch.
+    tally: Option<Tally>,
+    sketch: MergedSketch,
     remaining: Vec<u64>,
     weighted: WeightedSet,
     work: Work,
     sort: (Vec<u64>, Vec<u64>),
+}
+
+impl Prepared {
+    /// Units of the document.
+    pub(crate) fn units(&self) -> usize {
+        self.tally.map_or_else(|| self.shingles.units(), |tally| tally.units)
+    }
+
+    /// What tells equal documents.
+    pub(crate) fn equality_key(&self) -> u128 {
+        self.tally.map_or_else(|| self.shingles.equality_key(), |tally| tally.equality_key)
+    }
+}
+
+/// A sketch that is put together block by block.
+#[derive(Debug, Default)]
+struct MergedSketch {
+    words: Vec<u32>,
+    of_block: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl MergedSketch {
+    /// Begins with nothing; says whether sketches of this kind can be put together.
+    fn begin(&mut self, sketcher: &dyn Sketcher) -> bool {
+        for row in [&mut self.words, &mut self.of_block, &mut self.before] {
+            row.resize(sketcher.words(), 0);
+        }
+        sketcher.sketch_into(&[], &mut self.words);
+        self.add(sketcher, &[])
+    }
+
+    fn add(&mut self, sketcher: &dyn Sketcher, shingles: &[u64]) -> bool {
+        sketcher.sketch_into(shingles, &mut self.of_block);
+        self.before.copy_from_slice(&self.words);
+        sketcher.merge_into(&self.before, &self.of_block, &mut self.words)
+    }
 }
 
 impl Preparation {
@@ -133,6 +180,44 @@ impl Preparation {
             method => Maker::Plain(method.build(spec.seed)?),
         };
         Ok(Self { shingler: spec.shingler(), weigher: weighing.weigher(&spec.weights)?, maker })
+    }
+
+    /// Whether a document with so many bytes of text is cut block by block. Weights need all its shingles at once.
+    pub(crate) fn is_huge(&self, text_bytes: u64) -> bool {
+        text_bytes > HUGE_BYTES as u64 && self.weigher.is_none() && self.shingler.cuts_blocks()
+    }
+
+    /// Gives the shingles of a huge document to `each`, block by block.
+    pub(crate) fn shingle_blocks(
+        &self,
+        text: &str,
+        room: &mut Prepared,
+        each: impl FnMut(&[u64]) -> Result<(), Error>,
+    ) -> Result<Tally, Error> {
+        self.shingler.shingle_blocks(text, BLOCK_BYTES, &mut room.shingles, each)
+    }
+
+    /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
+    /// for in document order.
+    pub(crate) fn prepare(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
+        room.tally = None;
+        let mut sketch = std::mem::take(&mut room.sketch);
+        let sketcher = match &self.maker {
+            Maker::Plain(sketcher) if !in_order && self.is_huge(text.len() as u64) => Some(&**sketcher),
+            _ => None,
+        };
+        let Some(sketcher) = sketcher.filter(|sketcher| sketch.begin(*sketcher)) else {
+            self.shingle(text, room);
+            return self.weigh(room);
+        };
+        let shingles = &mut room.shingles;
+        let Ok(tally) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
+            sketch.add(sketcher, shingles);
+            Ok::<(), Infallible>(())
+        });
+        room.sketch = sketch;
+        room.tally = Some(tally);
+        tally.units > 0
     }
 
     pub(crate) fn shingler(&self) -> &Shingler {
@@ -191,6 +276,7 @@ impl Preparation {
     /// Writes the sketch of what was weighed.
     pub(crate) fn sketch_into(&self, room: &Prepared, out: &mut [u32]) {
         match &self.maker {
+            Maker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
             Maker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
             Maker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
         }

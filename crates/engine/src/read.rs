@@ -426,18 +426,16 @@ impl<'a> Worker<'a> {
         let preparation = &tools.preparation;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
-                preparation.shingle(&document.text, prepared);
-                if preparation.shingler().refuses(&prepared.shingles) {
-                    let units = prepared.shingles.units();
-                    part.rejected.push(too_short(&place, &document, units, &spec.shingling));
+                let has_shingles = preparation.prepare(&document.text, tools.placed.is_some(), prepared);
+                if preparation.shingler().refuses(prepared.units()) {
+                    part.rejected.push(too_short(&place, &document, prepared.units(), &spec.shingling));
                 } else {
-                    let has_shingles = preparation.weigh(prepared);
                     part.repaired += u64::from(document.repaired);
                     let new = New {
                         place,
                         id: document.id.as_deref(),
                         has_shingles,
-                        equality_key: prepared.shingles.equality_key(),
+                        equality_key: prepared.equality_key(),
                     };
                     let number = part.columns.len() as u32;
                     let (row, placed) =

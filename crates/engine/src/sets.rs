@@ -2,11 +2,13 @@
 
 use std::sync::Mutex;
 
+use minwise::verify::Measure;
 use minwise::verify::order::alignment_share;
 use minwise_corpus::{Corpus, Scratch};
 
 use crate::documents::Documents;
 use crate::error::Error;
+use crate::huge::{Sorted, Sorting};
 use crate::parallel;
 use crate::prepare::{DocumentSet, Preparation, Prepared};
 
@@ -16,13 +18,15 @@ pub(crate) struct Loader<'a> {
     pub corpus: &'a Corpus,
     pub documents: &'a Documents,
     pub preparation: &'a Preparation,
+    /// For documents whose sets are not held.
+    pub sorting: Sorting<'a>,
 }
 
 /// One thread's room to load sets in.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    scratch: Scratch,
-    prepared: Prepared,
+    pub(crate) scratch: Scratch,
+    pub(crate) prepared: Prepared,
 }
 
 /// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
@@ -51,6 +55,10 @@ impl Drop for Lent<'_> {
 }
 
 impl Loader<'_> {
+    fn is_huge(&self, document: u32) -> Result<bool, Error> {
+        Ok(self.preparation.is_huge(u64::from(self.documents.place(document)?.len)))
+    }
+
     fn load(&self, document: u32, room: &mut Room) -> Result<DocumentSet, Error> {
         let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
         Ok(self.preparation.set(&read.text, &mut room.prepared))
@@ -74,6 +82,8 @@ pub(crate) struct Sets<'a> {
     /// For each document, where its set is in `held`.
     slots: Vec<u32>,
     held: Vec<Held>,
+    /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
+    sorted: Vec<(u32, Sorted<'a>)>,
     now: u64,
     size_bytes: usize,
     budget: Budget,
@@ -115,14 +125,59 @@ impl<'a> Sets<'a> {
             rooms: Rooms::default(),
             slots: vec![NONE; documents.len()],
             held: vec![],
+            sorted: vec![],
             now: 0,
             size_bytes: 0,
             budget,
         }
     }
 
+    /// The measure of two documents of the neighbourhood.
+    pub(crate) fn measure(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
+        if self.are_huge(a, b)? {
+            return self.measure_huge(a, b, measure);
+        }
+        let (a, b) = self.both(a, b)?;
+        Ok(a.measure(b, measure))
+    }
+
+    /// The measure of two documents of the neighbourhood, unless it is below the threshold.
+    pub(crate) fn at_least(
+        &mut self,
+        a: u32,
+        b: u32,
+        measure: Measure,
+        threshold: f64,
+    ) -> Result<Option<f64>, Error> {
+        if self.are_huge(a, b)? {
+            return Ok(Some(self.measure_huge(a, b, measure)?).filter(|&found| found >= threshold));
+        }
+        let (a, b) = self.both(a, b)?;
+        Ok(a.at_least(b, measure, threshold))
+    }
+
+    /// Whether one of two documents is huge.
+    fn are_huge(&self, a: u32, b: u32) -> Result<bool, Error> {
+        let [a, b] = [a, b].map(|document| self.documents[document as usize]);
+        Ok(self.loader.is_huge(a)? || self.loader.is_huge(b)?)
+    }
+
+    fn measure_huge(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
+        self.sorted.retain(|(document, _)| [a, b].contains(document));
+        for document in [a, b] {
+            if self.sorted.iter().all(|(there, _)| *there != document) {
+                let sorted = Sorted::load(self.loader, self.documents[document as usize], self.room)?;
+                self.sorted.push((document, sorted));
+            }
+        }
+        match &self.sorted[..] {
+            [(_, one), (_, other)] => Ok(measure.of_overlap(&one.overlap(other)?)),
+            _ => unreachable!("two documents are compared"),
+        }
+    }
+
     /// The sets of two documents of the neighbourhood.
-    pub(crate) fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
+    fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
         self.now += 1;
         // Noted before loading, so that making room for one does not throw out the other.
         for document in [a, b] {

@@ -7,6 +7,7 @@ use minwise_corpus::Corpus;
 use crate::documents::{Documents, RowReader, Which};
 use crate::error::{Error, ErrorKind};
 use crate::hoods::{Batch, Candidates, HoodRef, Meeting};
+use crate::huge::Sorting;
 use crate::observe::{Observer, Stage};
 use crate::parallel;
 use crate::prepare::Preparation;
@@ -139,8 +140,7 @@ pub(crate) struct ExactJudge<'a, 'r> {
 impl ExactJudge<'_, '_> {
     /// The exact similarity, whether it reaches the threshold or not.
     pub(crate) fn exact(&mut self, a: u32, b: u32) -> Result<f64, Error> {
-        let (a, b) = self.sets.both(a, b)?;
-        Ok(a.measure(b, self.bench.settings.measure))
+        self.sets.measure(a, b, self.bench.settings.measure)
     }
 
     /// Remembers a reordered pair while there are not too many.
@@ -194,8 +194,7 @@ impl Judge for ExactJudge<'_, '_> {
         }
         self.compared += 1;
         let settings = self.bench.settings;
-        let (set_a, set_b) = self.sets.both(a, b)?;
-        let similarity = set_a.at_least(set_b, settings.measure, settings.threshold);
+        let similarity = self.sets.at_least(a, b, settings.measure, settings.threshold)?;
         let (Some(similarity), Some(order)) = (similarity, settings.order) else { return Ok(similarity) };
         let alignment = self.sets.alignment_share(a, b)?;
         if alignment >= order {
@@ -280,7 +279,10 @@ pub(crate) fn each_hood<T: Send>(
         settings,
         observer,
     };
-    let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation };
+    let memory = settings.memory.room(settings.threads, reading.documents.len());
+    let folder = settings.temporary.as_deref();
+    let sorting = Sorting::new(memory, folder);
+    let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation, sorting };
     let run = |batch: &Batch<'_>, number: usize, seat: &mut Seat<'_>, budget: Budget| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
@@ -308,8 +310,6 @@ pub(crate) fn each_hood<T: Send>(
         Ok((result, verification))
     };
 
-    let memory = settings.memory.room(settings.threads, reading.documents.len());
-    let folder = settings.temporary.as_deref();
     let all = Budget {
         bytes: SETS_BYTES * settings.threads,
         threads: settings.threads,

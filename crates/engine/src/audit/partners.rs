@@ -6,6 +6,7 @@ use super::Run;
 use super::sieve::{Block, Probe, Sieve};
 use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
+use crate::huge::Sorting;
 use crate::parallel;
 use crate::prepare::Preparation;
 use crate::sets::{Budget, Loader, Room, Sets};
@@ -54,7 +55,10 @@ pub(super) fn find(
     let most = most_read(run, &near, read_bytes)?;
     let settings = run.settings;
     let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
-    let loader = Loader { corpus: run.corpus, documents: &run.reading.documents, preparation: &preparation };
+    let documents = &run.reading.documents;
+    let memory = settings.memory.room(settings.threads, documents.len());
+    let sorting = Sorting::new(memory, settings.temporary.as_deref());
+    let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting };
     let work = |room: &mut Room, item: usize| -> Result<_, Error> {
         check(run)?;
         let documents: Vec<u32> =
@@ -64,8 +68,7 @@ pub(super) fn find(
         let mut sets = Sets::new(&loader, &documents, room, budget);
         let mut similar = vec![];
         for other in 1..documents.len() as u32 {
-            let (a, b) = sets.both(0, other)?;
-            let mut is_similar = a.at_least(b, settings.measure, settings.threshold).is_some();
+            let mut is_similar = sets.at_least(0, other, settings.measure, settings.threshold)?.is_some();
             if let Some(order) = settings.order.filter(|_| is_similar) {
                 is_similar = sets.alignment_share(0, other)? >= order;
             }

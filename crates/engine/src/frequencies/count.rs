@@ -116,7 +116,7 @@ impl Worker {
         corpus.scan(chunk, scratch, &mut |_, document| {
             let Ok(document) = document else { return };
             shingler.shingle_into(&document.text, shingles);
-            if shingler.refuses(shingles) {
+            if shingler.refuses(shingles.units()) {
                 return;
             }
             documents += 1;

@@ -1,0 +1,83 @@
+//! Huge documents compared: shingle sets that would not fit into memory, sorted on disk.
+//!
+//! The shingles of a document are cut block by block, sorted in stretches and merged part by part of the range of keys,
+//! beside the same part of another document. What two parts share adds up to what the documents share.
+
+use std::path::Path;
+
+use minwise::sort::sort_mixed;
+use minwise::verify::Overlap;
+
+use crate::error::Error;
+use crate::memory::Room;
+use crate::runs::Runs;
+use crate::sets::{self, Loader};
+
+/// Shingles that are sorted together, however little memory there is: fewer would make too many stretches.
+const LEAST: usize = 1 << 19;
+/// How often shingles that are sorted together are in memory, about: while two documents are merged, as they were read, as
+/// they are and as room to sort in.
+const TIMES: u64 = 6;
+
+/// How the shingles of huge documents are sorted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sorting<'a> {
+    most: usize,
+    folder: Option<&'a Path>,
+}
+
+impl<'a> Sorting<'a> {
+    /// Within what there is room for, with a temporary file in `folder`.
+    pub(crate) fn new(room: Room, folder: Option<&'a Path>) -> Self {
+        let shingles = room.held() / (TIMES * size_of::<u64>() as u64);
+        Self { most: usize::try_from(shingles).unwrap_or(usize::MAX).max(LEAST), folder }
+    }
+}
+
+/// The shingles of one document, sorted.
+#[derive(Debug)]
+pub(crate) struct Sorted<'a> {
+    runs: Runs<'a, u64>,
+    most: usize,
+}
+
+impl<'a> Sorted<'a> {
+    /// Reads and sorts a document.
+    pub(crate) fn load(loader: &Loader<'a>, document: u32, room: &mut sets::Room) -> Result<Self, Error> {
+        let Sorting { most, folder } = loader.sorting;
+        let mut runs = Runs::new(most, folder);
+        let mut stretch: Vec<u64> = vec![];
+        let sets::Room { scratch, prepared } = room;
+        let read = loader.corpus.read(&loader.documents.place(document)?, scratch)?;
+        loader.preparation.shingle_blocks(&read.text, prepared, |shingles| {
+            stretch.extend_from_slice(shingles);
+            if stretch.len() >= most { runs.add(sorted(&mut stretch)) } else { Ok(()) }
+        })?;
+        runs.add(sorted(&mut stretch))?;
+        drop(read);
+        scratch.give_back();
+        Ok(Self { runs, most })
+    }
+
+    /// What two documents share.
+    pub(crate) fn overlap(&self, other: &Self) -> Result<Overlap, Error> {
+        let mut sum = Overlap { shared: 0, left: 0, right: 0 };
+        // Shingles are spread evenly, so that the parts of the shorter one are no larger.
+        let longer = if self.runs.len() >= other.runs.len() { self } else { other };
+        for parts in longer.runs.ranges(self.most) {
+            let (mut left, mut right) = (self.runs.merged(parts.clone())?, other.runs.merged(parts)?);
+            left.dedup();
+            right.dedup();
+            sum.add(&Overlap::of_sorted(&left, &right));
+        }
+        Ok(sum)
+    }
+}
+
+/// Takes out a stretch as a set.
+fn sorted(stretch: &mut Vec<u64>) -> Vec<u64> {
+    let mut sorted = std::mem::take(stretch);
+    sort_mixed(&mut sorted, &mut vec![]);
+    sorted.dedup();
+    sorted
+}

@@ -17,8 +17,8 @@ use crate::frequencies::FrequencyTable;
 /// A document with more text than this is *huge*: it is cut block by block, since its shingles would take many times its
 /// size. Blocks cost a little, so that ordinary documents are cut whole.
 const HUGE_BYTES: usize = 8 << 20;
-/// Bytes of a block.
-const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes of a block: its shingles stay in the second cache.
+const BLOCK_BYTES: usize = 128 << 10;
 
 /// What weighing needs besides the spec: the tables whose fingerprints stand there.
 #[derive(Debug, Clone, Default)]

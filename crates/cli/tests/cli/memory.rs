@@ -114,3 +114,36 @@ fn a_run_keeps_to_its_memory() {
         assert_eq!(desk.bytes(&format!("all/{file}")), desk.bytes(&format!("little/{file}")), "{file}");
     }
 }
+
+/// A document takes twice its size, once as it was read and once as text, besides what the run may take.
+fn allowed(document_bytes: u64, memory: u64) -> u64 {
+    2 * document_bytes + memory
+}
+
+/// Cut whole it would take seven times its size.
+#[test]
+fn a_huge_document_takes_twice_its_size() {
+    let text = prose(1, 6_000_000);
+    let desk = corpus(2, |i| if i == 0 { text.clone() } else { "a few words, and no more".to_owned() });
+    let bytes = text.len() as u64;
+    assert!(bytes > 60_000_000, "{bytes}");
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2 --memory 160MiB");
+    let allowed = allowed(bytes, 160 * MIB);
+    assert!(peak > 2 * bytes && peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
+}
+
+/// Their shingle sets alone are sixteen times their size.
+#[test]
+fn huge_documents_are_compared_within_the_memory() {
+    let base = prose(1, 1_800_000);
+    let desk = corpus(2, |i| format!("{base} and one of them ends with {i}"));
+    let bytes = base.len() as u64;
+    assert!(bytes > 16_000_000, "{bytes}");
+    let peak = peak(
+        &desk,
+        "dedup in.jsonl -o out.jsonl -q --threads 2 --shingle chars:9 --memory 160MiB --report rep",
+    );
+    let allowed = allowed(bytes, 160 * MIB);
+    assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
+    assert_eq!(desk.ids("out.jsonl"), ["0"]);
+}

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(blocks(&characters, "ab  cd", 1), ["a", "b c", "d"]);
         assert_eq!(blocks(&characters, "ae\u{301}xy", 1), ["a", "éx", "y"]);
         let tokens = Normalizer::for_tokens(Normalization::default());
-        assert_eq!(blocks(&tokens, "One, two中文", 2), ["one", ",", " two", "中", "文"]);
+        assert_eq!(blocks(&tokens, "One, two中文", 2), ["one", ", two", "中", "文"]);
         assert_eq!(blocks(&tokens, "nothing", 2), ["nothing"]);
         assert!(blocks(&tokens, "", 2).is_empty());
     }

@@ -6,6 +6,7 @@ mod against;
 mod audit;
 mod disk;
 mod filter;
+mod huge;
 mod keep;
 mod large;
 mod oracle;

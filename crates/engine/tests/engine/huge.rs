@@ -1,0 +1,57 @@
+//! Documents of more than 8 MiB, which are cut block by block and compared on disk: nothing of that is to be seen.
+
+use minwise::shingle::{Shingler, Shingles};
+use minwise::verify::{Overlap, ShingleSet};
+use minwise_engine::{Memory, Settings};
+
+use crate::support::{Documents, Random, settings, triples};
+
+const HUGE_BYTES: usize = 8 << 20;
+
+/// A text of at least so many bytes, of words that come again and again.
+fn text(seed: u64, bytes: usize) -> String {
+    let mut random = Random(seed);
+    let mut text = String::with_capacity(bytes + 16);
+    while text.len() < bytes {
+        let stop = ["", "", "", ",", ".", "！"][random.below(6)];
+        text.push_str(&format!("w{}{stop} ", random.below(20_000)));
+    }
+    text
+}
+
+fn set(settings: &Settings, text: &str) -> ShingleSet {
+    let mut shingles = Shingles::new();
+    let Settings { spec, .. } = settings;
+    Shingler::new(spec.normalization, spec.shingling).shingle_into(text, &mut shingles);
+    shingles.hashes().iter().copied().collect()
+}
+
+#[test]
+fn they_are_compared_exactly() {
+    let base = text(1, HUGE_BYTES + 1000);
+    let near = base.replace("w77 ", "other ").replace("w7777.", "another.");
+    let part = base[..base.floor_char_boundary(HUGE_BYTES - 5000)].to_owned();
+    for shingling in ["words:3", "chars:9"] {
+        let settings = Settings { memory: Memory::with_room(1 << 16), ..settings(shingling, 0.5, 32, 3) };
+        let texts = [&base, &near, &part];
+        let sets = texts.map(|text| set(&settings, text));
+        let expected: Vec<(u32, u32, f64)> = [(0, 1), (0, 2), (1, 2)]
+            .map(|(a, b): (u32, u32)| (a, b, Overlap::of(&sets[a as usize], &sets[b as usize]).jaccard()))
+            .to_vec();
+        assert!(expected.iter().all(|pair| pair.2 < 1.0), "{expected:?}");
+        assert_eq!(triples(&Documents::new(texts).pairs(&settings)), expected, "{shingling}");
+    }
+}
+
+/// One that is just not huge equals one that is.
+#[test]
+fn they_equal_what_has_the_same_shingles() {
+    let plain = text(2, HUGE_BYTES - 100);
+    let padded = plain.replace("w5 ", "W5   \n ");
+    assert!(plain.len() <= HUGE_BYTES && padded.len() > HUGE_BYTES);
+    for shingling in ["words:5", "chars:9"] {
+        let settings = settings(shingling, 0.9, 16, 8);
+        let documents = Documents::new([&plain, &padded]);
+        assert_eq!(triples(&documents.pairs(&settings)), [(0, 1, 1.0)], "{shingling}");
+    }
+}

@@ -22,6 +22,7 @@ mod checkpoint;
 pub mod compare;
 pub mod dedup;
 mod documents;
+mod edges;
 mod equal;
 mod error;
 pub mod estimate;

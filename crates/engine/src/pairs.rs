@@ -1,10 +1,12 @@
 //! The run that lists similar pairs.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use minwise_corpus::Corpus;
 
 use crate::candidates;
+use crate::edges::{Edges, Neighbours};
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
 use crate::hoods::Candidates;
@@ -16,9 +18,6 @@ use crate::verify::{self, Verification, Verified};
 
 /// Lines from which on a family is announced beforehand.
 const MANY: u64 = 1_000_000;
-
-/// Two documents that stand for their equals, the earlier one first unless said otherwise, and their similarity.
-type Edge = (u32, u32, f64);
 
 /// Documents that were asked for, by the one that stands for each.
 type Wanted = BTreeMap<u32, Vec<u32>>;
@@ -34,15 +33,14 @@ pub struct SimilarPair {
     pub similarity: f64,
 }
 
-/// All similar pairs of a corpus, held as pairs of documents that stand for their equals.
+/// All similar pairs of a corpus, kept as pairs of documents that stand for their equals.
 #[derive(Debug)]
 pub struct SimilarPairs {
     documents: u32,
     equals: Equals,
-    /// Near-duplicates among the documents that stand for their equals, in input order.
-    edges: Vec<Edge>,
-    /// The same the other way round, where one of them has equals.
-    backwards: Vec<Edge>,
+    /// Of documents that stand for their equals, the near-duplicates behind each, and those before it where one of the two
+    /// has equals.
+    neighbours: Neighbours,
     wanted: Option<Wanted>,
     /// What was compared.
     pub verification: Verification,
@@ -94,7 +92,10 @@ pub fn pairs(
         }
     }
 
-    let mut edges: Vec<Edge> = vec![];
+    // A document looks up its near-duplicates before it only for the sake of equals that come after it.
+    let has_equals = |document: u32| !equals.members(document).is_empty();
+    // Sorted in the end, so that it does not matter in which order threads find them.
+    let edges = Mutex::new(Edges::new(documents, room, settings.temporary.as_deref()));
     let rows = settings.rows()?;
     let mut verification = verify::each_hood(
         corpus,
@@ -104,7 +105,6 @@ pub fn pairs(
         observer,
         Verified::nothing(&candidates, settings),
         |hood, neighbourhood, judge, sum| {
-            let mut found_here = vec![];
             if hood.documents.iter().any(|&document| is_wanted(document)) {
                 let is_wanted = |number: u32| is_wanted(hood.documents[number as usize]);
                 let found = |found: &minwise::cluster::Found<'_>| {
@@ -112,13 +112,18 @@ pub fn pairs(
                         [found.earlier, found.document].map(|number| hood.documents[number as usize]);
                     let pairs = equals.copies(a) * equals.copies(b) - unwanted(a) * unwanted(b);
                     sum.add(found, pairs);
-                    found_here.push((a, b, found.similarity));
+                    let mut edges = edges.lock().unwrap_or_else(PoisonError::into_inner);
+                    edges.add(a, b, found.similarity)?;
+                    if has_equals(a) || has_equals(b) {
+                        edges.add(b, a, found.similarity)?;
+                    }
+                    Ok(())
                 };
                 minwise::cluster::pairs(neighbourhood, is_wanted, rows.limits(ALL), judge, found)?;
             }
-            Ok(found_here)
+            Ok(())
         },
-        |_, mut found_here| edges.append(&mut found_here),
+        |_, ()| {},
         |_| Ok(()),
     )?;
     for group in equals.groups() {
@@ -126,24 +131,9 @@ pub fn pairs(
         verification.expected_recall.add_certain(pairs);
     }
 
-    // A document looks up its near-duplicates before it only for the sake of equals that come after it.
-    let has_equals = |document: u32| !equals.members(document).is_empty();
-    let mut backwards: Vec<Edge> = edges
-        .iter()
-        .filter(|edge| has_equals(edge.0) || has_equals(edge.1))
-        .map(|&(a, b, similarity)| (b, a, similarity))
-        .collect();
-    let by_documents = |a: &Edge, b: &Edge| (a.0, a.1).cmp(&(b.0, b.1));
-    edges.sort_unstable_by(by_documents);
-    backwards.sort_unstable_by(by_documents);
-    Ok(SimilarPairs { documents: documents as u32, equals, edges, backwards, wanted, verification })
-}
-
-/// The edges that begin at a document.
-fn edges_of(edges: &[Edge], document: u32) -> &[Edge] {
-    let begin = edges.partition_point(|edge| edge.0 < document);
-    let length = edges[begin..].partition_point(|edge| edge.0 == document);
-    &edges[begin..begin + length]
+    let edges = edges.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let neighbours = edges.finish()?;
+    Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
 }
 
 impl SimilarPairs {
@@ -153,7 +143,7 @@ impl SimilarPairs {
         observer: &dyn Observer,
         mut visit: impl FnMut(SimilarPair) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut partners: Vec<(u32, f64)> = vec![];
+        let (mut partners, mut neighbours): (Vec<(u32, f64)>, Vec<(u32, f64)>) = (vec![], vec![]);
         for first in 0..self.documents {
             if first.is_multiple_of(1024) && observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
@@ -162,10 +152,9 @@ impl SimilarPairs {
             let all = self.is_wanted(first, stands);
             partners.clear();
             self.push_equals(stands, 1.0, first, all, &mut partners);
-            for edges in [&self.edges, &self.backwards] {
-                for &(_, neighbour, similarity) in edges_of(edges, stands) {
-                    self.push_equals(neighbour, similarity, first, all, &mut partners);
-                }
+            self.neighbours.of(stands, &mut neighbours)?;
+            for &(neighbour, similarity) in &neighbours {
+                self.push_equals(neighbour, similarity, first, all, &mut partners);
             }
             partners.sort_unstable_by_key(|partner| partner.0);
             for (at, &(second, similarity)) in partners.iter().enumerate() {

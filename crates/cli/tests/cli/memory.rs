@@ -147,3 +147,15 @@ fn huge_documents_are_compared_within_the_memory() {
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
     assert_eq!(desk.ids("out.jsonl"), ["0"]);
 }
+
+/// Five million pairs, which are 80 MB if all of them are remembered.
+#[test]
+fn pairs_keep_to_the_memory() {
+    let base = prose(1, 60);
+    let desk = corpus(3200, |i| format!("x{i} {base}"));
+    let all = peak(&desk, "pairs in.jsonl -o all.tsv -q --threads 1 --memory 4GiB");
+    let little = peak(&desk, "pairs in.jsonl -o little.tsv -q --threads 1 --memory 128MiB");
+    assert!(all > 128 * MIB, "{} MiB", all / MIB);
+    assert!(little < 128 * MIB, "{} MiB", little / MIB);
+    assert!(desk.bytes("all.tsv") == desk.bytes("little.tsv"), "the same pairs");
+}

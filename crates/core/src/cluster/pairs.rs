@@ -12,7 +12,7 @@ pub fn pairs<J: Judge>(
     wanted: impl Fn(u32) -> bool,
     limits: Limits,
     judge: &mut J,
-    mut found: impl FnMut(&Found<'_>),
+    mut found: impl FnMut(&Found<'_>) -> Result<(), J::Error>,
 ) -> Result<(), J::Error> {
     let mut shelves = Shelves::new(neighbourhood, limits);
     for document in 0..neighbourhood.len() as u32 {
@@ -23,7 +23,7 @@ pub fn pairs<J: Judge>(
                 continue;
             }
             if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
+                found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed })?;
             }
         }
         shelves.put(document, judge)?;

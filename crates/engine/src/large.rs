@@ -11,9 +11,11 @@ use serde::Serialize;
 
 use crate::compare::compare;
 use crate::dedup::{Decisions, Removed};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::observe::Observer;
+use crate::parallel;
 use crate::read::Reading;
-use crate::report::{MemberOfCluster, write_json_line};
+use crate::report::{MemberOfCluster, READ_BYTES, write_json_line};
 use crate::settings::Settings;
 
 /// Members of a cluster that are listed.
@@ -40,8 +42,8 @@ pub(crate) fn spare(removed: &mut Vec<Removed>, most: Option<u64>, spared: &mut 
 }
 
 #[derive(Serialize)]
-struct LargeCluster<'a> {
-    cluster: &'a str,
+struct LargeCluster {
+    cluster: String,
     size: usize,
     members: Vec<MemberOfCluster>,
     passages: Vec<SharedText>,
@@ -60,6 +62,7 @@ pub(crate) fn write(
     reading: &Reading,
     decisions: &Decisions,
     settings: &Settings,
+    observer: &dyn Observer,
     out: &mut Output,
 ) -> Result<(), Error> {
     let mut by_keeper = decisions.spared.clone();
@@ -69,7 +72,11 @@ pub(crate) fn write(
     largest.sort_by_key(|&number| Reverse(clusters[number].len()));
     largest.truncate(WITH_PASSAGES);
     largest.sort_unstable();
-    for (number, cluster) in clusters.into_iter().enumerate() {
+    let work = |(): &mut (), number: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let cluster = clusters[number];
         let passages = match largest.binary_search(&number) {
             Ok(_) => passages(corpus, reading, settings, cluster)?,
             Err(_) => vec![],
@@ -79,11 +86,10 @@ pub(crate) fn write(
             let id = reading.documents.id(member.document, corpus)?.into_owned();
             members.push(MemberOfCluster { id, similarity: member.similarity });
         }
-        let keeper = reading.documents.id(cluster[0].of, corpus)?;
-        let line = LargeCluster { cluster: &keeper, size: cluster.len() + 1, members, passages };
-        write_json_line(&line, out)?;
-    }
-    Ok(())
+        let keeper = reading.documents.id(cluster[0].of, corpus)?.into_owned();
+        Ok(LargeCluster { cluster: keeper, size: cluster.len() + 1, members, passages })
+    };
+    parallel::in_order(clusters.len(), settings.threads, || (), work, |line| write_json_line(&line, out))
 }
 
 /// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
@@ -93,17 +99,22 @@ fn passages(
     settings: &Settings,
     cluster: &[Removed],
 ) -> Result<Vec<SharedText>, Error> {
-    let text = |document: u32| -> Result<String, Error> {
-        let mut scratch = Scratch::new();
-        Ok(corpus.read(&reading.documents.place(document)?, &mut scratch)?.text.into_owned())
+    // None of a document that is too long to be looked through for the sake of a few lines.
+    let text = |document: u32| -> Result<Option<String>, Error> {
+        let place = reading.documents.place(document)?;
+        if place.len > READ_BYTES {
+            return Ok(None);
+        }
+        Ok(Some(corpus.read(&place, &mut Scratch::new())?.text.into_owned()))
     };
-    let keeper = text(cluster[0].of)?;
+    let Some(keeper) = text(cluster[0].of)? else { return Ok(vec![]) };
     let mut chosen: Vec<usize> =
         (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
     chosen.dedup();
     let mut found: Vec<SharedText> = vec![];
     for member in chosen.into_iter().map(|at| &cluster[at]) {
-        let comparison = compare(&keeper, &text(member.document)?, &settings.spec, &settings.weighing)?;
+        let Some(other) = text(member.document)? else { continue };
+        let comparison = compare(&keeper, &other, &settings.spec, &settings.weighing)?;
         let Some(longest) = comparison.passages.first() else { continue };
         let shared: String = keeper[longest.left.clone()].chars().take(SHOWN).collect();
         if found.iter().all(|before| before.text != shared) {

@@ -200,7 +200,6 @@ impl Preparation {
     /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
     /// for in document order.
     pub(crate) fn prepare(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
-        room.tally = None;
         let mut sketch = std::mem::take(&mut room.sketch);
         let sketcher = match &self.maker {
             Maker::Plain(sketcher) if !in_order && self.is_huge(text.len() as u64) => Some(&**sketcher),
@@ -234,6 +233,7 @@ impl Preparation {
 
     /// Cuts a text.
     pub(crate) fn shingle(&self, text: &str, room: &mut Prepared) {
+        room.tally = None;
         self.shingler.shingle_into(text, &mut room.shingles);
     }
 

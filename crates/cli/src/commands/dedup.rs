@@ -268,7 +268,7 @@ impl Targets {
                 high: audit.high,
             });
             let extras = Extras { measured_recall, this_run: Some(this_run) };
-            report.write(corpus, reading, decisions, settings, summary, &extras)?;
+            report.write(corpus, reading, decisions, settings, summary, &extras, progress)?;
         }
         Ok(Written { outputs: finished, report })
     }

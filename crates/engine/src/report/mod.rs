@@ -32,11 +32,13 @@ use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::large;
+use crate::observe::Observer;
 use crate::ranks::UnrankedCount;
 use crate::read::Reading;
 use crate::rejects::{Rejected, Rejects};
 use crate::settings::Settings;
 
+pub(crate) use page::READ_BYTES;
 pub use page::{Extras, MeasuredRecall, THIS_RUN, ThisRun};
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
@@ -241,6 +243,7 @@ impl Report {
     ///
     /// # Panics
     /// Never: what is written consists of strings and finite numbers.
+    #[expect(clippy::too_many_arguments, reason = "the run, what came out of it, and whoever looks on")]
     pub fn write(
         &mut self,
         corpus: &Corpus,
@@ -249,6 +252,7 @@ impl Report {
         settings: &Settings,
         summary: &Summary,
         extras: &Extras,
+        observer: &dyn Observer,
     ) -> Result<(), Error> {
         let mut text = serde_json::to_vec_pretty(summary).expect("a summary can always be written as JSON");
         text.push(b'\n');
@@ -257,7 +261,7 @@ impl Report {
         let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
         by_keeper.sort_by_key(|removed| (removed.of, removed.document));
         write_clusters(corpus, reading, &by_keeper, &mut self.clusters)?;
-        large::write(corpus, reading, decisions, settings, &mut self.large_clusters)?;
+        large::write(corpus, reading, decisions, settings, observer, &mut self.large_clusters)?;
         write_reordered(corpus, reading, decisions, &mut self.reordered)?;
         write_rejects(corpus, &reading.rejected, &mut self.rejects)?;
         let run = Run { corpus, reading, decisions, settings, summary, by_keeper: &by_keeper };

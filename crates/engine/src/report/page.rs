@@ -28,8 +28,8 @@ use crate::settings::{Search, Settings};
 const STYLE: &str = include_str!("page.css");
 /// The comments around what differs from run to run.
 pub const THIS_RUN: [&str; 2] = ["<!-- of this run -->", "<!-- of every run -->"];
-/// Bytes of a record that is read again for the page. A longer one is named only.
-const READ_BYTES: u32 = 1 << 20;
+/// Bytes of a record that is read again for the page, or for passages. A longer one is named only.
+pub(crate) const READ_BYTES: u32 = 1 << 20;
 
 /// What the page shows besides what was decided.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -167,6 +167,7 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
     if let Some(measured) = extras.measured_recall {
         numbers.push(("measured recall", format!("{:.4}", measured.value)));
     }
+    numbers.push(("precision", "1".to_owned()));
     for (name, number) in numbers {
         out += &format!("<div><dt>{name}</dt><dd>{number}</dd></div>\n");
     }
@@ -231,10 +232,11 @@ fn charts(run: &Run<'_>, extras: &Extras) -> String {
     let similarities = Similarities::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match settings.cluster {
         minwise::cluster::Cluster::Star => {
-            "Every one of them was compared exactly with the document that stays, so precision is 1."
+            "Every removed document was compared exactly with the one that was kept for it, so precision is 1."
         }
         minwise::cluster::Cluster::Components => {
-            "In components a document may be near another member than the kept one, so similarities can be below the threshold."
+            "Every pair that holds a cluster together was compared exactly, so precision is 1. In components a document may be \
+             near another member than the kept one, so similarities can be below the threshold."
         }
     };
     let found = match settings.search {

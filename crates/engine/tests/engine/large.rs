@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use minwise::cluster::Cluster;
-use minwise_engine::Unobserved;
+use minwise_corpus::Overwrite;
 use minwise_engine::dedup::{Removed, dedup};
+use minwise_engine::report::{Extras, Report, Summary};
+use minwise_engine::{Error, ErrorKind, Observer, Settings, Unobserved};
 
 use crate::oracle::{Oracle, corpus};
 use crate::support::{Documents, settings};
@@ -48,4 +50,48 @@ fn larger_clusters_are_spared_and_nothing_else_changes() {
             }
         }
     }
+}
+
+/// Writes the report of a run; gives `large-clusters.jsonl`.
+fn large_clusters(
+    documents: &Documents,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<String, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let (reading, decisions) = (documents.read(settings), documents.dedup(settings));
+    let summary = Summary::new(&documents.corpus, &reading, &decisions, settings);
+    let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
+    let extras = Extras::default();
+    report.write(&documents.corpus, &reading, &decisions, settings, &summary, &extras, observer)?;
+    report.finish().unwrap();
+    Ok(fs_err::read_to_string(folder.path().join("large-clusters.jsonl")).unwrap())
+}
+
+#[test]
+fn they_are_listed_the_same_by_any_number_of_threads() {
+    let documents = Documents::new(corpus(9));
+    let settings = Settings { max_cluster: Some(1), ..settings("words:3", 0.5, 160, 3) };
+    let lines =
+        |threads| large_clusters(&documents, &Settings { threads, ..settings.clone() }, &Unobserved).unwrap();
+    let one = lines(1);
+    assert!(one.lines().count() > 10 && one.contains("\"passages\":[{"), "{one}");
+    assert_eq!(lines(5), one);
+}
+
+/// Someone who has seen enough.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn listing_them_can_be_interrupted() {
+    let documents = Documents::new(corpus(9));
+    let settings = Settings { max_cluster: Some(1), ..settings("words:3", 0.5, 160, 3) };
+    let error = large_clusters(&documents, &settings, &Impatient).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use minwise::cluster::Cluster;
 use minwise_corpus::{Overwrite, ReadOptions};
-use minwise_engine::Settings;
 use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, THIS_RUN, ThisRun};
+use minwise_engine::{Settings, Unobserved};
 use serde_json::json;
 
 use crate::support::{Documents, settings};
@@ -17,7 +18,7 @@ fn page(documents: &Documents, settings: &Settings, extras: &Extras) -> String {
     let corpus = &documents.corpus;
     let summary = Summary::new(corpus, &reading, &decisions, settings);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
-    report.write(corpus, &reading, &decisions, settings, &summary, extras).unwrap();
+    report.write(corpus, &reading, &decisions, settings, &summary, extras, &Unobserved).unwrap();
     report.finish().unwrap();
     let page = fs_err::read_to_string(folder.path().join(Report::PAGE)).unwrap();
     assert_is_safe(&page);
@@ -168,6 +169,20 @@ fn what_the_caller_knows_is_shown_too() {
     let (before, rest) = with.split_once(THIS_RUN[0]).unwrap();
     let (this_run, after) = rest.split_once(THIS_RUN[1]).unwrap();
     assert!(this_run.contains("1.50") && !before.contains("1.50") && !after.contains("1.50"));
+}
+
+#[test]
+fn it_says_why_precision_is_one() {
+    let documents = families();
+    for (cluster, why) in [
+        (Cluster::Star, "Every removed document was compared exactly with the one that was kept for it"),
+        (Cluster::Components, "Every pair that holds a cluster together was compared exactly"),
+    ] {
+        let settings = Settings { cluster, ..settings("words:3", 0.8, 16, 6) };
+        let page = page(&documents, &settings, &Extras::default());
+        assert!(page.contains("<dt>precision</dt><dd>1</dd>"), "{page}");
+        assert!(page.contains(&format!("{why}, so precision is 1.")), "{page}");
+    }
 }
 
 #[test]

@@ -1,0 +1,94 @@
+// How a check is to be made: thresholds, and what is not evidence.
+
+import { h } from './dom.js';
+
+/** @typedef {import('./types.js').Options} Options */
+
+let made = 0;
+
+/**
+ * A labelled field.
+ *
+ * @param {string} label
+ * @param {HTMLInputElement} input
+ * @param {string} [note]
+ */
+function field(label, input, note) {
+  made += 1;
+  input.id = `option-${made}`;
+  if (note) input.setAttribute('aria-describedby', `${input.id}-note`);
+  return h(
+    'div',
+    { class: input.type === 'checkbox' ? 'tick' : 'field' },
+    input.type === 'checkbox' && input,
+    h('label', { for: input.id }, label),
+    input.type !== 'checkbox' && input,
+    note && h('p', { class: 'soft', id: `${input.id}-note` }, note),
+  );
+}
+
+/** The form of the options. `read` gives what it says. */
+export function checkOptions() {
+  const share = (/** @type {number} */ value) => h('input', { type: 'number', min: 0, max: 1, step: 0.01, value, required: true });
+  const threshold = share(0.5);
+  const containment = share(0.3);
+  const top = h('input', { type: 'number', min: 1, max: 1000, step: 1, value: 10, required: true });
+  const excluded = h('input', { type: 'text', autocomplete: 'off', placeholder: 'applicant' });
+  const value = h('input', { type: 'text', autocomplete: 'off' });
+  const frequency = h('input', { type: 'number', min: 1, step: 1 });
+  const since = h('input', { type: 'date' });
+  const until = h('input', { type: 'date' });
+  const quotations = h('input', { type: 'checkbox' });
+  const references = h('input', { type: 'checkbox' });
+
+  const element = h(
+    'details',
+    { class: 'options' },
+    h('summary', {}, 'Options'),
+    h(
+      'div',
+      { class: 'groups' },
+      h(
+        'fieldset',
+        {},
+        h('legend', {}, 'A match is'),
+        field('Similarity of at least', threshold),
+        field('or a share of either of at least', containment),
+        field('Show at most', top, 'The best of them.'),
+      ),
+      h(
+        'fieldset',
+        {},
+        h('legend', {}, 'Not evidence'),
+        field('Quotations', quotations),
+        field('Lists of references', references),
+        field('Found in more documents than', frequency, 'Wording of a form, for example. Empty: no limit.'),
+      ),
+      h(
+        'fieldset',
+        {},
+        h('legend', {}, 'Leave out documents'),
+        field('with the same', excluded, 'A field of the metadata.'),
+        field('as here, which is', value),
+        field('added before', since),
+        field('added after', until),
+      ),
+    ),
+  );
+
+  /** @returns {Options} */
+  const read = () => ({
+    threshold: threshold.valueAsNumber,
+    containment: containment.valueAsNumber,
+    top: top.valueAsNumber,
+    ignore_quotations: quotations.checked,
+    ignore_references: references.checked,
+    ...(frequency.value !== '' && { max_df: frequency.valueAsNumber }),
+    ...(excluded.value.trim() !== '' && { exclude: [excluded.value.trim()], metadata: { [excluded.value.trim()]: value.value } }),
+    ...(since.value !== '' && { since: since.value }),
+    ...(until.value !== '' && { until: until.value }),
+  });
+  // A field that is refused must be seen to be corrected.
+  element.addEventListener('invalid', () => (element.open = true), { capture: true });
+  return { element, read };
+}

@@ -1,0 +1,26 @@
+// What was checked last. It is kept in memory only: a submission is confidential, and a reload forgets it.
+
+/** @typedef {import('./types.js').Answer} Answer */
+/** @typedef {import('./types.js').ProblemBody} ProblemBody */
+/** @typedef {{ name: string, answer: Answer } | { name: string, problem: ProblemBody }} Checked */
+
+/** @type {Checked[]} */
+let checks = [];
+
+/** @param {Checked[]} list */
+export function rememberChecks(list) {
+  checks = list;
+}
+
+export function lastChecks() {
+  return checks;
+}
+
+/**
+ * The title of a text that was checked, or what stands for it.
+ *
+ * @param {Checked} checked
+ */
+export function titleOf(checked) {
+  return ('answer' in checked && checked.answer.query.title) || checked.name;
+}

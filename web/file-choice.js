@@ -1,0 +1,82 @@
+// Files that were chosen or dropped, with a way to take them back.
+
+import { announce, h, name } from './dom.js';
+import { bytes, counted } from './format.js';
+
+/** What the file dialog offers first. The server tells formats by content, so that others may be chosen as well. */
+const ENDINGS = '.docx,.odt,.pdf,.html,.htm,.md,.txt,.pptx,.epub';
+
+export class FileChoice {
+  /** @type {File[]} */
+  list = [];
+  element = h('ul', { class: 'files', 'aria-label': 'Files to check' });
+  #input = h('input', { type: 'file', multiple: true, accept: ENDINGS, hidden: true, 'aria-hidden': 'true', tabindex: -1 });
+  button = h('button', { type: 'button', click: () => this.#input.click() }, 'Choose files', this.#input);
+
+  constructor() {
+    this.#input.addEventListener('change', () => {
+      this.#add([...(this.#input.files ?? [])]);
+      this.#input.value = '';
+    });
+    // The dialog is opened by a click on the input, which is one on the button too.
+    this.#input.addEventListener('click', (event) => event.stopPropagation());
+  }
+
+  /**
+   * Takes files that are dropped on a node.
+   *
+   * @param {Document} target
+   * @param {AbortSignal} signal
+   */
+  takeDropsOn(target, signal) {
+    const isFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') ?? false;
+    const over = (/** @type {boolean} */ is) => target.documentElement.classList.toggle('dropping', is);
+    target.addEventListener(
+      'dragover',
+      (event) => {
+        if (!isFiles(event)) return;
+        event.preventDefault();
+        over(true);
+      },
+      { signal },
+    );
+    target.addEventListener('dragleave', (event) => event.relatedTarget === null && over(false), { signal });
+    target.addEventListener(
+      'drop',
+      (event) => {
+        if (!isFiles(event)) return;
+        event.preventDefault();
+        over(false);
+        this.#add([...(event.dataTransfer?.files ?? [])]);
+      },
+      { signal },
+    );
+    signal.addEventListener('abort', () => over(false));
+  }
+
+  /** @param {File[]} files */
+  #add(files) {
+    this.list.push(...files);
+    this.#draw();
+    announce(`${counted(this.list.length, 'file')} to check`);
+  }
+
+  #draw() {
+    const take = (/** @type {File} */ file) => {
+      this.list = this.list.filter((other) => other !== file);
+      this.#draw();
+      this.button.focus();
+    };
+    this.element.replaceChildren(
+      ...this.list.map((file) =>
+        h(
+          'li',
+          {},
+          name(file.name),
+          h('span', { class: 'soft' }, bytes(file.size)),
+          h('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}`, click: () => take(file) }, '×'),
+        ),
+      ),
+    );
+  }
+}

@@ -1,0 +1,112 @@
+// A histogram of similarities with a threshold: the slider below the bars says how many reach it.
+
+import { h, svg } from './dom.js';
+import { count, share } from './format.js';
+
+/** @typedef {{ from: number, to: number, count: number }} Bar */
+/**
+ * @typedef {object} Threshold
+ * @property {string} label of the slider
+ * @property {number} value at first
+ * @property {number} step
+ * @property {number} [most] the highest threshold, if that is not the end of the bars
+ * @property {(threshold: number) => { reach: number, noun: string }} counts how many reach a threshold
+ * @property {(threshold: number) => void} [changed]
+ */
+
+/** The height of the drawing, in its own units. */
+const HEIGHT = 100;
+/** The least height of a bar that stands for something. */
+const LEAST = 1.5;
+
+let made = 0;
+
+/**
+ * Bars for values themselves.
+ *
+ * @param {number[]} values from 0 to 1
+ * @param {number} bars
+ * @returns {Bar[]}
+ */
+export function barsOf(values, bars = 20) {
+  const counts = new Array(bars).fill(0);
+  for (const value of values) counts[Math.min(bars - 1, Math.floor(value * bars))] += 1;
+  return counts.map((count, at) => ({ from: at / bars, to: (at + 1) / bars, count }));
+}
+
+/**
+ * @param {Bar[]} bars ascending, touching and of one width
+ * @param {string} caption
+ * @param {Threshold} threshold
+ */
+export function histogram(bars, caption, { label, value, step, most, counts, changed }) {
+  made += 1;
+  const id = `threshold-${made}`;
+  const [least, end] = [bars[0].from, bars[bars.length - 1].to];
+  const drawing = draw(bars, caption);
+  const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
+  // As long as the bars that it can reach, so that the thumb is below the line.
+  input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
+  const reading = h('output', { for: id });
+  const follow = () => {
+    const at = Number(input.value);
+    const { reach, noun } = counts(at);
+    const words = `${count(reach)} ${noun} at ${share(at)} or above`;
+    reading.replaceChildren(h('strong', {}, count(reach)), ` ${noun} at `, h('strong', {}, share(at)), ' or above');
+    input.setAttribute('aria-valuetext', words);
+    drawing.mark(at);
+    changed?.(at);
+  };
+  input.addEventListener('input', follow);
+  follow();
+  return h(
+    'figure',
+    { class: 'histogram' },
+    h('figcaption', {}, caption),
+    drawing.element,
+    h('label', { for: id, class: 'unseen' }, label),
+    input,
+    h('div', { class: 'axis', 'aria-hidden': 'true' }, ...ticks(least, end)),
+    h('p', { class: 'reading' }, reading),
+  );
+}
+
+/**
+ * @param {number} least
+ * @param {number} end
+ */
+function ticks(least, end) {
+  return [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, share(least + part * (end - least))));
+}
+
+/**
+ * @param {Bar[]} bars
+ * @param {string} caption
+ */
+function draw(bars, caption) {
+  const top = Math.max(1, ...bars.map((bar) => bar.count));
+  const [least, end] = [bars[0].from, bars[bars.length - 1].to];
+  const x = (/** @type {number} */ value) => ((value - least) / (end - least)) * 1000;
+  const shapes = bars.map((bar) => {
+    const height = bar.count === 0 ? 0 : Math.max(LEAST, (bar.count / top) * (HEIGHT - 4));
+    const title = svg('title', {}, `${share(bar.from)} to ${share(bar.to)}: ${count(bar.count)}`);
+    return svg('rect', { x: x(bar.from) + 2, width: x(bar.to) - x(bar.from) - 4, y: HEIGHT - height, height }, title);
+  });
+  const line = svg('path', { class: 'threshold' });
+  const highest = bars.reduce((best, bar) => (bar.count > best.count ? bar : best));
+  const summary = `${caption}. Highest from ${share(highest.from)} to ${share(highest.to)}, with ${count(highest.count)}`;
+  const element = svg(
+    'svg',
+    { viewBox: `0 0 1000 ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary },
+    ...shapes,
+    svg('path', { class: 'ground', d: `M0 ${HEIGHT}H1000` }),
+    line,
+  );
+  /** @param {number} threshold */
+  const mark = (threshold) => {
+    line.setAttribute('d', `M${x(threshold)} 0V${HEIGHT}`);
+    const half = (bars[0].to - bars[0].from) / 2;
+    bars.forEach((bar, at) => shapes[at].classList.toggle('below', bar.from + half < threshold));
+  };
+  return { element, mark };
+}

@@ -1,0 +1,132 @@
+// A text cut into what is drawn: paragraphs, and in them pieces that belong to a passage or to none.
+
+/** @typedef {import('./types.js').Place} Place */
+/** @typedef {{ at: number, place: Place }} PlaceAt a place with its offset into the string */
+/**
+ * @typedef {object} Piece
+ * @property {number} start
+ * @property {number} end
+ * @property {number | null} passage the passage it is drawn as part of
+ * @property {number[]} begins the passages that begin with it
+ * @property {Place | null} place that begins with it
+ */
+/**
+ * @typedef {object} Paragraph
+ * @property {number} start
+ * @property {number} end
+ * @property {boolean} isApart whether there is space before it
+ * @property {Piece[]} pieces
+ */
+
+/** A line longer than this was not wrapped by hand, so what follows it is another paragraph. */
+const HAND_WRAPPED = 120;
+/** Lines longer than this are drawn as several blocks: the browser lays out a block as a whole. */
+const BLOCK = 4000;
+
+/**
+ * The paragraphs of a text with their pieces.
+ *
+ * @param {string} text
+ * @param {[start: number, end: number][]} ranges of the passages, as offsets into the string; they may overlap
+ * @param {PlaceAt[]} places ascending
+ * @returns {Paragraph[]}
+ */
+export function paragraphs(text, ranges, places) {
+  const cuts = coloured(ranges);
+  const list = [];
+  let cut = 0;
+  let place = 0;
+  let isApart = false;
+  for (const { start, end, startsLine, endsLine } of blocks(text)) {
+    /** @type {Piece[]} */
+    const pieces = [];
+    let at = start;
+    const isBlank = text.slice(start, end).trim() === '';
+    while (at < end && !isBlank) {
+      while (cut < cuts.length && cuts[cut].end <= at) {
+        // What begins between blocks begins with the next piece.
+        cuts[cut + 1]?.begins.push(...cuts[cut].begins.splice(0));
+        cut += 1;
+      }
+      const next = cuts[cut];
+      const inside = next !== undefined && next.start <= at;
+      let stop = Math.min(end, next === undefined ? end : inside ? next.end : next.start);
+      // Several places may begin here, if there is nothing on a page: the last of them has the text.
+      let begun = null;
+      for (; place < places.length && places[place].at <= at; place++) begun = places[place].place;
+      if (place < places.length) stop = Math.min(stop, places[place].at);
+      pieces.push({ start: at, end: stop, passage: inside ? next.passage : null, begins: inside ? next.begins.splice(0) : [], place: begun });
+      at = stop;
+    }
+    if (!isBlank) {
+      list.push({ start, end, isApart: isApart || (startsLine && pieces[0].place !== null), pieces });
+      isApart = endsLine && end - start > HAND_WRAPPED;
+    } else isApart = true;
+  }
+  return list;
+}
+
+/**
+ * The ranges without overlaps: where several meet, the longest is drawn.
+ *
+ * @param {[start: number, end: number][]} ranges
+ * @returns {{ start: number, end: number, passage: number, begins: number[] }[]} ascending
+ */
+function coloured(ranges) {
+  const length = (/** @type {number} */ passage) => ranges[passage][1] - ranges[passage][0];
+  const order = ranges.map((_, passage) => passage).filter((passage) => length(passage) > 0);
+  order.sort((a, b) => ranges[a][0] - ranges[b][0]);
+  const edges = [...new Set(order.flatMap((passage) => ranges[passage]))].sort((a, b) => a - b);
+  const cuts = [];
+  /** @type {number[]} */
+  let open = [];
+  let next = 0;
+  for (let edge = 0; edge + 1 < edges.length; edge++) {
+    const [start, end] = [edges[edge], edges[edge + 1]];
+    const begins = [];
+    for (; next < order.length && ranges[order[next]][0] === start; next++) begins.push(order[next]);
+    open = [...open.filter((passage) => ranges[passage][1] > start), ...begins];
+    if (open.length === 0) continue;
+    const passage = open.reduce((best, other) => (length(other) > length(best) ? other : best));
+    cuts.push({ start, end, passage, begins });
+  }
+  return cuts;
+}
+
+/**
+ * The lines of a text without their ends, long ones in several parts.
+ *
+ * @param {string} text
+ * @returns {Generator<{ start: number, end: number, startsLine: boolean, endsLine: boolean }>}
+ */
+function* blocks(text) {
+  for (let line = 0; line < text.length; ) {
+    const found = text.indexOf('\n', line);
+    const lineEnd = found === -1 ? text.length : found;
+    let start = line;
+    do {
+      const end = lineEnd - start <= BLOCK ? lineEnd : blockEnd(text, start);
+      yield { start, end, startsLine: start === line, endsLine: end === lineEnd };
+      start = end;
+    } while (start < lineEnd);
+    line = lineEnd + 1;
+  }
+}
+
+/**
+ * Where a block of a long line ends: behind a sentence, else behind a word, else anywhere.
+ *
+ * @param {string} text
+ * @param {number} start
+ */
+function blockEnd(text, start) {
+  const least = start + BLOCK / 2;
+  const part = text.slice(least, start + BLOCK);
+  const ends = [/.*(?:[.!?]\s|[。！？])/su, /.*\s/su];
+  for (const end of ends) {
+    const match = end.exec(part);
+    if (match) return least + match[0].length;
+  }
+  const splitsPair = (text.charCodeAt(start + BLOCK - 1) & 0xfc00) === 0xd800;
+  return start + BLOCK - (splitsPair ? 1 : 0);
+}

@@ -1,0 +1,170 @@
+// The passages of a pair in both of its texts: coloured, linked, and walked through one by one.
+
+import { announce, h } from './dom.js';
+import { count, counted, placeName } from './format.js';
+import { scrollTo } from './scroll.js';
+import { TextView } from './text-view.js';
+
+/** @typedef {import('./types.js').Passage} Passage */
+/** @typedef {import('./types.js').Side} Side */
+/** @typedef {'left' | 'right'} SideName */
+
+/** Colours that passages take in turn, so that neighbours differ. The style has as many. */
+const HUES = 5;
+
+/** The sign of a passage that stands elsewhere in the other text. */
+export const MOVED = '⇅';
+
+/**
+ * The classes that give a passage its colour.
+ *
+ * @param {Passage} passage
+ * @param {number} index
+ */
+export function passageStyle(passage, index) {
+  return `hue-${index % HUES}${passage.moved ? ' moved' : ''}`;
+}
+
+export class Passages extends EventTarget {
+  /** The passage that was gone to last. */
+  current = 0;
+  /** @type {{ left: TextView, right: TextView }} */
+  views;
+  #passages;
+
+  /**
+   * @param {Side & { text: string }} left
+   * @param {Side & { text: string }} right
+   * @param {Passage[]} passages
+   */
+  constructor(left, right, passages) {
+    super();
+    this.#passages = passages;
+    const view = (/** @type {Side & { text: string }} */ side, /** @type {SideName} */ name) =>
+      new TextView(
+        side.text,
+        side.marks,
+        passages.map((passage) => passage[name]),
+        {
+          style: (passage) => passageStyle(passages[passage], passage),
+          sign: (passage) => this.#sign(passage, name),
+        },
+      );
+    this.views = { left: view(left, 'left'), right: view(right, 'right') };
+    for (const [name, { element }] of Object.entries(this.views)) {
+      element.addEventListener('click', (event) => this.#click(event, /** @type {SideName} */ (name)));
+    }
+  }
+
+  get count() {
+    return this.#passages.length;
+  }
+
+  /** @param {number} passage */
+  get(passage) {
+    return this.#passages[passage];
+  }
+
+  /**
+   * What is to be known of a passage, in words.
+   *
+   * @param {number} passage
+   */
+  describe(passage) {
+    const { tokens, moved } = this.#passages[passage];
+    const places = [this.views.left.place(passage), this.views.right.place(passage)];
+    const where = places.map((place) => (place ? placeName(place) : null));
+    return [
+      `Passage ${count(passage + 1)} of ${count(this.count)}`,
+      counted(tokens, 'token'),
+      where[0] && where[1] ? `${where[0]} left, ${where[1]} right` : null,
+      moved ? 'moved' : null,
+    ]
+      .filter((part) => part !== null)
+      .join(', ');
+  }
+
+  /**
+   * Goes to a passage in both texts.
+   *
+   * @param {number} passage
+   */
+  go(passage) {
+    this.#select(passage);
+    scrollTo(this.views.left, passage);
+    scrollTo(this.views.right, passage);
+    announce(this.describe(passage));
+  }
+
+  /** @param {1 | -1} step */
+  step(step) {
+    const next = this.current + step;
+    if (next >= 0 && next < this.count) this.go(next);
+    else announce(step > 0 ? 'That was the last passage' : 'That was the first passage');
+  }
+
+  /** Marks the first passage as the one to go on from. */
+  begin() {
+    if (this.count > 0) this.#select(0);
+  }
+
+  /** @param {number} passage */
+  #select(passage) {
+    for (const { marks, anchors } of Object.values(this.views)) {
+      for (const mark of marks.get(this.current) ?? []) mark.classList.remove('current');
+      for (const mark of marks.get(passage) ?? []) mark.classList.add('current');
+      // One sign a text is reached by Tab: with all of them the way through a long text would have no end.
+      signOf(anchors.get(this.current), this.current)?.setAttribute('tabindex', '-1');
+      signOf(anchors.get(passage), passage)?.setAttribute('tabindex', '0');
+    }
+    this.current = passage;
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /**
+   * From a passage to its partner: what was clicked stays where it is, and the partner comes to stand beside it.
+   *
+   * @param {MouseEvent} event
+   * @param {SideName} from
+   */
+  #click(event, from) {
+    const target = event.target instanceof Element ? event.target : null;
+    const mark = target?.closest('mark');
+    if (!mark || !(mark instanceof HTMLElement)) return;
+    // A click that ends a selection is not meant for the passage.
+    if (!getSelection()?.isCollapsed) return;
+    const sign = target?.closest('button');
+    const passage = Number(sign?.dataset.passage ?? mark.dataset.passage);
+    const other = from === 'left' ? this.views.right : this.views.left;
+    this.#select(passage);
+    const { top } = mark.getBoundingClientRect();
+    scrollTo(other, passage, top);
+    announce(this.describe(passage));
+    // By key (a click without a pointer) the focus goes along, so that the next Enter leads back.
+    if (sign && event.detail === 0) signOf(other.anchors.get(passage), passage)?.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {number} passage
+   * @param {SideName} side
+   */
+  #sign(passage, side) {
+    const { tokens, moved } = this.#passages[passage];
+    const number = count(passage + 1);
+    const label = `Passage ${number}, ${counted(tokens, 'token')}${moved ? ', moved' : ''}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
+    return h(
+      'button',
+      { type: 'button', class: 'sign', tabindex: passage === this.current ? 0 : -1, 'data-passage': passage, 'aria-label': label },
+      moved ? `${number} ${MOVED} moved` : number,
+    );
+  }
+}
+
+/**
+ * @param {HTMLElement | undefined} anchor
+ * @param {number} passage
+ * @returns {HTMLElement | null}
+ */
+function signOf(anchor, passage) {
+  return anchor?.querySelector(`button[data-passage="${passage}"]`) ?? null;
+}

@@ -1,0 +1,117 @@
+// From an address to what is shown. The page before stays until the next is ready, as it does between documents.
+
+import { announce, h, shell } from './dom.js';
+import { problemView } from './problem.js';
+
+/** @typedef {import('./dom.js').Child} Child */
+/**
+ * @typedef {object} Visit
+ * @property {URL} url
+ * @property {string[]} parts what the path's groups matched, decoded
+ * @property {AbortSignal} signal ends with the visit
+ */
+/**
+ * @typedef {object} View
+ * @property {string} title of the tab and of history
+ * @property {Child[]} body with one h1
+ * @property {boolean} [wide] takes the whole width of the window
+ * @property {() => void} [shown] called once the body is in the page
+ */
+/** @typedef {{ path: RegExp, nav?: string, view: (visit: Visit) => View | Promise<View> }} Route */
+
+/** @type {Route[]} */
+let routes = [];
+let visit = new AbortController();
+
+/** @param {Route[]} list */
+export function start(list) {
+  routes = list;
+  // Content comes later than the event that restores the position, so that is done here.
+  history.scrollRestoration = 'manual';
+  window.addEventListener('popstate', () => show('back'));
+  document.addEventListener('click', follow);
+  show('first');
+}
+
+/**
+ * Goes to an address of this page.
+ *
+ * @param {string} href
+ */
+export function go(href) {
+  rememberScroll();
+  history.pushState(null, '', href);
+  return show('forward');
+}
+
+/**
+ * Changes the address without a visit, as for a search that was shown already.
+ *
+ * @param {string} href
+ */
+export function rename(href) {
+  history.replaceState(history.state, '', href);
+}
+
+function rememberScroll() {
+  history.replaceState({ scroll: window.scrollY }, '');
+}
+
+/** A click on a link within the page, if nothing else was meant by it. @param {MouseEvent} event */
+function follow(event) {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
+  const url = new URL(link.href);
+  const isAnchor = link.getAttribute('href')?.startsWith('#');
+  if (url.origin !== location.origin || isAnchor || !routes.some((route) => route.path.test(url.pathname))) return;
+  event.preventDefault();
+  go(url.href);
+}
+
+/** @param {'first' | 'forward' | 'back'} way */
+async function show(way) {
+  visit.abort();
+  visit = new AbortController();
+  const { signal } = visit;
+  const main = shell('main');
+  main.setAttribute('aria-busy', 'true');
+  const view = await look(signal);
+  if (signal.aborted) return;
+  main.removeAttribute('aria-busy');
+  main.classList.toggle('wide', view.wide ?? false);
+  main.replaceChildren(h('div', { class: 'view' }, ...view.body));
+  document.title = `${view.title} · Minwise`;
+  window.scrollTo(0, way === 'back' ? (history.state?.scroll ?? 0) : 0);
+  if (way !== 'first') focusHeading(main);
+  view.shown?.();
+}
+
+/**
+ * @param {AbortSignal} signal
+ * @returns {Promise<View>}
+ */
+async function look(signal) {
+  const url = new URL(location.href);
+  const route = routes.find(({ path }) => path.test(url.pathname));
+  for (const link of document.querySelectorAll('nav[aria-label=Main] a')) {
+    const isCurrent = route?.nav === link.getAttribute('href');
+    if (isCurrent) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  try {
+    if (!route) throw new Error(`There is no page ${url.pathname}`);
+    const parts = (route.path.exec(url.pathname) ?? []).slice(1).map(decodeURIComponent);
+    return await route.view({ url, parts, signal });
+  } catch (error) {
+    if (!signal.aborted) announce(`Error: ${error instanceof Error ? error.message : error}`);
+    return problemView(error);
+  }
+}
+
+/** The next thing read is the heading of what is shown, and the next Tab goes on from there. @param {HTMLElement} main */
+function focusHeading(main) {
+  const heading = main.querySelector('h1');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus({ preventScroll: true });
+}

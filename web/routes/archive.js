@@ -1,0 +1,99 @@
+// `/archive`: the documents, with search.
+
+import { archiveHref, documentHref } from '../addresses.js';
+import { documents } from '../api.js';
+import { announce, h, name } from '../dom.js';
+import { count, counted, day } from '../format.js';
+import { metadataLine } from '../metadata.js';
+import { problemNotice, problemOf } from '../problem.js';
+import { rename } from '../router.js';
+
+/** @typedef {import('../router.js').Visit} Visit */
+/** @typedef {import('../types.js').Listed} Listed */
+/** @typedef {import('../types.js').Listing} Listing */
+
+/** Documents of a page. */
+const LIMIT = 50;
+/** Milliseconds after the last key before a search is made. */
+const PAUSE_MS = 250;
+
+/** @param {Visit} visit */
+export async function archive({ url, signal }) {
+  const input = h('input', { type: 'search', id: 'search', value: url.searchParams.get('search') ?? '', autocomplete: 'off', placeholder: 'Title, id or metadata' });
+  const after = url.searchParams.get('after');
+  const list = h('div', {}, ...listing(await documents({ search: input.value, after, limit: LIMIT }, signal), input.value, after));
+
+  let latest = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+  const search = async () => {
+    clearTimeout(pause);
+    latest += 1;
+    const mine = latest;
+    const wanted = input.value;
+    try {
+      const found = await documents({ search: wanted, limit: LIMIT }, signal);
+      // An answer that comes after that to a later search is not wanted any more.
+      if (mine !== latest) return;
+      list.replaceChildren(...listing(found, wanted, null));
+      rename(archiveHref({ search: wanted }));
+      announce(found.next === null ? counted(found.documents.length, 'document') : `More than ${counted(found.documents.length, 'document')}`);
+    } catch (error) {
+      if (!signal.aborted && mine === latest) list.replaceChildren(problemNotice(problemOf(error)));
+    }
+  };
+  input.addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(search, PAUSE_MS);
+  });
+  const form = h('form', { role: 'search', class: 'search' }, h('label', { for: 'search' }, 'Search'), input);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    search();
+  });
+  return { title: 'Archive', body: [h('h1', {}, 'Archive'), form, list] };
+}
+
+/**
+ * @param {Listing} found
+ * @param {string} search
+ * @param {string | null} after
+ */
+function listing({ documents: list, next }, search, after) {
+  if (list.length === 0) {
+    return [h('p', { class: 'empty' }, search === '' ? 'There are no documents yet. `minwise index add` puts some in.' : 'No document has that in its title, id or metadata.')];
+  }
+  const titles = ['Document', 'Characters', 'Shingles', 'Added'];
+  return [
+    h(
+      'div',
+      { class: 'table' },
+      h(
+        'table',
+        { class: 'rows' },
+        h('caption', { class: 'unseen' }, 'Documents of the archive'),
+        h('thead', {}, h('tr', {}, titles.map((title, at) => h('th', { scope: 'col', class: at > 0 ? 'number' : null }, title)))),
+        h('tbody', {}, ...list.map(row)),
+      ),
+    ),
+    (after !== null || next !== null) &&
+      h(
+        'nav',
+        { class: 'paging', 'aria-label': 'Pages' },
+        after !== null && h('a', { href: archiveHref({ search }), class: 'button' }, 'First page'),
+        next !== null && h('a', { href: archiveHref({ search, after: next }), class: 'button' }, 'Next page'),
+      ),
+  ].filter((node) => node !== false);
+}
+
+/** @param {Listed} document */
+function row({ id, title, metadata, characters, shingles, added }) {
+  return h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, h('a', { href: documentHref(id), class: 'title' }, name(title || id)), title && h('div', { class: 'soft id' }, name(id)), metadataLine(metadata)),
+    h('td', { class: 'number', 'data-name': 'Characters' }, count(characters)),
+    h('td', { class: 'number', 'data-name': 'Shingles' }, count(shingles)),
+    h('td', { class: 'number', 'data-name': 'Added' }, h('time', { datetime: added }, day(added))),
+  );
+}

@@ -1,0 +1,42 @@
+// `/document/{id}`: a document, and what resembles it.
+
+import { pairHref } from '../addresses.js';
+import { similar, wholeDocument } from '../api.js';
+import { h, name } from '../dom.js';
+import { count, day } from '../format.js';
+import { matchesView } from '../matches.js';
+import { metadataTerms } from '../metadata.js';
+import { TextView } from '../text-view.js';
+
+/** @typedef {import('../router.js').Visit} Visit */
+
+/** @param {Visit} visit */
+export async function documentPage({ parts: [id], signal }) {
+  const [document, answer] = await Promise.all([wholeDocument(id, signal), similar(id, signal)]);
+  const text = document.text === null ? null : new TextView(document.text, document.marks);
+  const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) => h('div', {}, h('dt', {}, term), h('dd', {}, value));
+  return {
+    title: document.title || id,
+    body: [
+      h('p', { class: 'over' }, 'Document'),
+      h('h1', {}, name(document.title || id)),
+      h(
+        'dl',
+        { class: 'terms' },
+        fact('Id', name(id)),
+        fact('Added', h('time', { datetime: document.added }, day(document.added))),
+        fact('Characters', count(document.characters)),
+        fact('Shingles', count(document.shingles)),
+        metadataTerms(document.metadata),
+      ),
+      h('section', {}, h('h2', {}, 'What resembles it'), ...matchesView(answer, 'this document', (match) => pairHref(id, match.id))),
+      h(
+        'section',
+        {},
+        h('h2', {}, 'Text'),
+        text ? h('div', { class: 'sheet' }, text.element) : h('p', { class: 'notice' }, 'The archive keeps no text of its documents.'),
+      ),
+    ],
+    shown: () => text?.draw(signal),
+  };
+}

@@ -1,0 +1,99 @@
+// `/overview`: the archive in numbers.
+
+import { stats } from '../api.js';
+import { h } from '../dom.js';
+import { bytes, count, counted } from '../format.js';
+import { histogram } from '../histogram.js';
+
+/** @typedef {import('../router.js').Visit} Visit */
+/** @typedef {import('../types.js').Stats} Stats */
+
+/** @param {Visit} visit */
+export async function overview({ signal }) {
+  const archive = await stats(signal);
+  const figure = (/** @type {string} */ term, /** @type {string} */ value) => h('div', {}, h('dt', {}, term), h('dd', {}, value));
+  return {
+    title: 'Overview',
+    body: [
+      h('h1', {}, 'Overview'),
+      h(
+        'dl',
+        { class: 'figures' },
+        figure('Documents', count(archive.documents)),
+        figure('Text', bytes(archive.text_bytes)),
+        figure('On disk', bytes(archive.disk_bytes)),
+        figure('Shortest passage found for certain', counted(archive.passage, 'token')),
+      ),
+      h('section', {}, h('h2', {}, 'Similarities'), similarities(archive.similarities)),
+      archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month),
+      h(
+        'section',
+        {},
+        h('h2', {}, 'Settings'),
+        h(
+          'dl',
+          { class: 'terms' },
+          figure('Spec', archive.spec),
+          figure('Bands and rows', `${count(archive.bands)} × ${count(archive.rows)}`),
+          figure('Texts', archive.text_kept ? 'kept' : 'not kept'),
+          figure('Changes so far', count(archive.sequence)),
+          figure('Version', archive.version),
+        ),
+      ),
+    ],
+  };
+}
+
+/** @param {Stats['similarities']} sampled */
+function similarities(sampled) {
+  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'No pairs were sampled yet.');
+  const { buckets } = sampled;
+  const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
+  const caption = `Pairs by similarity, among ${counted(sampled.documents_sampled, 'document')}`;
+  const bars = buckets.map(({ from, to, pairs }) => ({ from, to, count: pairs }));
+  return h(
+    'div',
+    { class: 'panel' },
+    histogram(bars, caption, {
+      label: 'Threshold',
+      value: least + step * Math.floor(buckets.length / 2),
+      // Within a bar nothing is known, so the slider goes from bar to bar.
+      step,
+      most: buckets[buckets.length - 1].from,
+      counts: (threshold) => {
+        const first = Math.round((threshold - least) / step);
+        const reach = buckets.slice(first).reduce((sum, bucket) => sum + bucket.pairs, 0);
+        return { reach, noun: reach === 1 ? 'pair' : 'pairs' };
+      },
+    }),
+  );
+}
+
+/** @param {{ month: string, documents: number }[]} list */
+function months(list) {
+  const most = Math.max(...list.map((month) => month.documents));
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Added by month'),
+    h(
+      'div',
+      { class: 'table' },
+      h(
+        'table',
+        { class: 'rows months' },
+        h('caption', { class: 'unseen' }, 'Documents added by month'),
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Month'), h('th', { scope: 'col', class: 'number' }, 'Documents'))),
+        h(
+          'tbody',
+          {},
+          list.map(({ month, documents }) => {
+            const cell = h('td', { class: 'number share', 'data-name': 'Documents' }, count(documents));
+            cell.style.setProperty('--share', String(documents / most));
+            return h('tr', {}, h('th', { scope: 'row' }, month), cell);
+          }),
+        ),
+      ),
+    ),
+  );
+}

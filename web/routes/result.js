@@ -1,0 +1,72 @@
+// `/check`: what the last check found.
+
+import { checkedPairHref, resultHref } from '../addresses.js';
+import { lastChecks, titleOf } from '../checks.js';
+import { announce, h, name } from '../dom.js';
+import { counted } from '../format.js';
+import { matchesView } from '../matches.js';
+import { problemNotice } from '../problem.js';
+
+/** @typedef {import('../checks.js').Checked} Checked */
+/** @typedef {import('../router.js').Visit} Visit */
+
+/** @param {Visit} visit */
+export function result({ url }) {
+  const checks = lastChecks();
+  const at = Number(url.searchParams.get('checked') ?? 0);
+  const checked = checks[at];
+  const again = h('p', { class: 'back' }, h('a', { href: '/' }, '← Check another document'));
+  if (!checked) {
+    return {
+      title: 'Check',
+      body: [h('h1', {}, 'No result here'), h('p', { class: 'lead' }, 'A submission and what was found for it are forgotten when the page is left or loaded again.'), again],
+    };
+  }
+  const title = titleOf(checked);
+  return {
+    title,
+    body: [again, checks.length > 1 && list(checks, at), h('p', { class: 'over' }, 'Checked'), h('h1', {}, name(title)), ...found(checked, at)],
+    shown: () => announce(outcome(checked)),
+  };
+}
+
+/** @param {Checked} checked */
+function outcome(checked) {
+  if ('problem' in checked) return checked.problem.title;
+  return checked.answer.matches.length === 0 ? 'No match' : counted(checked.answer.matches.length, 'match', 'matches');
+}
+
+/**
+ * @param {Checked} checked
+ * @param {number} at
+ */
+function found(checked, at) {
+  if ('problem' in checked) return [problemNotice(checked.problem)];
+  const { answer } = checked;
+  return [
+    h('p', { class: 'lead' }, `${outcome(checked)} in the archive. `, h('span', { class: 'soft' }, `${counted(answer.query.characters, 'character')}, ${counted(answer.query.shingles, 'shingle')}`)),
+    ...matchesView(answer, 'the submission', (match) => checkedPairHref(at, match.id)),
+  ];
+}
+
+/**
+ * @param {Checked[]} checks
+ * @param {number} current
+ */
+function list(checks, current) {
+  return h(
+    'nav',
+    { class: 'checked', 'aria-label': 'Checked documents' },
+    h(
+      'ol',
+      {},
+      checks.map((checked, at) =>
+        h(
+          'li',
+          {},
+          h('a', { href: resultHref(at), 'aria-current': at === current ? 'true' : null }, name(titleOf(checked)), ' ', h('span', { class: 'soft' }, 'problem' in checked ? 'not checked' : outcome(checked))),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,199 @@
+// A text with its passages, drawn in chunks, so that a hundred pages neither take long to come nor to scroll.
+//
+// Chunks are built a few milliseconds at a time and, by `content-visibility`, laid out when they come into view. Until
+// then a chunk has a height that is estimated from its characters.
+
+import { h, visible } from './dom.js';
+import { placeName, placeSign } from './format.js';
+import { language } from './language.js';
+import { paragraphs } from './paragraphs.js';
+import { stringOffsets } from './offsets.js';
+
+/** @typedef {import('./paragraphs.js').Paragraph} Paragraph */
+/** @typedef {import('./paragraphs.js').Piece} Piece */
+/** @typedef {import('./types.js').Mark} Mark */
+/** @typedef {import('./types.js').Place} Place */
+/** @typedef {import('./types.js').Range} Range */
+/**
+ * @typedef {object} Drawing How the passages of a text are drawn.
+ * @property {(passage: number) => string} style the classes of a passage
+ * @property {(passage: number) => Node} sign what stands where a passage begins
+ */
+
+/** Characters of a chunk. */
+const CHUNK = 3000;
+/** Milliseconds that chunks are built without a pause: less than a frame. */
+const SLICE_MS = 8;
+
+export class TextView {
+  /** Where each passage begins. @type {Map<number, HTMLElement>} */
+  anchors = new Map();
+  /** All that is drawn as part of a passage. @type {Map<number, HTMLElement[]>} */
+  marks = new Map();
+  #text;
+  #places;
+  #ranges;
+  #drawing;
+
+  /**
+   * @param {string} text
+   * @param {Mark[]} marks
+   * @param {Range[]} ranges of the passages, in bytes
+   * @param {Drawing} [drawing]
+   */
+  constructor(text, marks, ranges = [], drawing = undefined) {
+    const offsets = stringOffsets(text, [...ranges.flat(), ...marks.map((mark) => mark.offset)]);
+    this.#text = text;
+    this.#drawing = drawing;
+    this.#ranges = ranges.map((_, passage) => /** @type {Range} */ ([offsets[2 * passage], offsets[2 * passage + 1]]));
+    this.#places = marks.map(({ place }, at) => ({ at: offsets[2 * ranges.length + at], place }));
+    this.element = h('div', { class: marks.length > 0 ? 'text placed' : 'text', lang: language(text) });
+  }
+
+  /** The length of the text, in the units of `range`. */
+  get length() {
+    return this.#text.length;
+  }
+
+  /**
+   * Where a passage is in the string.
+   *
+   * @param {number} passage
+   */
+  range(passage) {
+    return this.#ranges[passage];
+  }
+
+  /**
+   * The beginning of a passage.
+   *
+   * @param {number} passage
+   * @param {number} most characters
+   */
+  excerpt(passage, most) {
+    const [start, end] = this.#ranges[passage];
+    const words = this.#text.slice(start, Math.min(end, start + most)).replace(/\s+/gu, ' ');
+    return end > start + most ? `${words.toWellFormed()}…` : words;
+  }
+
+  /**
+   * The place that a passage begins in.
+   *
+   * @param {number} passage
+   * @returns {Place | null}
+   */
+  place(passage) {
+    const [start] = this.#ranges[passage];
+    return this.#places.findLast(({ at }) => at <= start)?.place ?? null;
+  }
+
+  /**
+   * Draws the text. The first chunks are there at once.
+   *
+   * @param {AbortSignal} signal
+   * @returns {Promise<void>} resolves when all of it is drawn
+   */
+  async draw(signal) {
+    const columns = this.#columns();
+    let since = performance.now();
+    for (const chunk of chunks(paragraphs(this.#text, this.#ranges, this.#places))) {
+      if (signal.aborted) return;
+      this.element.append(this.#chunk(chunk, columns));
+      if (performance.now() - since > SLICE_MS) {
+        await new Promise((resolve) => setTimeout(resolve));
+        since = performance.now();
+      }
+    }
+  }
+
+  /** How many narrow characters a line takes. */
+  #columns() {
+    const probe = h('span', {}, '0'.repeat(20));
+    this.element.append(probe);
+    const width = probe.getBoundingClientRect().width / 20;
+    const { width: whole } = this.element.getBoundingClientRect();
+    probe.remove();
+    return Math.max(10, whole / (width || 8));
+  }
+
+  /**
+   * @param {Paragraph[]} list
+   * @param {number} columns
+   */
+  #chunk(list, columns) {
+    let lines = 0;
+    const chunk = h('div', { class: 'chunk' });
+    for (const paragraph of list) {
+      chunk.append(this.#paragraph(paragraph));
+      lines += Math.ceil(this.#width(paragraph) / columns) + (paragraph.isApart ? 0.6 : 0);
+    }
+    chunk.style.setProperty('--lines', lines.toFixed(1));
+    return chunk;
+  }
+
+  /** The width of a paragraph in narrow characters. @param {Paragraph} paragraph */
+  #width({ start, end }) {
+    const text = this.#text.slice(start, end);
+    // Full-width characters take the room of two. Letters are a tenth narrower than digits on average.
+    const full = language(text) === '' ? 0 : (text.match(/[\u1100-\u11ff\u2e80-\uffef]/g)?.length ?? 0);
+    return 0.9 * (text.length - full) + 1.8 * full;
+  }
+
+  /** @param {Paragraph} paragraph */
+  #paragraph({ isApart, pieces }) {
+    const node = h('p', { class: isApart ? 'apart' : null, dir: 'auto' });
+    pieces.forEach((piece, at) => {
+      if (piece.place) node.append(placeLabel(piece.place, at === 0));
+      node.append(this.#piece(piece));
+    });
+    return node;
+  }
+
+  /** @param {Piece} piece */
+  #piece({ start, end, passage, begins }) {
+    const text = visible(this.#text.slice(start, end));
+    if (passage === null || !this.#drawing) return text;
+    const mark = h('mark', { class: this.#drawing.style(passage), 'data-passage': passage });
+    for (const begun of begins) {
+      mark.append(this.#drawing.sign(begun));
+      this.anchors.set(begun, mark);
+    }
+    mark.append(text);
+    const marks = this.marks.get(passage);
+    if (marks) marks.push(mark);
+    else this.marks.set(passage, [mark]);
+    return mark;
+  }
+}
+
+/**
+ * The number of a page or a paragraph, in the margin if it begins with a line.
+ *
+ * @param {Place} place
+ * @param {boolean} inMargin
+ */
+function placeLabel(place, inMargin) {
+  return h('span', { class: inMargin ? 'place margin' : 'place', title: placeName(place) }, placeSign(place));
+}
+
+/**
+ * Paragraphs that are drawn together.
+ *
+ * @param {Paragraph[]} list
+ * @returns {Generator<Paragraph[]>}
+ */
+function* chunks(list) {
+  /** @type {Paragraph[]} */
+  let chunk = [];
+  let size = 0;
+  for (const paragraph of list) {
+    chunk.push(paragraph);
+    size += paragraph.end - paragraph.start;
+    if (size >= CHUNK) {
+      yield chunk;
+      chunk = [];
+      size = 0;
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}

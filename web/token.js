@@ -1,0 +1,77 @@
+// The token that a server may ask for: typed into a dialog, kept as long as the tab is open.
+
+import { h, shell } from './dom.js';
+
+const KEY = 'minwise-token';
+
+/** The answer that is being waited for, so that calls at the same moment ask once. @type {Promise<void> | null} */
+let asked = null;
+
+/** The token, if one was given. */
+export function token() {
+  return sessionStorage.getItem(KEY);
+}
+
+/**
+ * Resolves when there is another token than the one that was refused.
+ *
+ * @param {string | null} refused the token that the server did not take, if there was one
+ * @param {Error} problem thrown if no token is given
+ * @returns {Promise<void>}
+ */
+export function askForToken(refused, problem) {
+  if (token() !== refused) return Promise.resolve();
+  asked ??= ask(refused !== null, problem).finally(() => {
+    asked = null;
+  });
+  return asked;
+}
+
+/**
+ * @param {boolean} wasRefused
+ * @param {Error} problem
+ * @returns {Promise<void>}
+ */
+function ask(wasRefused, problem) {
+  return new Promise((resolve, reject) => {
+    const input = h('input', {
+      type: 'password',
+      id: 'token',
+      required: true,
+      // What a header can carry.
+      pattern: '[!-~]+',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      'aria-describedby': 'token-note',
+    });
+    const note = wasRefused
+      ? 'The server did not take that token. See whether it is complete.'
+      : 'It is kept until this tab is closed, and sent to this server only.';
+    const dialog = h(
+      'dialog',
+      { class: 'token', 'aria-labelledby': 'token-title' },
+      h(
+        'form',
+        { method: 'dialog' },
+        h('h2', { id: 'token-title' }, 'This archive asks for a token'),
+        h('label', { for: 'token' }, 'Token'),
+        input,
+        h('p', { id: 'token-note', class: wasRefused ? 'bad' : 'soft' }, note),
+        h(
+          'div',
+          { class: 'buttons' },
+          h('button', { type: 'submit', value: 'given', class: 'primary' }, 'Continue'),
+          h('button', { type: 'submit', formnovalidate: true, value: '' }, 'Cancel'),
+        ),
+      ),
+    );
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      if (dialog.returnValue !== 'given') return reject(problem);
+      sessionStorage.setItem(KEY, input.value);
+      return resolve();
+    });
+    shell('dialogs').append(dialog);
+    dialog.showModal();
+  });
+}

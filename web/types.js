@@ -1,0 +1,103 @@
+// What the server answers, as types. API.md says what they mean.
+
+/** @typedef {{ page: number } | { slide: number } | { chapter: number } | { paragraph: number }} Place */
+/** @typedef {{ offset: number, place: Place }} Mark */
+/** @typedef {Record<string, unknown>} Metadata */
+/** @typedef {[start: number, end: number]} Range */
+
+/**
+ * @typedef {object} Listed A document in a list.
+ * @property {string} id
+ * @property {string | null} title
+ * @property {Metadata} metadata
+ * @property {number} characters
+ * @property {number} shingles
+ * @property {string} added
+ */
+/** @typedef {Listed & { text: string | null, marks: Mark[] }} Whole */
+/** @typedef {{ documents: Listed[], next: string | null }} Listing */
+
+/**
+ * @typedef {object} Match A document of the archive that shares text with the one that was checked.
+ * @property {string} id
+ * @property {string | null} title
+ * @property {Metadata} metadata
+ * @property {number} similarity
+ * @property {number} containment_of_query
+ * @property {number} containment_of_document
+ * @property {number | null} weighted
+ * @property {number} longest_passage
+ * @property {number} shared_tokens
+ * @property {{ query: Range, document: Range, tokens: number, moved: boolean }[]} passages
+ */
+/** @typedef {{ id?: string, title: string | null, characters: number, shingles: number, text: string | null, marks: Mark[] }} Query */
+/**
+ * @typedef {object} Answer What a check found.
+ * @property {Query} query
+ * @property {Match[]} matches
+ * @property {number} candidates
+ * @property {number} not_looked_at
+ * @property {number} elapsed_ms
+ * @property {string} spec
+ */
+/**
+ * @typedef {object} Options How a check is to be made.
+ * @property {string} [title]
+ * @property {number} [threshold]
+ * @property {number} [containment]
+ * @property {number} [top]
+ * @property {string[]} [exclude]
+ * @property {Metadata} [metadata]
+ * @property {number} [max_df]
+ * @property {boolean} [ignore_quotations]
+ * @property {boolean} [ignore_references]
+ * @property {string} [since]
+ * @property {string} [until]
+ */
+
+/** @typedef {{ id: string | null, title: string | null, text: string | null, marks: Mark[], metadata: Metadata }} Side */
+/** @typedef {{ left: Range, right: Range, tokens: number, moved: boolean }} Passage */
+/**
+ * @typedef {object} Pair
+ * @property {Side} left
+ * @property {Side} right
+ * @property {number} similarity
+ * @property {number} containment_of_left
+ * @property {number} containment_of_right
+ * @property {Passage[]} passages
+ */
+
+/** @typedef {{ from: number, to: number, pairs: number }} Bucket */
+/**
+ * @typedef {object} Stats
+ * @property {number} documents
+ * @property {number} text_bytes
+ * @property {number} disk_bytes
+ * @property {string} spec
+ * @property {number} passage
+ * @property {number} bands
+ * @property {number} rows
+ * @property {boolean} text_kept
+ * @property {number} sequence
+ * @property {string} version
+ * @property {{ buckets: Bucket[], documents_sampled: number } | null} similarities
+ * @property {{ month: string, documents: number }[]} [added_by_month]
+ */
+
+/** @typedef {{ id: string, title: string | null, similarity: number }} Member */
+/** @typedef {{ size: number, keeper: string, members: Member[] }} Cluster */
+/** @typedef {{ clusters: Cluster[], threshold: number }} Clusters */
+/** @typedef {{ code: string, title: string, detail?: string | null, hint?: string | null, status: number }} ProblemBody */
+/**
+ * @template Result
+ * @typedef {object} Job
+ * @property {string} id
+ * @property {string} kind
+ * @property {'queued' | 'running' | 'done' | 'failed'} state
+ * @property {number} done
+ * @property {number} total
+ * @property {Result | null} result
+ * @property {ProblemBody | null} error
+ */
+
+export {};

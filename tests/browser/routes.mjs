@@ -1,0 +1,59 @@
+// Every route with something on it, for tests and screenshots.
+
+import { submission } from './fixtures.mjs';
+
+/** Waits until a route is there: its heading, and nothing under way. */
+export async function settled(page) {
+  await page.waitForSelector('main:not([aria-busy]) h1');
+}
+
+/** Checks the submission by hand and shows what was found. */
+export async function checkSubmission(page) {
+  await page.goto('/');
+  await settled(page);
+  await page.fill('#text', submission());
+  await page.click('text=Options');
+  await page.fill('input[type=number] >> nth=0', '0.05');
+  await page.fill('input[type=number] >> nth=1', '0.05');
+  await page.click('button.primary');
+  await page.waitForURL('**/check');
+  await settled(page);
+}
+
+const pair = (left, right) => `/pair?${new URLSearchParams({ left, right })}`;
+const visit = (address) => async (page) => {
+  await page.goto(address);
+  await settled(page);
+};
+const drawn = (address) => async (page) => {
+  await visit(address)(page);
+  await page.waitForSelector('.compare[data-drawn]');
+};
+
+/** Names of routes and how to come to them. */
+export const ROUTES = {
+  check: visit('/'),
+  'check-options': async (page) => {
+    await visit('/')(page);
+    await page.click('text=Options');
+  },
+  result: checkSubmission,
+  'checked-pair': async (page) => {
+    await checkSubmission(page);
+    await page.click('a.title >> nth=0');
+    await page.waitForSelector('.compare[data-drawn]');
+  },
+  pair: drawn(pair('2021/0417', '2023/1102')),
+  'pair-chinese': drawn(pair('zh-2023-001', 'zh-2024-118')),
+  'pair-long': drawn(pair('long/0', 'long/1')),
+  archive: visit('/archive'),
+  document: visit(`/document/${encodeURIComponent('2021/0417')}`),
+  clusters: visit('/clusters'),
+  'clusters-found': async (page) => {
+    await visit('/clusters')(page);
+    await page.click('button.primary');
+    await page.waitForSelector('.clusters');
+  },
+  overview: visit('/overview'),
+  missing: visit('/document/nowhere'),
+};

@@ -24,3 +24,16 @@ export function lastChecks() {
 export function titleOf(checked) {
   return ('answer' in checked && checked.answer.query.title) || checked.name;
 }
+
+/** The longest first line of a text that passes for its title. */
+const TITLE = 120;
+
+/**
+ * What a pasted text is called: its first line, if that is short.
+ *
+ * @param {string} text
+ */
+export function nameOf(text) {
+  const [line] = text.trim().split('\n', 1);
+  return line.length <= TITLE ? line : 'Pasted text';
+}

@@ -25,17 +25,18 @@ export function compareView(passages, signal) {
   };
   const [left, right] = [pane('left'), pane('right')];
   const element = h('div', { class: 'compare' }, passages.count > 0 && toolbar(passages, signal), h('div', { class: 'panes' }, left.node, map.element, right.node));
-  const shown = async () => {
+  /** Draws both texts once the panes are in the page. */
+  const drawn = async () => {
     const { views } = passages;
-    const drawn = [views.left.draw(signal), views.right.draw(signal)];
+    const both = [views.left.draw(signal), views.right.draw(signal)];
     passages.begin();
-    await Promise.all(drawn);
+    await Promise.all(both);
     if (signal.aborted) return;
     left.look();
     right.look();
     element.toggleAttribute('data-drawn', true);
   };
-  return { element, shown };
+  return { element, drawn };
 }
 
 /**
@@ -53,8 +54,8 @@ function toolbar(passages, signal) {
   return h(
     'div',
     { class: 'toolbar', role: 'group', 'aria-label': 'Passages' },
-    h('button', { type: 'button', click: () => passages.step(-1) }, '↑ Previous'),
-    h('button', { type: 'button', click: () => passages.step(1) }, '↓ Next'),
+    h('button', { type: 'button', click: () => passages.step(-1) }, '↑', h('span', { class: 'word' }, 'Previous')),
+    h('button', { type: 'button', click: () => passages.step(1) }, '↓', h('span', { class: 'word' }, 'Next')),
     now,
     h('div', { class: 'tick keys' }, keys, h('label', { for: 'keys' }, 'Keys ', h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p'))),
   );

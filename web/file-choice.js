@@ -9,17 +9,24 @@ const ENDINGS = '.docx,.odt,.pdf,.html,.htm,.md,.txt,.pptx,.epub';
 export class FileChoice {
   /** @type {File[]} */
   list = [];
-  element = h('ul', { class: 'files', 'aria-label': 'Files to check' });
+  #chosen = h('ul', { class: 'files', 'aria-label': 'Files to check' });
   #input = h('input', { type: 'file', multiple: true, accept: ENDINGS, hidden: true, 'aria-hidden': 'true', tabindex: -1 });
-  button = h('button', { type: 'button', click: () => this.#input.click() }, 'Choose files', this.#input);
+  #button = h('button', { type: 'button', click: () => this.#input.click() }, 'Choose files');
+  element = h(
+    'div',
+    { class: 'drop' },
+    h('p', {}, h('strong', {}, 'Or drop files on this page')),
+    h('p', { class: 'soft' }, 'Word, PDF, OpenDocument, HTML, Markdown, plain text. Several are checked one after the other.'),
+    this.#button,
+    this.#input,
+    this.#chosen,
+  );
 
   constructor() {
     this.#input.addEventListener('change', () => {
       this.#add([...(this.#input.files ?? [])]);
       this.#input.value = '';
     });
-    // The dialog is opened by a click on the input, which is one on the button too.
-    this.#input.addEventListener('click', (event) => event.stopPropagation());
   }
 
   /**
@@ -65,9 +72,9 @@ export class FileChoice {
     const take = (/** @type {File} */ file) => {
       this.list = this.list.filter((other) => other !== file);
       this.#draw();
-      this.button.focus();
+      this.#button.focus();
     };
-    this.element.replaceChildren(
+    this.#chosen.replaceChildren(
       ...this.list.map((file) =>
         h(
           'li',

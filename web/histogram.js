@@ -8,6 +8,7 @@ import { count, share } from './format.js';
  * @typedef {object} Threshold
  * @property {string} label of the slider
  * @property {number} value at first
+ * @property {boolean} [logarithmic] whether bars grow with the logarithm of what they count
  * @property {number} step
  * @property {number} [most] the highest threshold, if that is not the end of the bars
  * @property {(threshold: number) => { reach: number, noun: string }} counts how many reach a threshold
@@ -39,11 +40,11 @@ export function barsOf(values, bars = 20) {
  * @param {string} caption
  * @param {Threshold} threshold
  */
-export function histogram(bars, caption, { label, value, step, most, counts, changed }) {
+export function histogram(bars, caption, { label, value, logarithmic = false, step, most, counts, changed }) {
   made += 1;
   const id = `threshold-${made}`;
   const [least, end] = [bars[0].from, bars[bars.length - 1].to];
-  const drawing = draw(bars, caption);
+  const drawing = draw(bars, caption, logarithmic);
   const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
   // As long as the bars that it can reach, so that the thumb is below the line.
   input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
@@ -82,13 +83,15 @@ function ticks(least, end) {
 /**
  * @param {Bar[]} bars
  * @param {string} caption
+ * @param {boolean} logarithmic
  */
-function draw(bars, caption) {
-  const top = Math.max(1, ...bars.map((bar) => bar.count));
+function draw(bars, caption, logarithmic) {
+  const scale = (/** @type {number} */ count) => (logarithmic ? Math.log1p(count) : count);
+  const top = scale(Math.max(1, ...bars.map((bar) => bar.count)));
   const [least, end] = [bars[0].from, bars[bars.length - 1].to];
   const x = (/** @type {number} */ value) => ((value - least) / (end - least)) * 1000;
   const shapes = bars.map((bar) => {
-    const height = bar.count === 0 ? 0 : Math.max(LEAST, (bar.count / top) * (HEIGHT - 4));
+    const height = bar.count === 0 ? 0 : Math.max(LEAST, (scale(bar.count) / top) * (HEIGHT - 4));
     const title = svg('title', {}, `${share(bar.from)} to ${share(bar.to)}: ${count(bar.count)}`);
     return svg('rect', { x: x(bar.from) + 2, width: x(bar.to) - x(bar.from) - 4, y: HEIGHT - height, height }, title);
   });

@@ -15,17 +15,17 @@ const QUIET_MS = 600;
 
 /**
  * @param {Answer} answer
- * @param {string} self what the document is called beside the others
+ * @param {{ self: string, other: string }} called what the document and one of the others are called
  * @param {(match: Match) => string} pairHref
  */
-export function matchesView(answer, self, pairHref) {
+export function matchesView(answer, { self, other }, pairHref) {
   const { matches } = answer;
   if (matches.length === 0) return [h('p', { class: 'empty' }, `Nothing in the archive shares enough text with ${self}.`), facts(answer)];
   /** @type {Measure[]} */
   const measures = [
     { name: 'Similarity', of: (match) => match.similarity },
     { name: `Share of ${self}`, of: (match) => match.containment_of_query },
-    { name: 'Share of the document', of: (match) => match.containment_of_document },
+    { name: `Share of ${other}`, of: (match) => match.containment_of_document },
   ];
   if (matches.some((match) => match.weighted !== null)) measures.push({ name: 'Weighted', of: (match) => match.weighted ?? 0 });
 

@@ -29,7 +29,7 @@ export function metadataLine(metadata) {
   return h(
     'ul',
     { class: 'fields' },
-    few.map(([field, value]) => h('li', {}, h('span', { class: 'field' }, name(field)), ' ', name(words(value)))),
+    few.map(([field, value]) => h('li', {}, h('span', { class: 'key' }, name(field)), ' ', name(words(value)))),
   );
 }
 

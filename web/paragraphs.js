@@ -18,24 +18,25 @@
  * @property {Piece[]} pieces
  */
 
-/** A line longer than this was not wrapped by hand, so what follows it is another paragraph. */
+/** A line wider than this was not wrapped by hand, so what follows it is another paragraph. Full width counts twice. */
 const HAND_WRAPPED = 120;
 /** Lines longer than this are drawn as several blocks: the browser lays out a block as a whole. */
 const BLOCK = 4000;
+const LINE_END = /[\n\f]/g;
 
 /**
- * The paragraphs of a text with their pieces.
+ * The paragraphs of a text with their pieces, one after the other, so that the first can be drawn before the last is cut.
  *
  * @param {string} text
  * @param {[start: number, end: number][]} ranges of the passages, as offsets into the string; they may overlap
  * @param {PlaceAt[]} places ascending
- * @returns {Paragraph[]}
+ * @returns {Generator<Paragraph>}
  */
-export function paragraphs(text, ranges, places) {
+export function* paragraphs(text, ranges, places) {
   const cuts = coloured(ranges);
-  const list = [];
   let cut = 0;
   let place = 0;
+  let isFirst = true;
   let isApart = false;
   for (const { start, end, startsLine, endsLine } of blocks(text)) {
     /** @type {Piece[]} */
@@ -59,11 +60,11 @@ export function paragraphs(text, ranges, places) {
       at = stop;
     }
     if (!isBlank) {
-      list.push({ start, end, isApart: isApart || (startsLine && pieces[0].place !== null), pieces });
-      isApart = endsLine && end - start > HAND_WRAPPED;
+      yield { start, end, isApart: !isFirst && (isApart || (startsLine && pieces[0].place !== null)), pieces };
+      isFirst = false;
+      isApart = endsLine && textWidth(text.slice(start, end)) > HAND_WRAPPED;
     } else isApart = true;
   }
-  return list;
 }
 
 /**
@@ -94,15 +95,30 @@ function coloured(ranges) {
 }
 
 /**
- * The lines of a text without their ends, long ones in several parts.
+ * The width of a text in characters of half width.
+ *
+ * @param {string} text
+ */
+export function textWidth(text) {
+  let width = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // Han and its punctuation, kana, Hangul, full-width forms; half a surrogate pair has half the width.
+    if (unit >= 0x2e80 && (unit < 0xd800 || unit >= 0xf900)) width += 1;
+  }
+  return width;
+}
+
+/**
+ * The lines of a text without their ends, which the end of a page is too; long ones in several parts.
  *
  * @param {string} text
  * @returns {Generator<{ start: number, end: number, startsLine: boolean, endsLine: boolean }>}
  */
 function* blocks(text) {
   for (let line = 0; line < text.length; ) {
-    const found = text.indexOf('\n', line);
-    const lineEnd = found === -1 ? text.length : found;
+    LINE_END.lastIndex = line;
+    const lineEnd = LINE_END.exec(text)?.index ?? text.length;
     let start = line;
     do {
       const end = lineEnd - start <= BLOCK ? lineEnd : blockEnd(text, start);

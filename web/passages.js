@@ -150,12 +150,13 @@ export class Passages extends EventTarget {
    */
   #sign(passage, side) {
     const { tokens, moved } = this.#passages[passage];
-    const number = count(passage + 1);
-    const label = `Passage ${number}, ${counted(tokens, 'token')}${moved ? ', moved' : ''}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
+    const shown = moved ? `${count(passage + 1)} ${MOVED} moved` : count(passage + 1);
+    // What is read out begins with what is seen, so that it can be called by voice.
+    const label = `Passage ${shown}, ${counted(tokens, 'token')}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
     return h(
       'button',
       { type: 'button', class: 'sign', tabindex: passage === this.current ? 0 : -1, 'data-passage': passage, 'aria-label': label },
-      moved ? `${number} ${MOVED} moved` : number,
+      shown,
     );
   }
 }

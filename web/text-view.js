@@ -6,7 +6,7 @@
 import { h, visible } from './dom.js';
 import { placeName, placeSign } from './format.js';
 import { language } from './language.js';
-import { paragraphs } from './paragraphs.js';
+import { paragraphs, textWidth } from './paragraphs.js';
 import { stringOffsets } from './offsets.js';
 
 /** @typedef {import('./paragraphs.js').Paragraph} Paragraph */
@@ -22,6 +22,8 @@ import { stringOffsets } from './offsets.js';
 
 /** Characters of a chunk. */
 const CHUNK = 3000;
+/** Characters of which the width is measured. */
+const PROBE = 200;
 /** Milliseconds that chunks are built without a pause: less than a frame. */
 const SLICE_MS = 8;
 
@@ -106,14 +108,15 @@ export class TextView {
     }
   }
 
-  /** How many narrow characters a line takes. */
+  /** How many characters of half width a line takes, by the width of some text as it is drawn. */
   #columns() {
-    const probe = h('span', {}, '0'.repeat(20));
-    this.element.append(probe);
-    const width = probe.getBoundingClientRect().width / 20;
-    const { width: whole } = this.element.getBoundingClientRect();
-    probe.remove();
-    return Math.max(10, whole / (width || 8));
+    const probe = h('span', { class: 'probe' }, this.#text.slice(0, PROBE).replace(/\s/gu, ' '));
+    const chunk = h('div', { class: 'chunk' }, h('p', {}, probe));
+    this.element.append(chunk);
+    const width = probe.getBoundingClientRect().width / Math.max(1, textWidth(probe.textContent ?? ''));
+    const line = chunk.firstElementChild?.getBoundingClientRect().width ?? 0;
+    chunk.remove();
+    return Math.max(10, line / (width || 8));
   }
 
   /**
@@ -125,18 +128,11 @@ export class TextView {
     const chunk = h('div', { class: 'chunk' });
     for (const paragraph of list) {
       chunk.append(this.#paragraph(paragraph));
-      lines += Math.ceil(this.#width(paragraph) / columns) + (paragraph.isApart ? 0.6 : 0);
+      const width = textWidth(this.#text.slice(paragraph.start, paragraph.end));
+      lines += Math.ceil(width / columns) + (paragraph.isApart ? 0.6 : 0);
     }
     chunk.style.setProperty('--lines', lines.toFixed(1));
     return chunk;
-  }
-
-  /** The width of a paragraph in narrow characters. @param {Paragraph} paragraph */
-  #width({ start, end }) {
-    const text = this.#text.slice(start, end);
-    // Full-width characters take the room of two. Letters are a tenth narrower than digits on average.
-    const full = language(text) === '' ? 0 : (text.match(/[\u1100-\u11ff\u2e80-\uffef]/g)?.length ?? 0);
-    return 0.9 * (text.length - full) + 1.8 * full;
   }
 
   /** @param {Paragraph} paragraph */
@@ -155,7 +151,8 @@ export class TextView {
     if (passage === null || !this.#drawing) return text;
     const mark = h('mark', { class: this.#drawing.style(passage), 'data-passage': passage });
     for (const begun of begins) {
-      mark.append(this.#drawing.sign(begun));
+      // The joiner keeps the sign with the word behind it.
+      mark.append(this.#drawing.sign(begun), h('span', { class: 'joiner', 'aria-hidden': 'true' }, '\u2060'));
       this.anchors.set(begun, mark);
     }
     mark.append(text);
@@ -179,7 +176,7 @@ function placeLabel(place, inMargin) {
 /**
  * Paragraphs that are drawn together.
  *
- * @param {Paragraph[]} list
+ * @param {Iterable<Paragraph>} list
  * @returns {Generator<Paragraph[]>}
  */
 function* chunks(list) {

@@ -1,7 +1,7 @@
 // `/`: a text or files to check against the archive.
 
 import { check as ask, Problem } from '../api.js';
-import { rememberChecks } from '../checks.js';
+import { nameOf, rememberChecks } from '../checks.js';
 import { resultHref } from '../addresses.js';
 import { announce, h } from '../dom.js';
 import { FileChoice } from '../file-choice.js';
@@ -17,7 +17,7 @@ import { go } from '../router.js';
 export function check({ signal }) {
   const files = new FileChoice();
   const options = checkOptions();
-  const text = h('textarea', { id: 'text', rows: 12, spellcheck: 'false', dir: 'auto', 'aria-describedby': 'text-note' });
+  const text = h('textarea', { id: 'text', rows: 13, spellcheck: 'false', dir: 'auto', placeholder: 'Paste a text here' });
   const submit = h('button', { type: 'submit', class: 'primary' }, 'Check');
   const outcome = h('div');
 
@@ -27,13 +27,11 @@ export function check({ signal }) {
     h(
       'div',
       { class: 'submission' },
-      h('label', { for: 'text' }, 'Text'),
-      text,
-      h('p', { id: 'text-note', class: 'soft' }, 'Paste a text, or drop files anywhere on this page: Word, PDF, OpenDocument, HTML, Markdown, plain text.'),
+      h('div', { class: 'pasted' }, h('label', { for: 'text' }, 'Text'), text),
       files.element,
-      h('div', { class: 'buttons' }, submit, files.button),
     ),
     options.element,
+    h('div', { class: 'buttons' }, submit),
     outcome,
   );
   files.takeDropsOn(document, signal);
@@ -54,7 +52,7 @@ export function check({ signal }) {
     /** @type {Checked[]} */
     const checks = [];
     for (const submission of submissions) {
-      const called = typeof submission === 'string' ? 'Pasted text' : submission.name;
+      const called = typeof submission === 'string' ? nameOf(submission) : submission.name;
       announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
       try {
         checks.push({ name: called, answer: await ask(submission, options.read(), signal) });

@@ -29,7 +29,7 @@ export async function documentPage({ parts: [id], signal }) {
         fact('Shingles', count(document.shingles)),
         metadataTerms(document.metadata),
       ),
-      h('section', {}, h('h2', {}, 'What resembles it'), ...matchesView(answer, 'this document', (match) => pairHref(id, match.id))),
+      h('section', {}, h('h2', {}, 'What resembles it'), ...matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id))),
       h(
         'section',
         {},

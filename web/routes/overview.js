@@ -8,6 +8,9 @@ import { histogram } from '../histogram.js';
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Stats} Stats */
 
+/** Months that are shown, the last ones. */
+const MONTHS = 24;
+
 /** @param {Visit} visit */
 export async function overview({ signal }) {
   const archive = await stats(signal);
@@ -22,17 +25,17 @@ export async function overview({ signal }) {
         figure('Documents', count(archive.documents)),
         figure('Text', bytes(archive.text_bytes)),
         figure('On disk', bytes(archive.disk_bytes)),
-        figure('Shortest passage found for certain', counted(archive.passage, 'token')),
+        figure('Passages are found from', counted(archive.passage, 'token')),
       ),
       h('section', {}, h('h2', {}, 'Similarities'), similarities(archive.similarities)),
-      archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month),
+      archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),
       h(
         'section',
         {},
         h('h2', {}, 'Settings'),
         h(
           'dl',
-          { class: 'terms' },
+          { class: 'terms panel' },
           figure('Spec', archive.spec),
           figure('Bands and rows', `${count(archive.bands)} × ${count(archive.rows)}`),
           figure('Texts', archive.text_kept ? 'kept' : 'not kept'),
@@ -49,13 +52,15 @@ function similarities(sampled) {
   if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'No pairs were sampled yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
-  const caption = `Pairs by similarity, among ${counted(sampled.documents_sampled, 'document')}`;
+  // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.
+  const caption = `Pairs by similarity, among ${counted(sampled.documents_sampled, 'document')}; the scale is logarithmic`;
   const bars = buckets.map(({ from, to, pairs }) => ({ from, to, count: pairs }));
   return h(
     'div',
     { class: 'panel' },
     histogram(bars, caption, {
       label: 'Threshold',
+      logarithmic: true,
       value: least + step * Math.floor(buckets.length / 2),
       // Within a bar nothing is known, so the slider goes from bar to bar.
       step,
@@ -78,19 +83,19 @@ function months(list) {
     h('h2', {}, 'Added by month'),
     h(
       'div',
-      { class: 'table' },
+      { class: 'table months' },
       h(
         'table',
-        { class: 'rows months' },
+        {},
         h('caption', { class: 'unseen' }, 'Documents added by month'),
         h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Month'), h('th', { scope: 'col', class: 'number' }, 'Documents'))),
         h(
           'tbody',
           {},
           list.map(({ month, documents }) => {
-            const cell = h('td', { class: 'number share', 'data-name': 'Documents' }, count(documents));
-            cell.style.setProperty('--share', String(documents / most));
-            return h('tr', {}, h('th', { scope: 'row' }, month), cell);
+            const bar = h('div', { class: 'share' }, count(documents));
+            bar.style.setProperty('--share', String(documents / most));
+            return h('tr', {}, h('th', { scope: 'row' }, month), h('td', { class: 'number' }, bar));
           }),
         ),
       ),

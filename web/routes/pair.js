@@ -37,7 +37,13 @@ export async function pair({ url, signal }) {
   if (found.passages.length === 0) body.push(h('p', { class: 'notice' }, 'These documents share no passage.'));
   const passages = new Passages(found.left, found.right, found.passages);
   const compare = compareView(passages, signal);
-  return { ...view, body: [...body, compare.element, found.passages.length > 0 && passageTable(passages)], shown: compare.shown };
+  const list = h('div');
+  const shown = async () => {
+    await compare.drawn();
+    // Below the texts, and so after them: the first layout has less to do.
+    if (!signal.aborted && found.passages.length > 0) list.append(passageTable(passages));
+  };
+  return { ...view, body: [...body, compare.element, list], shown };
 }
 
 /**

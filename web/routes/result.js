@@ -45,7 +45,7 @@ function found(checked, at) {
   const { answer } = checked;
   return [
     h('p', { class: 'lead' }, `${outcome(checked)} in the archive. `, h('span', { class: 'soft' }, `${counted(answer.query.characters, 'character')}, ${counted(answer.query.shingles, 'shingle')}`)),
-    ...matchesView(answer, 'the submission', (match) => checkedPairHref(at, match.id)),
+    ...matchesView(answer, { self: 'the submission', other: 'the document' }, (match) => checkedPairHref(at, match.id)),
   ];
 }
 

@@ -1,4 +1,4 @@
-//! The pages that the command writes, in a real browser.
+//! The pages that the command writes and the one that the server has, in a real browser.
 
 use std::path::{Path, PathBuf};
 
@@ -25,11 +25,24 @@ pub fn test() -> Result<()> {
     }
     cargo(&["build", "--package", "minwise-cli"])?;
     let minwise = target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
-    command_with(
-        &node,
-        &["--test", "tests/browser/report.test.mjs"],
-        &[("MINWISE", &minwise), ("CHROMIUM", &browser)],
-    )
+    let tests = tests(&folder)?;
+    // One after the other: some of them measure time.
+    let mut arguments = vec!["--test", "--test-concurrency=1"];
+    arguments.extend(tests.iter().map(String::as_str));
+    command_with(&node, &arguments, &[("MINWISE", &minwise), ("CHROMIUM", &browser)])
+}
+
+/// The files of tests, in order. What a folder means to `node --test` differs between its versions.
+fn tests(folder: &Path) -> Result<Vec<String>> {
+    let mut files = vec![];
+    for entry in fs_err::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".test.mjs") {
+            files.push(format!("tests/browser/{name}"));
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Whether the packages are those of the lock file: npm leaves a copy of it behind, which is newer then.

@@ -1,0 +1,255 @@
+// What people do with the page: check, look through the archive, find clusters, give a token.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WIDE, harness, isFake } from './harness.mjs';
+import { startFakeServer } from './fake-server.mjs';
+import { submission } from './fixtures.mjs';
+import { checkSubmission, settled } from './routes.mjs';
+
+const { api, visit, visitAt } = harness();
+const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+
+/** Sets a slider, as a hand or a key does. */
+function slide(page, selector, value) {
+  return page.locator(selector).evaluate((slider, value) => {
+    slider.value = value;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+  }, value);
+}
+
+test('a pasted text is checked, and the threshold says what is shown', async () => {
+  const { matches } = await api('check', { text: submission(), threshold: 0.05, containment: 0.05, top: 10 });
+  assert.ok(matches.length >= 3);
+  await visit({ ...WIDE }, async (page) => {
+    await checkSubmission(page);
+    assert.equal(await page.textContent('h1'), 'Carbon in the soils of diked marshes');
+    assert.equal(plain(await page.textContent('#status')), `${matches.length} matches`);
+    const rows = () => page.locator('.matches tbody tr:visible').count();
+    assert.equal(await rows(), matches.length);
+    const measures = ['similarity', 'containment_of_query', 'containment_of_document'];
+    for (const [at, measure] of measures.entries()) {
+      await page.selectOption('#measure', String(at));
+      for (const threshold of [0, 0.2, 0.51, 0.75, 1]) {
+        await slide(page, 'input[type=range]', String(threshold));
+        const reach = matches.filter((match) => match[measure] >= threshold).length;
+        assert.ok(plain(await page.textContent('.reading')).startsWith(`${reach} match`), `${measure} ${threshold}`);
+        assert.equal(await rows(), reach);
+      }
+    }
+    // From a match to the pair, with the passages of the check, and back to the same matches.
+    await slide(page, 'input[type=range]', '0');
+    await page.locator('a.title').first().click();
+    await page.waitForSelector('.compare[data-drawn]');
+    assert.equal(await page.locator('.pane.left .sign').count(), matches[0].passages.length);
+    await page.click('text=All matches');
+    await page.waitForSelector('.matches');
+    assert.equal(await rows(), matches.length);
+  });
+});
+
+test('the slider is moved by keys', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await checkSubmission(page);
+    await page.focus('input[type=range]');
+    await page.keyboard.press('ArrowRight');
+    assert.ok((await page.textContent('.reading')).includes('0.01'));
+    assert.ok((await page.getAttribute('input[type=range]', 'aria-valuetext')).includes('at 0.01 or above'));
+  });
+});
+
+test('files are chosen or dropped, and one that cannot be read does not stop the others', async () => {
+  await visit({ ...WIDE, refused: [422] }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.setInputFiles('input[type=file]', { name: 'submission.txt', mimeType: 'text/plain', buffer: Buffer.from(submission()) });
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['%PDF-1.7 and nothing more'], 'broken.pdf'));
+      dataTransfer.items.add(new File(['Nothing like it was ever written anywhere before.'], 'other.txt'));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    assert.equal(await page.locator('.files li').count(), 3);
+    await page.click('button[aria-label="Remove other.txt"]');
+    assert.equal(await page.locator('.files li').count(), 2);
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    assert.ok((await page.locator('.matches tbody tr').count()) >= 1);
+    const checked = page.locator('.checked a');
+    assert.equal(await checked.count(), 2);
+    assert.ok((await checked.nth(1).textContent()).includes('not checked'));
+    await checked.nth(1).click();
+    await page.waitForSelector('[role=alert]');
+    assert.ok((await page.textContent('[role=alert]')).length > 10);
+  });
+});
+
+test('nothing to check is said so, and a reload forgets what was checked', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.click('button.primary');
+    assert.ok((await page.textContent('[role=alert]')).includes('nothing to check'));
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'text');
+    await checkSubmission(page);
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.textContent('h1'), 'No result here');
+  });
+});
+
+test('documents of the same applicant are left out', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.fill('#text', submission());
+    await page.click('summary');
+    await page.getByLabel('whose metadata field').fill('applicant');
+    await page.getByLabel('is', { exact: true }).fill('M. Lindqvist');
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    assert.ok(!(await page.textContent('main')).includes('M. Lindqvist'));
+  });
+});
+
+test('the archive is paged through without loss', async () => {
+  const wanted = [];
+  for (let after = ''; after !== null; ) {
+    const { documents, next } = await api(`documents?${new URLSearchParams({ limit: 20, after })}`);
+    wanted.push(...documents.map(({ id }) => id));
+    after = next;
+  }
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/archive');
+    await settled(page);
+    const seen = [];
+    for (;;) {
+      const links = await page.locator('a.title').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+      seen.push(...links.map((href) => decodeURIComponent(href.slice('/document/'.length))));
+      const next = page.locator('text=Next page');
+      if ((await next.count()) === 0) break;
+      const first = await page.locator('a.title').first().getAttribute('href');
+      await next.click();
+      await page.waitForFunction((first) => document.querySelector('a.title')?.getAttribute('href') !== first, first);
+    }
+    assert.deepEqual(seen, wanted);
+    await page.click('text=First page');
+    await page.waitForURL('**/archive');
+  });
+});
+
+test('the archive is searched while one types', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/archive');
+    await settled(page);
+    await page.locator('#search').pressSequentially('lindqvist');
+    await page.waitForURL('**/archive?search=lindqvist');
+    assert.equal(await page.locator('tbody tr').count(), 2);
+    assert.equal(plain(await page.textContent('#status')), '2 documents');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'search', 'the focus stays');
+    await page.fill('#search', '王建国');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    await page.fill('#search', 'no such thing');
+    await page.waitForSelector('.empty');
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.inputValue('#search'), 'no such thing');
+  });
+});
+
+test('a document has what resembles it', async () => {
+  const { matches } = await api(`documents/${encodeURIComponent('2021/0417')}/similar`);
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto(`/document/${encodeURIComponent('2021/0417')}`);
+    await settled(page);
+    assert.deepEqual(await page.locator('a.title').allTextContents(), matches.map(({ title }) => title));
+    assert.ok((await page.textContent('.sheet')).includes('Tidal marshes store carbon'));
+    await page.locator('a.title').first().click();
+    await page.waitForSelector('.compare[data-drawn]');
+    assert.equal(new URL(page.url()).searchParams.get('left'), '2021/0417');
+  });
+});
+
+test('clusters come with progress and survive a reload', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/clusters');
+    await settled(page);
+    await slide(page, '#threshold', '0.7');
+    await page.click('button.primary');
+    await page.waitForSelector('progress, .clusters');
+    await page.waitForSelector('.clusters');
+    const job = await api(`jobs/${new URL(page.url()).searchParams.get('job')}`);
+    assert.equal(job.result.threshold, 0.7);
+    assert.equal(await page.locator('.card').count(), job.result.clusters.length);
+    assert.ok(plain(await page.textContent('#status')).startsWith(`${job.result.clusters.length} clusters of`));
+    assert.equal(await page.locator('.card').first().locator('.members li').count(), job.result.clusters[0].size - 1);
+    await page.reload();
+    await page.waitForSelector('.clusters');
+    assert.equal(await page.inputValue('#threshold'), '0.7');
+    await page.locator('.members a').first().click();
+    await page.waitForSelector('.compare[data-drawn]');
+  });
+});
+
+test('the overview counts the pairs above any threshold', async () => {
+  const { similarities } = await api('stats');
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/overview');
+    await settled(page);
+    for (const [at, { from }] of similarities.buckets.entries()) {
+      await slide(page, 'input[type=range]', String(from));
+      const reach = similarities.buckets.slice(at).reduce((sum, { pairs }) => sum + pairs, 0);
+      assert.ok(plain(await page.textContent('.reading')).replaceAll(' ', '').startsWith(`${reach}pair`), `from ${from}`);
+      // The line is above the thumb.
+      const [line, thumb] = await page.evaluate(() => {
+        const slider = document.querySelector('input[type=range]');
+        const { left, width } = slider.getBoundingClientRect();
+        const size = 20;
+        const share = (slider.value - slider.min) / (slider.max - slider.min);
+        return [document.querySelector('path.threshold').getBoundingClientRect().left, left + size / 2 + share * (width - size)];
+      });
+      assert.ok(Math.abs(line - thumb) < 2, `line at ${line}, thumb at ${thumb}`);
+    }
+  });
+});
+
+test('a token is asked for, once, and a wrong one is told', { skip: !isFake && 'the tokens of that server are not known' }, async () => {
+  const server = await startFakeServer({ token: 'right-token' });
+  await visitAt(server.url, { ...WIDE, refused: [401] }, async (page) => {
+    await page.goto('/archive');
+    await page.waitForSelector('dialog[open]');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'token');
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open] .bad');
+    await page.fill('#token', 'right-token');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:text-is("Archive")');
+    await page.goto('/overview');
+    await settled(page);
+    assert.equal(await page.locator('dialog').count(), 0);
+    assert.equal(await page.evaluate(() => localStorage.length + document.cookie.length), 0, 'it is kept for the session only');
+  });
+  await visitAt(server.url, { ...WIDE, refused: [401] }, async (page) => {
+    await page.goto('/archive');
+    await page.waitForSelector('dialog[open]');
+    await page.keyboard.press('Escape');
+    await settled(page);
+    assert.ok((await page.textContent('main')).includes('A token is needed'));
+  });
+  await server.stop();
+});
+
+test('an answer that is not of our making is told, and no more than that', async () => {
+  await visit({ ...WIDE, refused: [503] }, async (page) => {
+    await page.goto('/archive');
+    await settled(page);
+    await page.route('**/api/**', (route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<h1>Busy</h1>' }));
+    await page.click('text=Overview');
+    await page.waitForSelector('[role=alert]');
+    assert.ok((await page.textContent('[role=alert]')).includes('503'));
+    assert.ok(!(await page.textContent('main')).includes('Busy'));
+  });
+});

@@ -1,0 +1,219 @@
+// The pair view: what is coloured is what the server found, and one can walk from passage to passage.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NARROW, WIDE, harness } from './harness.mjs';
+import { ROUTES, settled } from './routes.mjs';
+
+const { api, visit } = harness();
+const MARSH = ['2021/0417', '2023/1102'];
+const CHINESE = ['zh-2023-001', 'zh-2024-118'];
+const address = ([left, right]) => `/pair?${new URLSearchParams({ left, right })}`;
+const ask = ([left, right]) => api('pair', { left: { id: left }, right: { id: right } });
+
+async function show(page, ids) {
+  await page.goto(address(ids));
+  await page.waitForSelector('.compare[data-drawn]');
+}
+
+/** What is drawn of each passage in a pane, as text without signs and page numbers. */
+function drawn(page, side) {
+  return page.evaluate((side) => {
+    const texts = {};
+    for (const mark of document.querySelectorAll(`.pane.${side} mark`)) {
+      const copy = mark.cloneNode(true);
+      for (const extra of copy.querySelectorAll('.sign, .joiner, .place')) extra.remove();
+      texts[mark.dataset.passage] = (texts[mark.dataset.passage] ?? '') + copy.textContent;
+    }
+    return Object.values(texts);
+  }, side);
+}
+
+/** Where the beginning of a passage stands in its pane, as a share of the pane's height. */
+function standing(page, side, passage) {
+  return page.evaluate(([side, passage]) => {
+    const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
+    const mark = document.querySelector(`.pane.${side} .sign[data-passage="${passage}"]`).closest('mark').getBoundingClientRect();
+    return (mark.top - pane.top) / pane.height;
+  }, [side, passage]);
+}
+
+test('what is coloured is what was found', async () => {
+  for (const ids of [MARSH, CHINESE]) {
+    const found = await ask(ids);
+    await visit({ ...WIDE }, async (page) => {
+      await show(page, ids);
+      for (const side of ['left', 'right']) {
+        const bytes = Buffer.from(found[side].text);
+        const wanted = found.passages.map((passage) => bytes.subarray(...passage[side]).toString().replace(/\s/g, ''));
+        assert.deepEqual((await drawn(page, side)).map((text) => text.replace(/\s/g, '')), wanted);
+      }
+      const moved = found.passages.filter((passage) => passage.moved).length;
+      assert.ok(moved > 0, 'the documents are to have a passage that moved');
+      assert.equal(await page.locator('.pane.left .sign', { hasText: '⇅ moved' }).count(), moved);
+      assert.equal(await page.locator('.passage-list tbody tr').count(), found.passages.length);
+      assert.ok((await page.textContent('.verdict')).includes(found.similarity.toFixed(3).slice(0, 4)));
+    });
+  }
+});
+
+test('pages are numbered as the server says', async () => {
+  const found = await ask(MARSH);
+  await visit({ ...WIDE }, async (page) => {
+    await show(page, MARSH);
+    const shown = await page.locator('.pane.left .place').evaluateAll((labels) => labels.map((label) => label.title.replace('\u00a0', ' ')));
+    assert.deepEqual(shown, found.left.marks.map(({ place }) => Object.entries(place)[0].join(' ')));
+    assert.ok(shown.length > 1, 'the document is to have pages');
+  });
+});
+
+test('Chinese text is marked as such', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await show(page, CHINESE);
+    assert.deepEqual(await page.locator('.text').evaluateAll((texts) => texts.map((text) => text.lang)), ['zh', 'zh']);
+    await show(page, MARSH);
+    assert.deepEqual(await page.locator('.text').evaluateAll((texts) => texts.map((text) => text.lang)), ['', '']);
+  });
+});
+
+test('n and p walk through the passages, j and k as well', async () => {
+  const { passages } = await ask(MARSH);
+  await visit({ ...WIDE }, async (page) => {
+    await show(page, MARSH);
+    const now = () => page.textContent('.toolbar .now');
+    assert.ok((await now()).startsWith('1'));
+    let at = 0;
+    for (const [key, step] of [['n', 1], ['j', 1], ['p', -1], ['n', 1], ['k', -1]]) {
+      await page.keyboard.press(key);
+      at += step;
+      assert.ok((await now()).startsWith(String(at + 1)), `${key}: ${await now()}`);
+      assert.ok((await page.textContent('#status')).startsWith(`Passage ${at + 1} of ${passages.length}`));
+      assert.equal(await page.locator('.pane.left mark.current').first().getAttribute('data-passage'), String(at));
+    }
+    for (let more = 0; more < passages.length; more++) await page.keyboard.press('n');
+    assert.equal(await page.textContent('#status'), 'That was the last passage');
+    // Keys of one letter can be switched off, and stay so.
+    await page.uncheck('#keys');
+    await page.keyboard.press('p');
+    assert.ok((await now()).startsWith(String(passages.length)));
+    await page.reload();
+    await page.waitForSelector('.compare[data-drawn]');
+    await page.keyboard.press('n');
+    assert.ok((await now()).startsWith('1'));
+  });
+});
+
+test('Enter on a sign leads to its partner and back', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await show(page, MARSH);
+    await page.keyboard.press('n');
+    const sign = page.locator('.pane.left .sign[tabindex="0"]');
+    await sign.focus();
+    await page.keyboard.press('Enter');
+    const focus = () => page.evaluate(() => [document.activeElement.dataset.passage, document.activeElement.closest('.pane')?.className]);
+    assert.deepEqual(await focus(), ['1', 'pane right']);
+    await page.keyboard.press('Enter');
+    assert.deepEqual(await focus(), ['1', 'pane left']);
+    // One sign a text is in the way of the Tab key.
+    assert.equal(await page.locator('.sign[tabindex="0"]').count(), 2);
+  });
+});
+
+test('a click on a passage brings its partner beside it', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await ROUTES['pair-long'](page);
+    const far = 150;
+    await page.evaluate((passage) => document.querySelector(`.map [data-passage="${passage}"]`).dispatchEvent(new MouseEvent('click', { bubbles: true })), far);
+    await page.waitForFunction((passage) => document.querySelector('.toolbar .now').textContent.startsWith(String(passage + 1)), far);
+    for (const side of ['left', 'right']) await page.waitForFunction(beside, [side, far, null]);
+    // The right text elsewhere, then a click on the left passage.
+    await page.evaluate(() => document.querySelector('.pane.right').scrollTo(0, 0));
+    await page.locator(`.pane.left .sign[data-passage="${far}"]`).click();
+    const wanted = await standing(page, 'left', far);
+    await page.waitForFunction(beside, ['right', far, wanted]);
+  });
+
+  /** Whether a passage stands in its pane, and where it should. */
+  function beside([side, passage, wanted]) {
+    const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
+    const mark = document.querySelector(`.pane.${side} .sign[data-passage="${passage}"]`).closest('mark').getBoundingClientRect();
+    const at = (mark.top - pane.top) / pane.height;
+    return wanted === null ? at >= 0 && at < 0.5 : Math.abs(at - wanted) < 0.01;
+  }
+});
+
+test('on a narrow screen the texts are above each other', async () => {
+  await visit({ ...NARROW }, async (page) => {
+    await show(page, MARSH);
+    const [left, right] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().toJSON()));
+    assert.ok(left.bottom <= right.top && left.width > 300 && right.width > 300);
+  });
+});
+
+test('on paper there is all of both texts and nothing to press', async () => {
+  await visit({ ...WIDE, colorScheme: 'dark' }, async (page) => {
+    await show(page, MARSH);
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    const seen = await page.evaluate(() => {
+      const shown = (selector) => getComputedStyle(document.querySelector(selector)).display !== 'none';
+      return {
+        gone: ['header.shell', '.toolbar', '.map'].filter(shown),
+        cut: [...document.querySelectorAll('.pane')].filter((pane) => pane.scrollHeight > pane.clientHeight + 1).length,
+        listed: shown('.passage-list'),
+      };
+    });
+    assert.deepEqual(seen, { gone: [], cut: 0, listed: true });
+    assert.ok((await page.pdf({ format: 'A4' })).length > 20_000);
+  });
+});
+
+test('a pair that is not there is said to be missing', async () => {
+  await visit({ ...WIDE, refused: [404] }, async (page) => {
+    await page.goto(address(['nowhere', MARSH[0]]));
+    await settled(page);
+    assert.equal(await page.textContent('h1'), 'Not found');
+    await page.goto(`/pair?checked=0&right=${encodeURIComponent(MARSH[0])}`);
+    await settled(page);
+    assert.ok((await page.textContent('main')).includes('no longer known'));
+  });
+});
+
+// The budget: no task while opening or scrolling takes longer than it takes on this machine, at this moment, to lay out
+// the two texts at once and without passages, which is what the chunks are to avoid; 200 ms are always allowed.
+test('a hundred pages open and scroll without a stutter', async (t) => {
+  for (const ids of [['long/0', 'long/1'], ['long-zh/0', 'long-zh/1']]) {
+    const { left, right } = await ask(ids);
+    await visit({ ...WIDE }, async (page) => {
+      await page.addInitScript(() => {
+        globalThis.tasks = [];
+        new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map((task) => task.duration))).observe({ type: 'longtask', buffered: true });
+      });
+      await show(page, ids);
+      const frames = await page.evaluate(async () => {
+        const pane = document.querySelector('.pane.left');
+        const times = [];
+        for (let step = 0; step < 100; step++) {
+          const begin = performance.now();
+          pane.scrollTop = ((step + 1) / 100) * pane.scrollHeight;
+          await new Promise(requestAnimationFrame);
+          times.push(performance.now() - begin);
+        }
+        return times.sort((a, b) => a - b);
+      });
+      const longest = await page.evaluate(() => Math.max(0, ...globalThis.tasks));
+      const atOnce = await page.evaluate((texts) => {
+        const panes = [...document.querySelectorAll('.pane .text')];
+        panes.forEach((pane) => pane.replaceChildren());
+        const begin = performance.now();
+        panes.forEach((pane, at) => {
+          for (const line of texts[at].split('\n')) pane.append(Object.assign(document.createElement('p'), { textContent: line }));
+        });
+        panes.forEach((pane) => pane.getBoundingClientRect());
+        return performance.now() - begin;
+      }, [left.text, right.text]);
+      t.diagnostic(`${ids[0]}: longest task ${longest.toFixed(0)} ms, median frame ${frames[50].toFixed(0)} ms, at once ${atOnce.toFixed(0)} ms`);
+      assert.ok(longest <= Math.max(200, atOnce), `a task of ${longest} ms`);
+      assert.ok(frames[50] <= Math.max(50, atOnce / 2), `frames of ${frames[50]} ms`);
+    });
+  }
+});

@@ -1,0 +1,82 @@
+// The parts of the page that can be wrong without looking wrong: types, offsets, and how texts are cut.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { WIDE, harness } from './harness.mjs';
+import { settled } from './routes.mjs';
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+const { visit } = harness();
+
+/** Runs a function in the page, with a module of the page and an argument. */
+async function inPage(module, run, argument) {
+  let result;
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/overview');
+    await settled(page);
+    const handle = await page.evaluateHandle((name) => import(`/assets/${name}`), module);
+    result = await page.evaluate(run, { module: handle, argument });
+  });
+  return result;
+}
+
+test('the types are right', () => {
+  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('../../web/jsconfig.json')], { stdio: 'inherit' });
+});
+
+test('byte offsets become offsets into the string', async () => {
+  const texts = ['', 'plain', 'é', '高原湖泊', 'a😀b', '混合 mixed 😀 ẞ\u0301 text\n', '😀'.repeat(9)];
+  const found = await inPage('offsets.js', ({ module, argument }) => argument.map((text) => {
+    const bytes = new TextEncoder().encode(text).length;
+    // Backwards, so that the order does not help.
+    const wanted = Array.from({ length: bytes + 3 }, (_, at) => bytes + 2 - at);
+    return module.stringOffsets(text, wanted).reverse();
+  }), texts);
+  texts.forEach((text, at) => {
+    const bytes = Buffer.from(text);
+    found[at].forEach((offset, byte) => {
+      // What is before an offset within a character, or behind the end, is what is before the character, or all.
+      const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, byte), { stream: true });
+      assert.equal(text.slice(0, offset), before, `${text} at byte ${byte}`);
+    });
+  });
+});
+
+test('pieces cover a text once and in order, whatever the passages', async () => {
+  const failures = await inPage('paragraphs.js', ({ module, argument: rounds }) => {
+    let state = 7;
+    const random = (below) => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const wrong = [];
+    for (let round = 0; round < rounds; round++) {
+      const text = Array.from({ length: random(300) }, () => 'ab \n\f高'[random(6)]).join('') + (round % 10 === 0 ? 'x'.repeat(random(9000)) : '');
+      const ranges = Array.from({ length: random(8) }, () => [random(text.length + 1), random(text.length + 1)].sort((a, b) => a - b));
+      const places = Array.from({ length: random(5) }, () => random(text.length + 1)).sort((a, b) => a - b).map((at, number) => ({ at, place: { page: number } }));
+      const list = [...module.paragraphs(text, ranges, places)];
+      const pieces = list.flatMap((paragraph) => paragraph.pieces);
+      // All that is not white space is there, once and in order.
+      if (pieces.map(({ start, end }) => text.slice(start, end)).join('').replace(/\s/g, '') !== text.replace(/\s/g, '')) wrong.push([round, 'text']);
+      for (const { start, end, passage } of pieces) {
+        const covering = ranges.filter(([from, to]) => from <= start && end <= to);
+        const longest = Math.max(0, ...covering.map(([from, to]) => to - from));
+        const drawn = passage === null ? 0 : ranges[passage][1] - ranges[passage][0];
+        if (drawn !== longest) wrong.push([round, 'passage', start]);
+      }
+      // Every passage with something to be seen begins somewhere, once.
+      const begun = pieces.flatMap((piece) => piece.begins).sort((a, b) => a - b);
+      const shown = ranges.map((_, at) => at).filter((at) => text.slice(...ranges[at]).trim() !== '');
+      if (new Set(begun).size !== begun.length || shown.some((at) => !begun.includes(at))) wrong.push([round, 'begins', begun, shown]);
+    }
+    return wrong;
+  }, 500);
+  assert.deepEqual(failures, []);
+});
+
+test('a share is cut, not rounded', async () => {
+  const shown = await inPage('format.js', ({ module }) => [0, 0.29, 0.5, 0.4999, 0.999, 1].map(module.share));
+  assert.deepEqual(shown, ['0.00', '0.29', '0.50', '0.49', '0.99', '1.00']);
+});

@@ -18,7 +18,8 @@ export const pairHref = (left, right) => `/pair?${new URLSearchParams({ left, ri
 export const checkedPairHref = (checked, right) => `/pair?${new URLSearchParams({ checked: String(checked), right })}`;
 
 /** @param {number} checked */
-export const resultHref = (checked) => (checked === 0 ? '/check' : `/check?${new URLSearchParams({ checked: String(checked) })}`);
+export const resultHref = (checked) =>
+  checked === 0 ? '/check' : `/check?${new URLSearchParams({ checked: String(checked) })}`;
 
 /** @param {{ search?: string, after?: string | null }} page */
 export function archiveHref({ search = '', after = null }) {

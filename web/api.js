@@ -63,7 +63,11 @@ function unreachable(error) {
 async function problemBody(response) {
   if (response.headers.get('Content-Type')?.startsWith('application/problem+json')) return response.json();
   // A proxy in between may answer in a form of its own.
-  return { code: 'http', title: `The server answered ${response.status} ${response.statusText}`.trim(), status: response.status };
+  return {
+    code: 'http',
+    title: `The server answered ${response.status} ${response.statusText}`.trim(),
+    status: response.status,
+  };
 }
 
 /** @param {Record<string, string | number | null | undefined>} parameters */
@@ -75,6 +79,14 @@ function query(parameters) {
 
 /** @param {string} id */
 const segment = (id) => encodeURIComponent(id);
+
+/**
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ status: string, documents: number, version: string }>}
+ */
+export function health(signal) {
+  return call('health', { signal });
+}
 
 /**
  * @param {AbortSignal} [signal]
@@ -119,7 +131,11 @@ export function similar(id, signal) {
  */
 export function check(submission, options, signal) {
   if (typeof submission === 'string') {
-    return call('check', { method: 'POST', body: JSON.stringify({ text: submission.toWellFormed(), ...options }), signal });
+    return call('check', {
+      method: 'POST',
+      body: JSON.stringify({ text: submission.toWellFormed(), ...options }),
+      signal,
+    });
   }
   const body = new FormData();
   body.append('file', submission);

@@ -29,7 +29,8 @@ function field(label, input, note) {
 
 /** The form of the options. `read` gives what it says. */
 export function checkOptions() {
-  const share = (/** @type {number} */ value) => h('input', { type: 'number', min: 0, max: 1, step: 0.01, value, required: true });
+  const share = (/** @type {number} */ value) =>
+    h('input', { type: 'number', min: 0, max: 1, step: 0.01, value, required: true });
   const threshold = share(0.5);
   const containment = share(0.3);
   const top = h('input', { type: 'number', min: 1, max: 1000, step: 1, value: 10, required: true });
@@ -84,7 +85,10 @@ export function checkOptions() {
     ignore_quotations: quotations.checked,
     ignore_references: references.checked,
     ...(frequency.value !== '' && { max_df: frequency.valueAsNumber }),
-    ...(excluded.value.trim() !== '' && { exclude: [excluded.value.trim()], metadata: { [excluded.value.trim()]: value.value } }),
+    ...(excluded.value.trim() !== '' && {
+      exclude: [excluded.value.trim()],
+      metadata: { [excluded.value.trim()]: value.value },
+    }),
     ...(since.value !== '' && { since: since.value }),
     ...(until.value !== '' && { until: until.value }),
   });

@@ -18,13 +18,23 @@ const KEYS = 'minwise-keys';
 export function compareView(passages, signal) {
   const map = passageMap(passages, signal);
   const pane = (/** @type {SideName} */ side) => {
-    const node = h('section', { class: `pane ${side}`, tabindex: 0, 'aria-label': side === 'left' ? 'Left text' : 'Right text' }, passages.views[side].element);
-    const look = () => map.look(side, node.scrollTop / node.scrollHeight, (node.scrollTop + node.clientHeight) / node.scrollHeight);
+    const node = h(
+      'section',
+      { class: `pane ${side}`, tabindex: 0, 'aria-label': side === 'left' ? 'Left text' : 'Right text' },
+      passages.views[side].element,
+    );
+    const look = () =>
+      map.look(side, node.scrollTop / node.scrollHeight, (node.scrollTop + node.clientHeight) / node.scrollHeight);
     node.addEventListener('scroll', look, { passive: true });
     return { node, look };
   };
   const [left, right] = [pane('left'), pane('right')];
-  const element = h('div', { class: 'compare' }, passages.count > 0 && toolbar(passages, signal), h('div', { class: 'panes' }, left.node, map.element, right.node));
+  const element = h(
+    'div',
+    { class: 'compare' },
+    passages.count > 0 && toolbar(passages, signal),
+    h('div', { class: 'panes' }, left.node, map.element, right.node),
+  );
   /** Draws both texts once the panes are in the page. */
   const drawn = async () => {
     const { views } = passages;
@@ -57,7 +67,12 @@ function toolbar(passages, signal) {
     h('button', { type: 'button', click: () => passages.step(-1) }, '↑', h('span', { class: 'word' }, 'Previous')),
     h('button', { type: 'button', click: () => passages.step(1) }, '↓', h('span', { class: 'word' }, 'Next')),
     now,
-    h('div', { class: 'tick keys' }, keys, h('label', { for: 'keys' }, 'Keys ', h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p'))),
+    h(
+      'div',
+      { class: 'tick keys' },
+      keys,
+      h('label', { for: 'keys' }, 'Keys ', h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p')),
+    ),
   );
 }
 
@@ -67,7 +82,11 @@ function description(passages) {
   const passage = passages.get(current);
   const places = [passages.views.left.place(current), passages.views.right.place(current)];
   return [
-    h('span', { class: `chip ${passageStyle(passage, current)}` }, passage.moved ? `${count(current + 1)} ${MOVED} moved` : count(current + 1)),
+    h(
+      'span',
+      { class: `chip ${passageStyle(passage, current)}` },
+      passage.moved ? `${count(current + 1)} ${MOVED} moved` : count(current + 1),
+    ),
     ` of ${count(passages.count)} · ${counted(passage.tokens, 'token')}`,
     places[0] && places[1] ? ` · ${placeName(places[0])} ↔ ${placeName(places[1])}` : '',
   ];
@@ -80,7 +99,8 @@ function description(passages) {
  * @param {Passages} passages
  */
 function walk(event, passages) {
-  const isTyping = event.target instanceof Element && event.target.closest('textarea, select, dialog, input:not([type=checkbox])');
+  const isTyping =
+    event.target instanceof Element && event.target.closest('textarea, select, dialog, input:not([type=checkbox])');
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'n' || event.key === 'j') passages.step(1);
   else if (event.key === 'p' || event.key === 'k') passages.step(-1);

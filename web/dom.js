@@ -28,7 +28,8 @@ export function visible(text) {
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') node.addEventListener(name, value);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? '' : String(value));
+    else if (value !== null && value !== undefined && value !== false)
+      node.setAttribute(name, value === true ? '' : String(value));
   }
   append(node, children);
 }

@@ -10,13 +10,24 @@ export class FileChoice {
   /** @type {File[]} */
   list = [];
   #chosen = h('ul', { class: 'files', 'aria-label': 'Files to check' });
-  #input = h('input', { type: 'file', multiple: true, accept: ENDINGS, hidden: true, 'aria-hidden': 'true', tabindex: -1 });
+  #input = h('input', {
+    type: 'file',
+    multiple: true,
+    accept: ENDINGS,
+    hidden: true,
+    'aria-hidden': 'true',
+    tabindex: -1,
+  });
   #button = h('button', { type: 'button', click: () => this.#input.click() }, 'Choose files');
   element = h(
     'div',
     { class: 'drop' },
     h('p', {}, h('strong', {}, 'Or drop files on this page')),
-    h('p', { class: 'soft' }, 'Word, PDF, OpenDocument, HTML, Markdown, plain text. Several are checked one after the other.'),
+    h(
+      'p',
+      { class: 'soft' },
+      'Word, PDF, OpenDocument, HTML, Markdown, plain text. Several are checked one after the other.',
+    ),
     this.#button,
     this.#input,
     this.#chosen,
@@ -81,7 +92,11 @@ export class FileChoice {
           {},
           name(file.name),
           h('span', { class: 'soft' }, bytes(file.size)),
-          h('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}`, click: () => take(file) }, '×'),
+          h(
+            'button',
+            { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}`, click: () => take(file) },
+            '×',
+          ),
         ),
       ),
     );

@@ -59,5 +59,7 @@ export function placeName(place) {
  */
 export function placeSign(place) {
   const [[kind, number]] = Object.entries(place);
-  return kind === 'paragraph' ? `¶\u00a0${number}` : `${{ page: 'p.', slide: 'slide', chapter: 'ch.' }[kind] ?? kind}\u00a0${number}`;
+  return kind === 'paragraph'
+    ? `¶\u00a0${number}`
+    : `${{ page: 'p.', slide: 'slide', chapter: 'ch.' }[kind] ?? kind}\u00a0${number}`;
 }

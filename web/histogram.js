@@ -48,7 +48,8 @@ export function histogram(bars, caption, { label, value, logarithmic = false, st
   const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
   // As long as the bars that it can reach, so that the thumb is below the line.
   input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
-  const reading = h('output', { for: id });
+  // The slider itself says what it means; two voices would say it twice.
+  const reading = h('output', { for: id, 'aria-live': 'off' });
   const follow = () => {
     const at = Number(input.value);
     const { reach, noun } = counts(at);

@@ -1,17 +1,17 @@
 // What shares text with a document: a histogram with its threshold, and below it the matches that reach it.
 
 import { documentHref } from './addresses.js';
-import { announce, h, name } from './dom.js';
+import { h, name } from './dom.js';
 import { count, counted, share } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { metadataLine } from './metadata.js';
+import { barCell, cell, table } from './table.js';
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').Match} Match */
-/** @typedef {{ name: string, of: (match: Match) => number }} Measure */
+/** @typedef {{ title: string, isNumber: true, of: (match: Match) => number }} Measure a column that has a threshold */
 
-/** Milliseconds without a change after which a threshold is announced: a slider that is dragged says nothing. */
-const QUIET_MS = 600;
+const LONGEST = { title: 'Longest passage', isNumber: true };
 
 /**
  * @param {Answer} answer
@@ -20,57 +20,68 @@ const QUIET_MS = 600;
  */
 export function matchesView(answer, { self, other }, pairHref) {
   const { matches } = answer;
-  if (matches.length === 0) return [h('p', { class: 'empty' }, `Nothing in the archive shares enough text with ${self}.`), facts(answer)];
+  if (matches.length === 0) {
+    return [h('p', { class: 'empty' }, `Nothing in the archive shares enough text with ${self}.`), facts(answer)];
+  }
+  const measures = measuresOf(matches, self, other);
+  const rows = matches.map((match) => row(match, measures, pairHref(match)));
+  return [
+    thresholdPanel(matches, measures, rows),
+    table(`Documents that share text with ${self}`, [{ title: 'Document' }, ...measures, LONGEST], rows),
+    facts(answer),
+  ];
+}
+
+/**
+ * @param {Match[]} matches
+ * @param {string} self
+ * @param {string} other
+ * @returns {Measure[]}
+ */
+function measuresOf(matches, self, other) {
   /** @type {Measure[]} */
   const measures = [
-    { name: 'Similarity', of: (match) => match.similarity },
-    { name: `Share of ${self}`, of: (match) => match.containment_of_query },
-    { name: `Share of ${other}`, of: (match) => match.containment_of_document },
+    { title: 'Similarity', isNumber: true, of: (match) => match.similarity },
+    { title: `Share of ${self}`, isNumber: true, of: (match) => match.containment_of_query },
+    { title: `Share of ${other}`, isNumber: true, of: (match) => match.containment_of_document },
   ];
-  if (matches.some((match) => match.weighted !== null)) measures.push({ name: 'Weighted', of: (match) => match.weighted ?? 0 });
+  if (matches.some((match) => match.weighted !== null)) {
+    measures.push({ title: 'Weighted similarity', isNumber: true, of: (match) => match.weighted ?? 0 });
+  }
+  return measures;
+}
 
-  const rows = matches.map((match) => row(match, measures, pairHref(match)));
-  const chart = h('div', { class: 'chart' });
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let quiet;
-  const chartOf = (/** @type {Measure} */ measure) => {
-    const values = matches.map(measure.of);
-    let isFirst = true;
-    return histogram(barsOf(values), `Matches by ${measure.name.toLowerCase()}`, {
-      label: `Least ${measure.name.toLowerCase()}`,
+/**
+ * A threshold on one of the measures, which hides the rows below it.
+ *
+ * @param {Match[]} matches
+ * @param {Measure[]} measures
+ * @param {HTMLElement[]} rows of the matches
+ */
+function thresholdPanel(matches, measures, rows) {
+  const chartOf = (/** @type {Measure} */ { title, of }) => {
+    const values = matches.map(of);
+    return histogram(barsOf(values), `Matches by ${title.toLowerCase()}`, {
+      label: `Least ${title.toLowerCase()}`,
       value: 0,
       step: 0.01,
       counts: (threshold) => {
         const reach = values.filter((value) => value >= threshold).length;
         return { reach, noun: reach === 1 ? 'match' : 'matches' };
       },
-      changed: (threshold) => {
-        rows.forEach((node, at) => node.toggleAttribute('hidden', values[at] < threshold));
-        clearTimeout(quiet);
-        if (!isFirst) quiet = setTimeout(() => announce(counted(values.filter((value) => value >= threshold).length, 'match', 'matches')), QUIET_MS);
-        isFirst = false;
-      },
+      changed: (threshold) => rows.forEach((node, at) => node.toggleAttribute('hidden', values[at] < threshold)),
     });
   };
-  const select = h('select', { id: 'measure' }, ...measures.map((measure, at) => h('option', { value: at }, measure.name)));
+  const options = measures.map(({ title }, at) => h('option', { value: at }, title));
+  const select = h('select', { id: 'measure' }, ...options);
+  const chart = h('div', { class: 'chart' }, chartOf(measures[0]));
   select.addEventListener('change', () => chart.replaceChildren(chartOf(measures[Number(select.value)])));
-  chart.append(chartOf(measures[0]));
-
-  return [
-    h('section', { class: 'panel', 'aria-label': 'Threshold' }, h('div', { class: 'choice' }, h('label', { for: 'measure' }, 'Threshold on'), select), chart),
-    h(
-      'div',
-      { class: 'table' },
-      h(
-        'table',
-        { class: 'rows matches' },
-        h('caption', { class: 'unseen' }, `Documents that share text with ${self}`),
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Document'), measures.map((measure) => h('th', { scope: 'col', class: 'number' }, measure.name)), h('th', { scope: 'col', class: 'number' }, 'Longest passage'))),
-        h('tbody', {}, ...rows),
-      ),
-    ),
-    facts(answer),
-  ];
+  return h(
+    'section',
+    { class: 'panel', 'aria-label': 'Threshold' },
+    h('div', { class: 'choice' }, h('label', { for: 'measure' }, 'Threshold on'), select),
+    chart,
+  );
 }
 
 /**
@@ -79,6 +90,7 @@ export function matchesView(answer, { self, other }, pairHref) {
  * @param {string} href of the pair
  */
 function row(match, measures, href) {
+  const document = { href: documentHref(match.id), class: 'id', 'aria-label': `Document ${match.id} in the archive` };
   return h(
     'tr',
     {},
@@ -86,29 +98,16 @@ function row(match, measures, href) {
       'th',
       { scope: 'row' },
       h('a', { href, class: 'title' }, name(match.title || match.id)),
-      h('div', { class: 'soft' }, h('a', { href: documentHref(match.id), class: 'id', 'aria-label': `Document ${match.id} in the archive` }, name(match.id))),
+      h('div', {}, h('a', document, name(match.id))),
       metadataLine(match.metadata),
     ),
-    measures.map((measure) => shareCell(measure.name, measure.of(match))),
-    h(
-      'td',
-      { class: 'number', 'data-name': 'Longest passage' },
+    measures.map((measure) => barCell(measure, share(measure.of(match)), measure.of(match))),
+    cell(
+      LONGEST,
       counted(match.longest_passage, 'token'),
       h('div', { class: 'soft' }, `${counted(match.passages.length, 'passage')}, ${count(match.shared_tokens)} in all`),
     ),
   );
-}
-
-/**
- * A cell with a similarity or containment, and a bar of its length.
- *
- * @param {string} label
- * @param {number} value
- */
-export function shareCell(label, value) {
-  const cell = h('td', { class: 'number share', 'data-name': label }, share(value));
-  cell.style.setProperty('--share', String(value));
-  return cell;
 }
 
 /** How the answer was found. @param {Answer} answer */

@@ -9,7 +9,8 @@ const FEW = 4;
 
 /** @param {unknown} value */
 function words(value) {
-  if (Array.isArray(value)) return value.map((part) => (typeof part === 'object' ? JSON.stringify(part) : String(part))).join(', ');
+  if (Array.isArray(value))
+    return value.map((part) => (typeof part === 'object' ? JSON.stringify(part) : String(part))).join(', ');
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
@@ -39,5 +40,7 @@ export function metadataLine(metadata) {
  * @param {Metadata} metadata
  */
 export function metadataTerms(metadata) {
-  return entries(metadata).map(([field, value]) => h('div', {}, h('dt', {}, name(field)), h('dd', {}, name(words(value)))));
+  return entries(metadata).map(([field, value]) =>
+    h('div', {}, h('dt', {}, name(field)), h('dd', {}, name(words(value)))),
+  );
 }

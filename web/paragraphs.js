@@ -56,7 +56,13 @@ export function* paragraphs(text, ranges, places) {
       let begun = null;
       for (; place < places.length && places[place].at <= at; place++) begun = places[place].place;
       if (place < places.length) stop = Math.min(stop, places[place].at);
-      pieces.push({ start: at, end: stop, passage: inside ? next.passage : null, begins: inside ? next.begins.splice(0) : [], place: begun });
+      pieces.push({
+        start: at,
+        end: stop,
+        passage: inside ? next.passage : null,
+        begins: inside ? next.begins.splice(0) : [],
+        place: begun,
+      });
       at = stop;
     }
     if (!isBlank) {
@@ -116,7 +122,7 @@ export function textWidth(text) {
  * @returns {Generator<{ start: number, end: number, startsLine: boolean, endsLine: boolean }>}
  */
 function* blocks(text) {
-  for (let line = 0; line < text.length; ) {
+  for (let line = 0; line < text.length;) {
     LINE_END.lastIndex = line;
     const lineEnd = LINE_END.exec(text)?.index ?? text.length;
     let start = line;

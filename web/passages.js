@@ -155,7 +155,13 @@ export class Passages extends EventTarget {
     const label = `Passage ${shown}, ${counted(tokens, 'token')}: go to it on the ${side === 'left' ? 'right' : 'left'}`;
     return h(
       'button',
-      { type: 'button', class: 'sign', tabindex: passage === this.current ? 0 : -1, 'data-passage': passage, 'aria-label': label },
+      {
+        type: 'button',
+        class: 'sign',
+        tabindex: passage === this.current ? 0 : -1,
+        'data-passage': passage,
+        'aria-label': label,
+      },
       shown,
     );
   }

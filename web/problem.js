@@ -39,6 +39,17 @@ export function problemView(error) {
   const heading = problem.status === 404 ? 'Not found' : 'That did not work';
   return {
     title: heading,
-    body: [h('h1', {}, heading), problemNotice(problem), h('p', {}, h('a', { href: '/' }, 'Check a document'), ' or ', h('a', { href: '/archive' }, 'look through the archive'), '.')],
+    body: [
+      h('h1', {}, heading),
+      problemNotice(problem),
+      h(
+        'p',
+        {},
+        h('a', { href: '/' }, 'Check a document'),
+        ' or ',
+        h('a', { href: '/archive' }, 'look through the archive'),
+        '.',
+      ),
+    ],
   };
 }

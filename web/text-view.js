@@ -24,6 +24,8 @@ import { stringOffsets } from './offsets.js';
 const CHUNK = 3000;
 /** Characters of which the width is measured. */
 const PROBE = 200;
+/** What a sign stays on one line with: a word, or one character of those that are written without spaces. */
+const FIRST_WORD = /^(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]{1,30})/;
 /** Milliseconds that chunks are built without a pause: less than a frame. */
 const SLICE_MS = 8;
 
@@ -129,7 +131,7 @@ export class TextView {
     for (const paragraph of list) {
       chunk.append(this.#paragraph(paragraph));
       const width = textWidth(this.#text.slice(paragraph.start, paragraph.end));
-      lines += Math.ceil(width / columns) + (paragraph.isApart ? 0.6 : 0);
+      lines += Math.ceil(width / columns) + (paragraph.isApart ? 0.5 : 0);
     }
     chunk.style.setProperty('--lines', lines.toFixed(1));
     return chunk;
@@ -150,12 +152,10 @@ export class TextView {
     const text = visible(this.#text.slice(start, end));
     if (passage === null || !this.#drawing) return text;
     const mark = h('mark', { class: this.#drawing.style(passage), 'data-passage': passage });
-    for (const begun of begins) {
-      // The joiner keeps the sign with the word behind it.
-      mark.append(this.#drawing.sign(begun), h('span', { class: 'joiner', 'aria-hidden': 'true' }, '\u2060'));
-      this.anchors.set(begun, mark);
-    }
-    mark.append(text);
+    const [word] = begins.length > 0 ? (FIRST_WORD.exec(text) ?? ['']) : [''];
+    if (begins.length > 0) mark.append(h('span', { class: 'joined' }, begins.map(this.#drawing.sign), word));
+    for (const begun of begins) this.anchors.set(begun, mark);
+    mark.append(text.slice(word.length));
     const marks = this.marks.get(passage);
     if (marks) marks.push(mark);
     else this.marks.set(passage, [mark]);

@@ -27,8 +27,12 @@ export class FakeArchive {
 
   list({ search = '', after = '', limit = 50 }) {
     const wanted = search.toLowerCase();
-    const has = ({ id, title, metadata }) => `${id} ${title} ${Object.values(metadata).join(' ')}`.toLowerCase().includes(wanted);
-    const rest = [...this.#documents.values()].filter(has).sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => id > after);
+    const has = ({ id, title, metadata }) =>
+      `${id} ${title} ${Object.values(metadata).join(' ')}`.toLowerCase().includes(wanted);
+    const rest = [...this.#documents.values()]
+      .filter(has)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .filter(({ id }) => id > after);
     const documents = rest.slice(0, limit);
     return { documents: documents.map(listed), next: rest.length > limit ? documents.at(-1).id : null };
   }
@@ -36,14 +40,22 @@ export class FakeArchive {
   /** What resembles a text, or the document with an id. */
   check(query, { threshold = 0.5, containment = 0.3, top = 10, exclude = [], metadata = {} } = {}) {
     const begin = performance.now();
-    const others = [...this.#documents.values()].filter((other) => other.id !== query.id && !exclude.some((field) => field in metadata && other.metadata[field] === metadata[field]));
+    const others = [...this.#documents.values()].filter(
+      (other) =>
+        other.id !== query.id &&
+        !exclude.some((field) => field in metadata && other.metadata[field] === metadata[field]),
+    );
     const matches = others
       .map((other) => ({ other, ...measures(query, other) }))
       .filter(({ similarity, left, right }) => similarity >= threshold || left >= containment || right >= containment)
       .sort((a, b) => b.similarity - a.similarity)
       .slice(0, top)
       .map(({ other, similarity, left, right }) => {
-        const passages = sharedPassages(query, other).map(({ left, right, ...rest }) => ({ query: left, document: right, ...rest }));
+        const passages = sharedPassages(query, other).map(({ left, right, ...rest }) => ({
+          query: left,
+          document: right,
+          ...rest,
+        }));
         const tokens = passages.map((passage) => passage.tokens);
         return {
           id: other.id,
@@ -72,7 +84,14 @@ export class FakeArchive {
   pair(left, right) {
     const { similarity, left: containment_of_left, right: containment_of_right } = measures(left, right);
     const side = ({ id = null, title = null, text, marks, metadata = {} }) => ({ id, title, text, marks, metadata });
-    return { left: side(left), right: side(right), similarity, containment_of_left, containment_of_right, passages: sharedPassages(left, right) };
+    return {
+      left: side(left),
+      right: side(right),
+      similarity,
+      containment_of_left,
+      containment_of_right,
+      passages: sharedPassages(left, right),
+    };
   }
 
   clusters(threshold) {
@@ -82,7 +101,11 @@ export class FakeArchive {
       if (taken.has(keeper.id)) continue;
       const members = [...this.#documents.values()]
         .filter((other) => !taken.has(other.id))
-        .map((other) => ({ id: other.id, title: other.title, similarity: other === keeper ? 1 : measures(keeper, other).similarity }))
+        .map((other) => ({
+          id: other.id,
+          title: other.title,
+          similarity: other === keeper ? 1 : measures(keeper, other).similarity,
+        }))
         .filter((member) => member.similarity >= threshold);
       for (const { id } of members) taken.add(id);
       if (members.length > 1) clusters.push({ size: members.length, keeper: keeper.id, members });
@@ -141,7 +164,12 @@ export function cut(text) {
   }
   const shingles = [];
   for (let first = 0; first + SHINGLE <= tokens.length; first++) {
-    shingles.push(tokens.slice(first, first + SHINGLE).map((token) => token.word).join(' '));
+    shingles.push(
+      tokens
+        .slice(first, first + SHINGLE)
+        .map((token) => token.word)
+        .join(' '),
+    );
   }
   return { text, tokens, shingles, set: new Set(shingles), marks: marksOf(text) };
 }
@@ -160,27 +188,40 @@ function measures(left, right) {
   let shared = 0;
   for (const shingle of left.set) shared += right.set.has(shingle) ? 1 : 0;
   const of = (whole) => (whole === 0 ? 0 : shared / whole);
-  return { similarity: of(left.set.size + right.set.size - shared), left: of(left.set.size), right: of(right.set.size) };
+  return {
+    similarity: of(left.set.size + right.set.size - shared),
+    left: of(left.set.size),
+    right: of(right.set.size),
+  };
 }
 
 /** Maximal runs of equal shingles, in the order of the left text; those out of the order of the right one moved. */
 function sharedPassages(left, right) {
   const places = new Map();
-  right.shingles.forEach((shingle, at) => places.has(shingle) ? places.get(shingle).push(at) : places.set(shingle, [at]));
+  right.shingles.forEach((shingle, at) =>
+    places.has(shingle) ? places.get(shingle).push(at) : places.set(shingle, [at]),
+  );
   const runs = [];
-  for (let at = 0; at < left.shingles.length; ) {
+  for (let at = 0; at < left.shingles.length;) {
     let best = { at: 0, length: 0 };
     for (const other of (places.get(left.shingles[at]) ?? []).slice(0, FOLLOWED)) {
       let length = 1;
-      while (at + length < left.shingles.length && left.shingles[at + length] === right.shingles[other + length]) length += 1;
+      while (at + length < left.shingles.length && left.shingles[at + length] === right.shingles[other + length])
+        length += 1;
       if (length > best.length) best = { at: other, length };
     }
-    if (best.length + SHINGLE - 1 >= PASSAGE) runs.push({ left: at, right: best.at, tokens: best.length + SHINGLE - 1 });
+    if (best.length + SHINGLE - 1 >= PASSAGE)
+      runs.push({ left: at, right: best.at, tokens: best.length + SHINGLE - 1 });
     at += Math.max(1, best.length);
   }
   const stay = inOrder(runs);
   const range = ({ tokens }, first, count) => [tokens[first].start, tokens[first + count - 1].end];
-  return runs.map((run) => ({ left: range(left, run.left, run.tokens), right: range(right, run.right, run.tokens), tokens: run.tokens, moved: !stay.has(run) }));
+  return runs.map((run) => ({
+    left: range(left, run.left, run.tokens),
+    right: range(right, run.right, run.tokens),
+    tokens: run.tokens,
+    moved: !stay.has(run),
+  }));
 }
 
 /** The runs with the most tokens that are in the same order on both sides. */
@@ -194,6 +235,7 @@ function inOrder(runs) {
     best.push({ run, before, tokens: run.tokens + (before?.tokens ?? 0) });
   });
   const stay = new Set();
-  for (let link = best.reduce((a, b) => (b.tokens > (a?.tokens ?? 0) ? b : a), null); link; link = link.before) stay.add(link.run);
+  for (let link = best.reduce((a, b) => (b.tokens > (a?.tokens ?? 0) ? b : a), null); link; link = link.before)
+    stay.add(link.run);
   return stay;
 }

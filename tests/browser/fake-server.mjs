@@ -10,7 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { FakeArchive, cut, whole } from './fake-archive.mjs';
 
 const WEB = fileURLToPath(new URL('../../web', import.meta.url));
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' };
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
 const PAGES = /^\/(check|archive|document\/[^/]+|pair|clusters|overview)?$/;
 const POLICY = [
   "default-src 'none'",
@@ -40,7 +45,8 @@ export async function startFakeServer({ token = null, port = 0 } = {}) {
     try {
       const url = new URL(request.url, 'http://localhost');
       if (!url.pathname.startsWith('/api/')) return await serveFile(url.pathname, response);
-      if (token !== null && request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'token_required', 'A token is needed');
+      if (token !== null && request.headers.authorization !== `Bearer ${token}`)
+        throw new Refusal(401, 'token_required', 'A token is needed');
       const { status, body } = await answer(request, url, archive, jobs);
       return send(response, status, 'application/json', JSON.stringify(body));
     } catch (error) {
@@ -49,16 +55,27 @@ export async function startFakeServer({ token = null, port = 0 } = {}) {
     }
   });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${server.address().port}`, stop: () => new Promise((resolve) => server.close(resolve)) };
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
 }
 
 function send(response, status, type, body) {
-  response.writeHead(status, { 'Content-Type': type, 'Content-Security-Policy': POLICY, 'X-Content-Type-Options': 'nosniff' });
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+  });
   response.end(body);
 }
 
 async function serveFile(path, response) {
-  const name = PAGES.test(path) ? 'index.html' : path.startsWith('/assets/') ? normalize(path.slice('/assets/'.length)) : null;
+  const name = PAGES.test(path)
+    ? 'index.html'
+    : path.startsWith('/assets/')
+      ? normalize(path.slice('/assets/'.length))
+      : null;
   if (name === null || name.startsWith('..')) throw new Refusal(404, 'not_found', `There is no page ${path}`);
   const body = await readFile(join(WEB, name)).catch(() => {
     throw new Refusal(404, 'not_found', `There is no file ${name}`);
@@ -134,7 +151,14 @@ async function read(request) {
   const form = await new Response(body, { headers: { 'Content-Type': type } }).formData();
   const file = form.get('file');
   const text = await file.text();
-  if (text.startsWith('%PDF')) throw new Refusal(422, 'rejected_document', `${file.name} is broken`, 'The file ends before its last page', 'Open it in a reader and save it again');
+  if (text.startsWith('%PDF'))
+    throw new Refusal(
+      422,
+      'rejected_document',
+      `${file.name} is broken`,
+      'The file ends before its last page',
+      'Open it in a reader and save it again',
+    );
   return { title: file.name, ...JSON.parse(form.get('options')), text };
 }
 

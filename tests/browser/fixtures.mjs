@@ -3,7 +3,10 @@
 
 import { readFileSync } from 'node:fs';
 
-const read = (name) => readFileSync(new URL(`texts/${name}.txt`, import.meta.url), 'utf8').trim().split('\n');
+const read = (name) =>
+  readFileSync(new URL(`texts/${name}.txt`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
 const [marsh, battery, chinese, [template]] = ['marsh', 'battery', 'chinese', 'template'].map(read);
 
 /** What a hostile document may hold; the same as in report.test.mjs, as far as it concerns a page. */
@@ -17,7 +20,7 @@ const HOSTILE = [
 
 /** Numbers that look random and are the same every time. */
 export function* numbers(seed) {
-  for (let state = seed; ; ) {
+  for (let state = seed; ;) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     yield state / 2 ** 32;
   }
@@ -44,9 +47,14 @@ export function documents() {
 }
 
 function applications() {
-  const pages = (list, perPage) => list.map((paragraph, at) => paragraph + (at === list.length - 1 ? '' : at % perPage === perPage - 1 ? '\f' : '\n\n')).join('');
+  const pages = (list, perPage) =>
+    list
+      .map((paragraph, at) => paragraph + (at === list.length - 1 ? '' : at % perPage === perPage - 1 ? '\f' : '\n\n'))
+      .join('');
   const [title, ...body] = marsh;
-  const again = body.map((paragraph) => paragraph.replace('northern estuary', 'western estuary').replace('five years', 'six years'));
+  const again = body.map((paragraph) =>
+    paragraph.replace('northern estuary', 'western estuary').replace('five years', 'six years'),
+  );
   const [cold, ...cells] = battery;
   const document = (id, title, paragraphs, applicant, year, decision, perPage = 3) => ({
     id,
@@ -56,11 +64,40 @@ function applications() {
   });
   return [
     document('2021/0417', title, body, 'M. Lindqvist', 2021, 'financed'),
-    document('2023/1102', 'Tidal marshes of the western estuary and their carbon', [again[1], again[0], ...again.slice(2)], 'M. Lindqvist', 2023, 'declined'),
-    document('2024/0088', 'Turbidity and ice: what limits accretion behind breached dikes', [body[2], body[1], cells[0], cells[3]], 'T. Aalto', 2024, 'declined'),
+    document(
+      '2023/1102',
+      'Tidal marshes of the western estuary and their carbon',
+      [again[1], again[0], ...again.slice(2)],
+      'M. Lindqvist',
+      2023,
+      'declined',
+    ),
+    document(
+      '2024/0088',
+      'Turbidity and ice: what limits accretion behind breached dikes',
+      [body[2], body[1], cells[0], cells[3]],
+      'T. Aalto',
+      2024,
+      'declined',
+    ),
     document('2022/0731', cold, cells, 'R. Okafor', 2022, 'financed'),
-    document('2025/0015', 'Electrolytes for sodium cells below minus forty degrees', [cells[1], cells[0], cells[2], cells[4], cells[3]], 'R. Okafor', 2025, 'under review', 2),
-    document('2025/0230', 'A weather station above the tree line', [cells[4], body[5], body[6]], 'I. Marchetti', 2025, 'under review'),
+    document(
+      '2025/0015',
+      'Electrolytes for sodium cells below minus forty degrees',
+      [cells[1], cells[0], cells[2], cells[4], cells[3]],
+      'R. Okafor',
+      2025,
+      'under review',
+      2,
+    ),
+    document(
+      '2025/0230',
+      'A weather station above the tree line',
+      [cells[4], body[5], body[6]],
+      'I. Marchetti',
+      2025,
+      'under review',
+    ),
     ...Array.from({ length: 60 }, (_, at) => ({
       id: `2020/${String(at).padStart(4, '0')}`,
       title: `Report ${at + 1} of the earlier programme`,
@@ -78,7 +115,13 @@ function chineseApplications() {
     {
       id: 'zh-2024-118',
       title: '高原湖泊微塑料沉积记录及其环境意义',
-      text: [body[2], body[0].replace('旅游和城镇发展', '人口增长'), body[1].replace('三个', '两个'), body[4], body[5]].join('\n'),
+      text: [
+        body[2],
+        body[0].replace('旅游和城镇发展', '人口增长'),
+        body[1].replace('三个', '两个'),
+        body[4],
+        body[5],
+      ].join('\n'),
       metadata: { 申请人: '李明', 年度: 2024 },
     },
   ];
@@ -88,7 +131,9 @@ function hostileDocuments() {
   return [0, 1].map((copy) => ({
     id: `hostile/${copy} ${HOSTILE[0]}`,
     title: `${HOSTILE[2]} ${copy}`,
-    text: HOSTILE.map((hostile, at) => `${sentences(90 + at, 3)} ${hostile} ${sentences(900 + at + 10 * copy, 1)}`).join('\n\n'),
+    text: HOSTILE.map(
+      (hostile, at) => `${sentences(90 + at, 3)} ${hostile} ${sentences(900 + at + 10 * copy, 1)}`,
+    ).join('\n\n'),
     metadata: { [HOSTILE[1]]: HOSTILE[0], nested: { list: [1, { two: HOSTILE[3] }] } },
   }));
 }

@@ -32,7 +32,10 @@ export function harness() {
   return {
     /** The answer of the API to a call. */
     async api(path, body) {
-      const request = body === undefined ? {} : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+      const request =
+        body === undefined
+          ? {}
+          : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
       const response = await fetch(`${own.server.url}/api/v1/${path}`, request);
       assert.ok(response.ok, `${path}: ${response.status}`);
       return response.json();
@@ -50,6 +53,9 @@ async function visit(browser, url, { refused = [], ...options }, look) {
   const page = await context.newPage();
   await look(page);
   const isExpected = (event) => refused.includes(Number(NETWORK.exec(event)?.[1]));
-  assert.deepEqual(events.filter((event) => !isExpected(event)), []);
+  assert.deepEqual(
+    events.filter((event) => !isExpected(event)),
+    [],
+  );
   await context.close();
 }

@@ -22,7 +22,7 @@ function drawn(page, side) {
     const texts = {};
     for (const mark of document.querySelectorAll(`.pane.${side} mark`)) {
       const copy = mark.cloneNode(true);
-      for (const extra of copy.querySelectorAll('.sign, .joiner, .place')) extra.remove();
+      for (const extra of copy.querySelectorAll('.sign, .place')) extra.remove();
       texts[mark.dataset.passage] = (texts[mark.dataset.passage] ?? '') + copy.textContent;
     }
     return Object.values(texts);
@@ -31,11 +31,17 @@ function drawn(page, side) {
 
 /** Where the beginning of a passage stands in its pane, as a share of the pane's height. */
 function standing(page, side, passage) {
-  return page.evaluate(([side, passage]) => {
-    const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
-    const mark = document.querySelector(`.pane.${side} .sign[data-passage="${passage}"]`).closest('mark').getBoundingClientRect();
-    return (mark.top - pane.top) / pane.height;
-  }, [side, passage]);
+  return page.evaluate(
+    ([side, passage]) => {
+      const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
+      const mark = document
+        .querySelector(`.pane.${side} .sign[data-passage="${passage}"]`)
+        .closest('mark')
+        .getBoundingClientRect();
+      return (mark.top - pane.top) / pane.height;
+    },
+    [side, passage],
+  );
 }
 
 test('what is coloured is what was found', async () => {
@@ -45,8 +51,16 @@ test('what is coloured is what was found', async () => {
       await show(page, ids);
       for (const side of ['left', 'right']) {
         const bytes = Buffer.from(found[side].text);
-        const wanted = found.passages.map((passage) => bytes.subarray(...passage[side]).toString().replace(/\s/g, ''));
-        assert.deepEqual((await drawn(page, side)).map((text) => text.replace(/\s/g, '')), wanted);
+        const wanted = found.passages.map((passage) =>
+          bytes
+            .subarray(...passage[side])
+            .toString()
+            .replace(/\s/g, ''),
+        );
+        assert.deepEqual(
+          (await drawn(page, side)).map((text) => text.replace(/\s/g, '')),
+          wanted,
+        );
       }
       const moved = found.passages.filter((passage) => passage.moved).length;
       assert.ok(moved > 0, 'the documents are to have a passage that moved');
@@ -61,8 +75,13 @@ test('pages are numbered as the server says', async () => {
   const found = await ask(MARSH);
   await visit({ ...WIDE }, async (page) => {
     await show(page, MARSH);
-    const shown = await page.locator('.pane.left .place').evaluateAll((labels) => labels.map((label) => label.title.replace('\u00a0', ' ')));
-    assert.deepEqual(shown, found.left.marks.map(({ place }) => Object.entries(place)[0].join(' ')));
+    const shown = await page
+      .locator('.pane.left .place')
+      .evaluateAll((labels) => labels.map((label) => label.title.replace('\u00a0', ' ')));
+    assert.deepEqual(
+      shown,
+      found.left.marks.map(({ place }) => Object.entries(place)[0].join(' ')),
+    );
     assert.ok(shown.length > 1, 'the document is to have pages');
   });
 });
@@ -83,7 +102,13 @@ test('n and p walk through the passages, j and k as well', async () => {
     const now = () => page.textContent('.toolbar .now');
     assert.ok((await now()).startsWith('1'));
     let at = 0;
-    for (const [key, step] of [['n', 1], ['j', 1], ['p', -1], ['n', 1], ['k', -1]]) {
+    for (const [key, step] of [
+      ['n', 1],
+      ['j', 1],
+      ['p', -1],
+      ['n', 1],
+      ['k', -1],
+    ]) {
       await page.keyboard.press(key);
       at += step;
       assert.ok((await now()).startsWith(String(at + 1)), `${key}: ${await now()}`);
@@ -110,7 +135,8 @@ test('Enter on a sign leads to its partner and back', async () => {
     const sign = page.locator('.pane.left .sign[tabindex="0"]');
     await sign.focus();
     await page.keyboard.press('Enter');
-    const focus = () => page.evaluate(() => [document.activeElement.dataset.passage, document.activeElement.closest('.pane')?.className]);
+    const focus = () =>
+      page.evaluate(() => [document.activeElement.dataset.passage, document.activeElement.closest('.pane')?.className]);
     assert.deepEqual(await focus(), ['1', 'pane right']);
     await page.keyboard.press('Enter');
     assert.deepEqual(await focus(), ['1', 'pane left']);
@@ -123,8 +149,17 @@ test('a click on a passage brings its partner beside it', async () => {
   await visit({ ...WIDE }, async (page) => {
     await ROUTES['pair-long'](page);
     const far = 150;
-    await page.evaluate((passage) => document.querySelector(`.map [data-passage="${passage}"]`).dispatchEvent(new MouseEvent('click', { bubbles: true })), far);
-    await page.waitForFunction((passage) => document.querySelector('.toolbar .now').textContent.startsWith(String(passage + 1)), far);
+    await page.evaluate(
+      (passage) =>
+        document
+          .querySelector(`.map [data-passage="${passage}"]`)
+          .dispatchEvent(new MouseEvent('click', { bubbles: true })),
+      far,
+    );
+    await page.waitForFunction(
+      (passage) => document.querySelector('.toolbar .now').textContent.startsWith(String(passage + 1)),
+      far,
+    );
     for (const side of ['left', 'right']) await page.waitForFunction(beside, [side, far, null]);
     // The right text elsewhere, then a click on the left passage.
     await page.evaluate(() => document.querySelector('.pane.right').scrollTo(0, 0));
@@ -136,7 +171,10 @@ test('a click on a passage brings its partner beside it', async () => {
   /** Whether a passage stands in its pane, and where it should. */
   function beside([side, passage, wanted]) {
     const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
-    const mark = document.querySelector(`.pane.${side} .sign[data-passage="${passage}"]`).closest('mark').getBoundingClientRect();
+    const mark = document
+      .querySelector(`.pane.${side} .sign[data-passage="${passage}"]`)
+      .closest('mark')
+      .getBoundingClientRect();
     const at = (mark.top - pane.top) / pane.height;
     return wanted === null ? at >= 0 && at < 0.5 : Math.abs(at - wanted) < 0.01;
   }
@@ -145,7 +183,9 @@ test('a click on a passage brings its partner beside it', async () => {
 test('on a narrow screen the texts are above each other', async () => {
   await visit({ ...NARROW }, async (page) => {
     await show(page, MARSH);
-    const [left, right] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().toJSON()));
+    const [left, right] = await page
+      .locator('.pane')
+      .evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().toJSON()));
     assert.ok(left.bottom <= right.top && left.width > 300 && right.width > 300);
   });
 });
@@ -181,12 +221,17 @@ test('a pair that is not there is said to be missing', async () => {
 // The budget: no task while opening or scrolling takes longer than it takes on this machine, at this moment, to lay out
 // the two texts at once and without passages, which is what the chunks are to avoid; 200 ms are always allowed.
 test('a hundred pages open and scroll without a stutter', async (t) => {
-  for (const ids of [['long/0', 'long/1'], ['long-zh/0', 'long-zh/1']]) {
+  for (const ids of [
+    ['long/0', 'long/1'],
+    ['long-zh/0', 'long-zh/1'],
+  ]) {
     const { left, right } = await ask(ids);
     await visit({ ...WIDE }, async (page) => {
       await page.addInitScript(() => {
         globalThis.tasks = [];
-        new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map((task) => task.duration))).observe({ type: 'longtask', buffered: true });
+        new PerformanceObserver((list) =>
+          globalThis.tasks.push(...list.getEntries().map((task) => task.duration)),
+        ).observe({ type: 'longtask', buffered: true });
       });
       await show(page, ids);
       const frames = await page.evaluate(async () => {
@@ -201,17 +246,23 @@ test('a hundred pages open and scroll without a stutter', async (t) => {
         return times.sort((a, b) => a - b);
       });
       const longest = await page.evaluate(() => Math.max(0, ...globalThis.tasks));
-      const atOnce = await page.evaluate((texts) => {
-        const panes = [...document.querySelectorAll('.pane .text')];
-        panes.forEach((pane) => pane.replaceChildren());
-        const begin = performance.now();
-        panes.forEach((pane, at) => {
-          for (const line of texts[at].split('\n')) pane.append(Object.assign(document.createElement('p'), { textContent: line }));
-        });
-        panes.forEach((pane) => pane.getBoundingClientRect());
-        return performance.now() - begin;
-      }, [left.text, right.text]);
-      t.diagnostic(`${ids[0]}: longest task ${longest.toFixed(0)} ms, median frame ${frames[50].toFixed(0)} ms, at once ${atOnce.toFixed(0)} ms`);
+      const atOnce = await page.evaluate(
+        (texts) => {
+          const panes = [...document.querySelectorAll('.pane .text')];
+          panes.forEach((pane) => pane.replaceChildren());
+          const begin = performance.now();
+          panes.forEach((pane, at) => {
+            for (const line of texts[at].split('\n'))
+              pane.append(Object.assign(document.createElement('p'), { textContent: line }));
+          });
+          panes.forEach((pane) => pane.getBoundingClientRect());
+          return performance.now() - begin;
+        },
+        [left.text, right.text],
+      );
+      t.diagnostic(
+        `${ids[0]}: longest task ${longest.toFixed(0)} ms, median frame ${frames[50].toFixed(0)} ms, at once ${atOnce.toFixed(0)} ms`,
+      );
       assert.ok(longest <= Math.max(200, atOnce), `a task of ${longest} ms`);
       assert.ok(frames[50] <= Math.max(50, atOnce / 2), `frames of ${frames[50]} ms`);
     });

@@ -38,7 +38,10 @@ async function assertRenders(page, { width, colorScheme }) {
   assert.equal(seen.headings.length, 1);
   assert.ok(seen.headings[0].trim() !== '');
   assert.ok(seen.title.endsWith(' · Minwise') && seen.title.length > 10, seen.title);
-  assert.ok(seen.levels.every((level, at) => at === 0 || level <= seen.levels[at - 1] + 1), `levels ${seen.levels}`);
+  assert.ok(
+    seen.levels.every((level, at) => at === 0 || level <= seen.levels[at - 1] + 1),
+    `levels ${seen.levels}`,
+  );
   assert.ok(seen.landmarks.every(Boolean) && seen.captions && seen.styled);
   assert.equal(seen.width, width, 'nothing scrolls sideways');
   const [ground, ink] = [seen.ground, seen.ink].map((colour) => Number(colour.match(/\d+/)[0]));
@@ -67,7 +70,11 @@ for (const [name, show] of Object.entries(ROUTES)) {
 test('hostile documents are text on every route that shows them', async () => {
   const ids = await visitIds();
   const script = '<script>document.title = "taken"; alert(1)</script>';
-  for (const address of ['/archive?search=hostile', `/document/${encodeURIComponent(ids[0])}`, `/pair?${new URLSearchParams({ left: ids[0], right: ids[1] })}`]) {
+  for (const address of [
+    '/archive?search=hostile',
+    `/document/${encodeURIComponent(ids[0])}`,
+    `/pair?${new URLSearchParams({ left: ids[0], right: ids[1] })}`,
+  ]) {
     for (const screen of [WIDE, NARROW]) {
       await visit({ ...screen, colorScheme: 'light' }, async (page) => {
         await page.goto(address);
@@ -86,7 +93,9 @@ test('hostile documents are text on every route that shows them', async () => {
     await visit({ ...WIDE }, async (page) => {
       await page.goto('/archive?search=hostile');
       await settled(page);
-      for (const href of await page.locator('a.title').evaluateAll((links) => links.map((link) => link.getAttribute('href')))) {
+      for (const href of await page
+        .locator('a.title')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href')))) {
         found.push(decodeURIComponent(href.slice('/document/'.length)));
       }
     });
@@ -104,7 +113,12 @@ test('by keyboard from route to route', async () => {
     assert.equal(await focused(), 'Skip to the content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
-    for (const [link, heading] of [['Archive', 'Archive'], ['Clusters', 'Clusters'], ['Overview', 'Overview'], ['Check', 'Check a document']]) {
+    for (const [link, heading] of [
+      ['Archive', 'Archive'],
+      ['Clusters', 'Clusters'],
+      ['Overview', 'Overview'],
+      ['Check', 'Check a document'],
+    ]) {
       await page.locator('nav[aria-label=Main] a', { hasText: link }).focus();
       assert.equal(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'solid');
       await page.keyboard.press('Enter');
@@ -124,7 +138,10 @@ test('going back comes to the same place', async () => {
     await settled(page);
     await page.evaluate(() => window.scrollTo(0, 1200));
     // By script: a click by pointer would scroll to its link first.
-    await page.locator('a.title').nth(20).evaluate((link) => link.click());
+    await page
+      .locator('a.title')
+      .nth(20)
+      .evaluate((link) => link.click());
     await page.waitForURL('**/document/**');
     await settled(page);
     assert.equal(await page.evaluate(() => window.scrollY), 0);

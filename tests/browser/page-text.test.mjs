@@ -23,17 +23,24 @@ async function inPage(module, run, argument) {
 }
 
 test('the types are right', () => {
-  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('../../web/jsconfig.json')], { stdio: 'inherit' });
+  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('../../web/jsconfig.json')], {
+    stdio: 'inherit',
+  });
 });
 
 test('byte offsets become offsets into the string', async () => {
   const texts = ['', 'plain', 'é', '高原湖泊', 'a😀b', '混合 mixed 😀 ẞ\u0301 text\n', '😀'.repeat(9)];
-  const found = await inPage('offsets.js', ({ module, argument }) => argument.map((text) => {
-    const bytes = new TextEncoder().encode(text).length;
-    // Backwards, so that the order does not help.
-    const wanted = Array.from({ length: bytes + 3 }, (_, at) => bytes + 2 - at);
-    return module.stringOffsets(text, wanted).reverse();
-  }), texts);
+  const found = await inPage(
+    'offsets.js',
+    ({ module, argument }) =>
+      argument.map((text) => {
+        const bytes = new TextEncoder().encode(text).length;
+        // Backwards, so that the order does not help.
+        const wanted = Array.from({ length: bytes + 3 }, (_, at) => bytes + 2 - at);
+        return module.stringOffsets(text, wanted).reverse();
+      }),
+    texts,
+  );
   texts.forEach((text, at) => {
     const bytes = Buffer.from(text);
     found[at].forEach((offset, byte) => {
@@ -45,34 +52,51 @@ test('byte offsets become offsets into the string', async () => {
 });
 
 test('pieces cover a text once and in order, whatever the passages', async () => {
-  const failures = await inPage('paragraphs.js', ({ module, argument: rounds }) => {
-    let state = 7;
-    const random = (below) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
-    const wrong = [];
-    for (let round = 0; round < rounds; round++) {
-      const text = Array.from({ length: random(300) }, () => 'ab \n\f高'[random(6)]).join('') + (round % 10 === 0 ? 'x'.repeat(random(9000)) : '');
-      const ranges = Array.from({ length: random(8) }, () => [random(text.length + 1), random(text.length + 1)].sort((a, b) => a - b));
-      const places = Array.from({ length: random(5) }, () => random(text.length + 1)).sort((a, b) => a - b).map((at, number) => ({ at, place: { page: number } }));
-      const list = [...module.paragraphs(text, ranges, places)];
-      const pieces = list.flatMap((paragraph) => paragraph.pieces);
-      // All that is not white space is there, once and in order.
-      if (pieces.map(({ start, end }) => text.slice(start, end)).join('').replace(/\s/g, '') !== text.replace(/\s/g, '')) wrong.push([round, 'text']);
-      for (const { start, end, passage } of pieces) {
-        const covering = ranges.filter(([from, to]) => from <= start && end <= to);
-        const longest = Math.max(0, ...covering.map(([from, to]) => to - from));
-        const drawn = passage === null ? 0 : ranges[passage][1] - ranges[passage][0];
-        if (drawn !== longest) wrong.push([round, 'passage', start]);
+  const failures = await inPage(
+    'paragraphs.js',
+    ({ module, argument: rounds }) => {
+      let state = 7;
+      const random = (below) => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return Math.floor((state / 2 ** 32) * below);
+      };
+      const wrong = [];
+      for (let round = 0; round < rounds; round++) {
+        const text =
+          Array.from({ length: random(300) }, () => 'ab \n\f高'[random(6)]).join('') +
+          (round % 10 === 0 ? 'x'.repeat(random(9000)) : '');
+        const ranges = Array.from({ length: random(8) }, () =>
+          [random(text.length + 1), random(text.length + 1)].sort((a, b) => a - b),
+        );
+        const places = Array.from({ length: random(5) }, () => random(text.length + 1))
+          .sort((a, b) => a - b)
+          .map((at, number) => ({ at, place: { page: number } }));
+        const list = [...module.paragraphs(text, ranges, places)];
+        const pieces = list.flatMap((paragraph) => paragraph.pieces);
+        // All that is not white space is there, once and in order.
+        if (
+          pieces
+            .map(({ start, end }) => text.slice(start, end))
+            .join('')
+            .replace(/\s/g, '') !== text.replace(/\s/g, '')
+        )
+          wrong.push([round, 'text']);
+        for (const { start, end, passage } of pieces) {
+          const covering = ranges.filter(([from, to]) => from <= start && end <= to);
+          const longest = Math.max(0, ...covering.map(([from, to]) => to - from));
+          const drawn = passage === null ? 0 : ranges[passage][1] - ranges[passage][0];
+          if (drawn !== longest) wrong.push([round, 'passage', start]);
+        }
+        // Every passage with something to be seen begins somewhere, once.
+        const begun = pieces.flatMap((piece) => piece.begins).sort((a, b) => a - b);
+        const shown = ranges.map((_, at) => at).filter((at) => text.slice(...ranges[at]).trim() !== '');
+        if (new Set(begun).size !== begun.length || shown.some((at) => !begun.includes(at)))
+          wrong.push([round, 'begins', begun, shown]);
       }
-      // Every passage with something to be seen begins somewhere, once.
-      const begun = pieces.flatMap((piece) => piece.begins).sort((a, b) => a - b);
-      const shown = ranges.map((_, at) => at).filter((at) => text.slice(...ranges[at]).trim() !== '');
-      if (new Set(begun).size !== begun.length || shown.some((at) => !begun.includes(at))) wrong.push([round, 'begins', begun, shown]);
-    }
-    return wrong;
-  }, 500);
+      return wrong;
+    },
+    500,
+  );
   assert.deepEqual(failures, []);
 });
 

@@ -44,10 +44,18 @@ export const ROUTES = {
     await page.waitForSelector('.compare[data-drawn]');
   },
   pair: drawn(pair('2021/0417', '2023/1102')),
+  passages: async (page) => {
+    await drawn(pair('2021/0417', '2023/1102'))(page);
+    await page.locator('.passage-list').scrollIntoViewIfNeeded();
+  },
   'pair-chinese': drawn(pair('zh-2023-001', 'zh-2024-118')),
   'pair-long': drawn(pair('long/0', 'long/1')),
   archive: visit('/archive'),
   document: visit(`/document/${encodeURIComponent('2021/0417')}`),
+  'document-text': async (page) => {
+    await visit(`/document/${encodeURIComponent('zh-2023-001')}`)(page);
+    await page.locator('.sheet').scrollIntoViewIfNeeded();
+  },
   clusters: visit('/clusters'),
   'clusters-found': async (page) => {
     await visit('/clusters')(page);

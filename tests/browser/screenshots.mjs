@@ -26,7 +26,9 @@ for (const [screen, options] of Object.entries(SCREENS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const page = await context.newPage();
     await show(page);
-    await page.screenshot({ path: join(folder, `${name}-${screen}.png`), fullPage: !name.startsWith('pair') && !name.startsWith('checked') });
+    // Off the screen texts are not laid out, so that a picture of the whole page would have none.
+    const fullPage = (await page.locator('.text').count()) === 0;
+    await page.screenshot({ path: join(folder, `${name}-${screen}.png`), fullPage });
     await page.close();
   }
   await context.close();

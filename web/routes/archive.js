@@ -7,6 +7,7 @@ import { count, counted, day } from '../format.js';
 import { metadataLine } from '../metadata.js';
 import { problemNotice, problemOf } from '../problem.js';
 import { rename } from '../router.js';
+import { cell, table } from '../table.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Listed} Listed */
@@ -17,11 +18,25 @@ const LIMIT = 50;
 /** Milliseconds after the last key before a search is made. */
 const PAUSE_MS = 250;
 
+const CHARACTERS = { title: 'Characters', isNumber: true };
+const SHINGLES = { title: 'Shingles', isNumber: true };
+const ADDED = { title: 'Added', isNumber: true };
+
 /** @param {Visit} visit */
 export async function archive({ url, signal }) {
-  const input = h('input', { type: 'search', id: 'search', value: url.searchParams.get('search') ?? '', autocomplete: 'off', placeholder: 'Title, id or metadata' });
+  const input = h('input', {
+    type: 'search',
+    id: 'search',
+    value: url.searchParams.get('search') ?? '',
+    autocomplete: 'off',
+    placeholder: 'Title, id or metadata',
+  });
   const after = url.searchParams.get('after');
-  const list = h('div', {}, ...listing(await documents({ search: input.value, after, limit: LIMIT }, signal), input.value, after));
+  const list = h(
+    'div',
+    {},
+    ...listing(await documents({ search: input.value, after, limit: LIMIT }, signal), input.value, after),
+  );
 
   let latest = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -37,7 +52,11 @@ export async function archive({ url, signal }) {
       if (mine !== latest) return;
       list.replaceChildren(...listing(found, wanted, null));
       rename(archiveHref({ search: wanted }));
-      announce(found.next === null ? counted(found.documents.length, 'document') : `More than ${counted(found.documents.length, 'document')}`);
+      announce(
+        found.next === null
+          ? counted(found.documents.length, 'document')
+          : `More than ${counted(found.documents.length, 'document')}`,
+      );
     } catch (error) {
       if (!signal.aborted && mine === latest) list.replaceChildren(problemNotice(problemOf(error)));
     }
@@ -61,29 +80,20 @@ export async function archive({ url, signal }) {
  */
 function listing({ documents: list, next }, search, after) {
   if (list.length === 0) {
-    return [h('p', { class: 'empty' }, search === '' ? 'There are no documents yet. `minwise index add` puts some in.' : 'No document has that in its title, id or metadata.')];
+    const none = 'There are no documents yet. `minwise index add` puts some in.';
+    const nothing = 'No document has that in its title, id or metadata.';
+    return [h('p', { class: 'empty' }, search === '' ? none : nothing)];
   }
-  const titles = ['Document', 'Characters', 'Shingles', 'Added'];
+  const columns = [{ title: 'Document' }, CHARACTERS, SHINGLES, ADDED];
   return [
+    table('Documents of the archive', columns, list.map(row)),
     h(
-      'div',
-      { class: 'table' },
-      h(
-        'table',
-        { class: 'rows' },
-        h('caption', { class: 'unseen' }, 'Documents of the archive'),
-        h('thead', {}, h('tr', {}, titles.map((title, at) => h('th', { scope: 'col', class: at > 0 ? 'number' : null }, title)))),
-        h('tbody', {}, ...list.map(row)),
-      ),
+      'nav',
+      { class: 'paging', 'aria-label': 'Pages', hidden: after === null && next === null },
+      after !== null && h('a', { href: archiveHref({ search }), class: 'button' }, 'First page'),
+      next !== null && h('a', { href: archiveHref({ search, after: next }), class: 'button' }, 'Next page'),
     ),
-    (after !== null || next !== null) &&
-      h(
-        'nav',
-        { class: 'paging', 'aria-label': 'Pages' },
-        after !== null && h('a', { href: archiveHref({ search }), class: 'button' }, 'First page'),
-        next !== null && h('a', { href: archiveHref({ search, after: next }), class: 'button' }, 'Next page'),
-      ),
-  ].filter((node) => node !== false);
+  ];
 }
 
 /** @param {Listed} document */
@@ -91,9 +101,15 @@ function row({ id, title, metadata, characters, shingles, added }) {
   return h(
     'tr',
     {},
-    h('th', { scope: 'row' }, h('a', { href: documentHref(id), class: 'title' }, name(title || id)), title && h('div', { class: 'soft id' }, name(id)), metadataLine(metadata)),
-    h('td', { class: 'number', 'data-name': 'Characters' }, count(characters)),
-    h('td', { class: 'number', 'data-name': 'Shingles' }, count(shingles)),
-    h('td', { class: 'number', 'data-name': 'Added' }, h('time', { datetime: added }, day(added))),
+    h(
+      'th',
+      { scope: 'row' },
+      h('a', { href: documentHref(id), class: 'title' }, name(title || id)),
+      title && h('div', { class: 'id' }, name(id)),
+      metadataLine(metadata),
+    ),
+    cell(CHARACTERS, count(characters)),
+    cell(SHINGLES, count(shingles)),
+    cell(ADDED, h('time', { datetime: added }, day(added))),
   );
 }

@@ -1,11 +1,11 @@
 // `/`: a text or files to check against the archive.
 
-import { check as ask, Problem } from '../api.js';
+import { check as ask, health, Problem } from '../api.js';
 import { nameOf, rememberChecks } from '../checks.js';
 import { resultHref } from '../addresses.js';
 import { announce, h } from '../dom.js';
 import { FileChoice } from '../file-choice.js';
-import { count } from '../format.js';
+import { count, counted } from '../format.js';
 import { checkOptions } from '../check-options.js';
 import { problemNotice, problemOf } from '../problem.js';
 import { go } from '../router.js';
@@ -14,10 +14,17 @@ import { go } from '../router.js';
 /** @typedef {import('../router.js').Visit} Visit */
 
 /** @param {Visit} visit */
-export function check({ signal }) {
+export async function check({ signal }) {
+  const { documents } = await health(signal);
   const files = new FileChoice();
   const options = checkOptions();
-  const text = h('textarea', { id: 'text', rows: 13, spellcheck: 'false', dir: 'auto', placeholder: 'Paste a text here' });
+  const text = h('textarea', {
+    id: 'text',
+    rows: 13,
+    spellcheck: 'false',
+    dir: 'auto',
+    placeholder: 'Paste a text here',
+  });
   const submit = h('button', { type: 'submit', class: 'primary' }, 'Check');
   const outcome = h('div');
 
@@ -42,28 +49,24 @@ export function check({ signal }) {
     const submissions = [...files.list];
     if (text.value.trim() !== '') submissions.unshift(text.value);
     if (submissions.length === 0) {
-      outcome.append(problemNotice({ code: 'nothing', title: 'There is nothing to check yet', hint: 'Paste a text above, or choose a file.', status: 0 }));
+      outcome.append(
+        problemNotice({
+          code: 'nothing',
+          title: 'There is nothing to check yet',
+          hint: 'Paste a text above, or choose a file.',
+          status: 0,
+        }),
+      );
       text.focus();
       return;
     }
     submit.disabled = true;
     const progress = h('progress', { max: submissions.length, value: 0, 'aria-label': 'Checked' });
     outcome.append(progress);
-    /** @type {Checked[]} */
-    const checks = [];
-    for (const submission of submissions) {
-      const called = typeof submission === 'string' ? nameOf(submission) : submission.name;
-      announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
-      try {
-        checks.push({ name: called, answer: await ask(submission, options.read(), signal) });
-      } catch (error) {
-        if (signal.aborted) return;
-        checks.push({ name: called, problem: problemOf(error) });
-        // What stops one file need not stop the next; without a server or a token there is no next.
-        if (!(error instanceof Problem) || [0, 401, 403].includes(error.body.status)) break;
-      }
-      progress.value = checks.length;
-    }
+    const checks = await checkAll(submissions, options.read(), signal, (done) => {
+      progress.value = done;
+    });
+    if (signal.aborted) return;
     submit.disabled = false;
     progress.remove();
     const [first] = checks;
@@ -82,8 +85,42 @@ export function check({ signal }) {
     title: 'Check',
     body: [
       h('h1', {}, 'Check a document'),
-      h('p', { class: 'lead' }, 'Whether something like it is in the archive already, and which passages they share.'),
+      h(
+        'p',
+        { class: 'lead' },
+        `Whether something like it is among the ${counted(documents, 'document')} of the archive, and which passages they share.`,
+      ),
       form,
     ],
   };
+}
+
+/**
+ * Checks one submission after the other. What stops one need not stop the next, but without a server or a token there
+ * is no next.
+ *
+ * @param {(string | File)[]} submissions
+ * @param {import('../types.js').Options} options
+ * @param {AbortSignal} signal
+ * @param {(done: number) => void} progress
+ */
+async function checkAll(submissions, options, signal, progress) {
+  /** @type {Checked[]} */
+  const checks = [];
+  /** @type {import('../types.js').ProblemBody | null} */
+  let stopped = null;
+  for (const submission of submissions) {
+    const called = typeof submission === 'string' ? nameOf(submission) : submission.name;
+    announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
+    try {
+      if (stopped) throw new Problem(stopped);
+      checks.push({ name: called, answer: await ask(submission, options, signal) });
+    } catch (error) {
+      const problem = problemOf(error);
+      checks.push({ name: called, problem });
+      if ([0, 401, 403].includes(problem.status)) stopped = problem;
+    }
+    progress(checks.length);
+  }
+  return checks;
 }

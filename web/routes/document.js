@@ -14,7 +14,8 @@ import { TextView } from '../text-view.js';
 export async function documentPage({ parts: [id], signal }) {
   const [document, answer] = await Promise.all([wholeDocument(id, signal), similar(id, signal)]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);
-  const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) => h('div', {}, h('dt', {}, term), h('dd', {}, value));
+  const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) =>
+    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return {
     title: document.title || id,
     body: [
@@ -29,12 +30,19 @@ export async function documentPage({ parts: [id], signal }) {
         fact('Shingles', count(document.shingles)),
         metadataTerms(document.metadata),
       ),
-      h('section', {}, h('h2', {}, 'What resembles it'), ...matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id))),
+      h(
+        'section',
+        {},
+        h('h2', {}, 'What resembles it'),
+        ...matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id)),
+      ),
       h(
         'section',
         {},
         h('h2', {}, 'Text'),
-        text ? h('div', { class: 'sheet' }, text.element) : h('p', { class: 'notice' }, 'The archive keeps no text of its documents.'),
+        text
+          ? h('div', { class: 'sheet' }, text.element)
+          : h('p', { class: 'notice' }, 'The archive keeps no text of its documents.'),
       ),
     ],
     shown: () => text?.draw(signal),

@@ -4,6 +4,7 @@ import { stats } from '../api.js';
 import { h } from '../dom.js';
 import { bytes, count, counted } from '../format.js';
 import { histogram } from '../histogram.js';
+import { barCell, table } from '../table.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Stats} Stats */
@@ -11,10 +12,13 @@ import { histogram } from '../histogram.js';
 /** Months that are shown, the last ones. */
 const MONTHS = 24;
 
+const DOCUMENTS = { title: 'Documents', isNumber: true };
+
 /** @param {Visit} visit */
 export async function overview({ signal }) {
   const archive = await stats(signal);
-  const figure = (/** @type {string} */ term, /** @type {string} */ value) => h('div', {}, h('dt', {}, term), h('dd', {}, value));
+  const figure = (/** @type {string} */ term, /** @type {string} */ value) =>
+    h('div', {}, h('dt', {}, term), h('dd', {}, value));
   return {
     title: 'Overview',
     body: [
@@ -77,28 +81,13 @@ function similarities(sampled) {
 /** @param {{ month: string, documents: number }[]} list */
 function months(list) {
   const most = Math.max(...list.map((month) => month.documents));
+  const rows = list.map(({ month, documents }) =>
+    h('tr', {}, h('th', { scope: 'row' }, month), barCell(DOCUMENTS, count(documents), documents / most)),
+  );
   return h(
     'section',
-    {},
+    { class: 'months' },
     h('h2', {}, 'Added by month'),
-    h(
-      'div',
-      { class: 'table months' },
-      h(
-        'table',
-        {},
-        h('caption', { class: 'unseen' }, 'Documents added by month'),
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Month'), h('th', { scope: 'col', class: 'number' }, 'Documents'))),
-        h(
-          'tbody',
-          {},
-          list.map(({ month, documents }) => {
-            const bar = h('div', { class: 'share' }, count(documents));
-            bar.style.setProperty('--share', String(documents / most));
-            return h('tr', {}, h('th', { scope: 'row' }, month), h('td', { class: 'number' }, bar));
-          }),
-        ),
-      ),
-    ),
+    table('Documents added by month', [{ title: 'Month' }, DOCUMENTS], rows),
   );
 }

@@ -22,16 +22,31 @@ import { Passages } from '../passages.js';
 export async function pair({ url, signal }) {
   const checked = url.searchParams.get('checked');
   const right = url.searchParams.get('right') ?? '';
-  const found = checked === null ? await ask(url.searchParams.get('left') ?? '', right, signal) : await pairOfCheck(Number(checked), right, signal);
+  const found =
+    checked === null
+      ? await ask(url.searchParams.get('left') ?? '', right, signal)
+      : await pairOfCheck(Number(checked), right, signal);
   const titles = [found.left, found.right].map((side) => side.title || side.id || '');
   const body = [
     checked !== null && h('p', { class: 'back' }, h('a', { href: resultHref(Number(checked)) }, '← All matches')),
     h('h1', { class: 'unseen' }, 'Compare ', name(titles[0]), ' with ', name(titles[1])),
-    h('div', { class: 'sides' }, sideHeader(found.left, 'left', found.containment_of_left), verdict(found), sideHeader(found.right, 'right', found.containment_of_right)),
+    h(
+      'div',
+      { class: 'sides' },
+      sideHeader(found.left, 'left', found.containment_of_left),
+      verdict(found),
+      sideHeader(found.right, 'right', found.containment_of_right),
+    ),
   ];
   const view = { title: `${titles[0]} and ${titles[1]}`, wide: true };
   if (!isReadable(found.left) || !isReadable(found.right)) {
-    body.push(h('p', { class: 'notice' }, 'The archive keeps no text of its documents, so that there is nothing to lay side by side.'));
+    body.push(
+      h(
+        'p',
+        { class: 'notice' },
+        'The archive keeps no text of its documents, so that there is nothing to lay side by side.',
+      ),
+    );
     return { ...view, body };
   }
   if (found.passages.length === 0) body.push(h('p', { class: 'notice' }, 'These documents share no passage.'));
@@ -65,7 +80,8 @@ function isReadable(side) {
 async function pairOfCheck(number, id, signal) {
   const checked = lastChecks()[number];
   const match = checked && 'answer' in checked ? checked.answer.matches.find((other) => other.id === id) : undefined;
-  if (!match || !('answer' in checked)) throw new Error('The submission is no longer known: it was forgotten when the page was loaded again');
+  if (!match || !('answer' in checked))
+    throw new Error('The submission is no longer known: it was forgotten when the page was loaded again');
   const { query } = checked.answer;
   const document = await wholeDocument(id, signal);
   return {
@@ -89,7 +105,12 @@ function sideHeader(side, place, containment) {
     'div',
     { class: `side ${place}` },
     h('h2', {}, side.id === null ? title : h('a', { href: documentHref(side.id) }, title)),
-    h('p', { class: 'soft' }, side.id === null ? 'Submission' : name(side.id), ` · ${share(containment)} of it is shared`),
+    h(
+      'p',
+      { class: 'soft' },
+      side.id === null ? 'Submission' : name(side.id),
+      ` · ${share(containment)} of it is shared`,
+    ),
     metadataLine(side.metadata),
   );
 }

@@ -19,13 +19,27 @@ export function result({ url }) {
   if (!checked) {
     return {
       title: 'Check',
-      body: [h('h1', {}, 'No result here'), h('p', { class: 'lead' }, 'A submission and what was found for it are forgotten when the page is left or loaded again.'), again],
+      body: [
+        h('h1', {}, 'No result here'),
+        h(
+          'p',
+          { class: 'lead' },
+          'A submission and what was found for it are forgotten when the page is left or loaded again.',
+        ),
+        again,
+      ],
     };
   }
   const title = titleOf(checked);
   return {
     title,
-    body: [again, checks.length > 1 && list(checks, at), h('p', { class: 'over' }, 'Checked'), h('h1', {}, name(title)), ...found(checked, at)],
+    body: [
+      again,
+      checks.length > 1 && list(checks, at),
+      h('p', { class: 'over' }, 'Checked'),
+      h('h1', {}, name(title)),
+      ...found(checked, at),
+    ],
     shown: () => announce(outcome(checked)),
   };
 }
@@ -44,7 +58,16 @@ function found(checked, at) {
   if ('problem' in checked) return [problemNotice(checked.problem)];
   const { answer } = checked;
   return [
-    h('p', { class: 'lead' }, `${outcome(checked)} in the archive. `, h('span', { class: 'soft' }, `${counted(answer.query.characters, 'character')}, ${counted(answer.query.shingles, 'shingle')}`)),
+    h(
+      'p',
+      { class: 'lead' },
+      `${outcome(checked)} in the archive. `,
+      h(
+        'span',
+        { class: 'soft' },
+        `${counted(answer.query.characters, 'character')}, ${counted(answer.query.shingles, 'shingle')}`,
+      ),
+    ),
     ...matchesView(answer, { self: 'the submission', other: 'the document' }, (match) => checkedPairHref(at, match.id)),
   ];
 }
@@ -64,7 +87,13 @@ function list(checks, current) {
         h(
           'li',
           {},
-          h('a', { href: resultHref(at), 'aria-current': at === current ? 'true' : null }, name(titleOf(checked)), ' ', h('span', { class: 'soft' }, 'problem' in checked ? 'not checked' : outcome(checked))),
+          h(
+            'a',
+            { href: resultHref(at), 'aria-current': at === current ? 'true' : null },
+            name(titleOf(checked)),
+            ' ',
+            h('span', { class: 'soft' }, 'problem' in checked ? 'not checked' : outcome(checked)),
+          ),
         ),
       ),
     ),

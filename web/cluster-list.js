@@ -1,0 +1,72 @@
+// Clusters as cards, the first of them and the first members of each; the others on demand.
+
+import { documentHref, pairHref } from './addresses.js';
+import { h, name } from './dom.js';
+import { count, counted, share } from './format.js';
+
+/** @typedef {import('./types.js').Cluster} Cluster */
+/** @typedef {import('./types.js').Member} Member */
+
+/** Clusters, and members of one, that are shown before more are asked for. */
+const [CLUSTERS, MEMBERS] = [50, 12];
+
+/** @param {Cluster[]} clusters */
+export function clusterList(clusters) {
+  const cards = h('ol', { class: 'clusters' });
+  return [cards, ...more(cards, clusters, CLUSTERS, card, 'clusters')];
+}
+
+/**
+ * Puts the first items into a list; the button that is returned puts in the next ones.
+ *
+ * @template Item
+ * @param {HTMLElement} list
+ * @param {Item[]} items
+ * @param {number} some
+ * @param {(item: Item) => HTMLElement} draw
+ * @param {string} noun
+ */
+function more(list, items, some, draw, noun) {
+  let shown = 0;
+  const show = () => {
+    const next = items.slice(shown, shown + some).map(draw);
+    list.append(...next);
+    shown += next.length;
+    return next[0];
+  };
+  show();
+  if (shown === items.length) return [];
+  const label = () => `Show more ${noun} (${count(items.length - shown)} left)`;
+  const button = h('button', { type: 'button' }, label());
+  button.addEventListener('click', () => {
+    const first = show();
+    button.textContent = label();
+    first.querySelector('a')?.focus();
+    if (shown === items.length) button.remove();
+  });
+  return [button];
+}
+
+/** @param {Cluster} cluster */
+function card({ size, keeper, members }) {
+  const kept = members.find((member) => member.id === keeper);
+  const others = members.filter((member) => member.id !== keeper);
+  const list = h('ul', { class: 'members' });
+  const member = (/** @type {Member} */ { id, title, similarity }) =>
+    h(
+      'li',
+      {},
+      h('span', { class: 'number' }, share(similarity)),
+      ' ',
+      h('a', { href: pairHref(keeper, id) }, name(title || id)),
+    );
+  const button = more(list, others, MEMBERS, member, 'documents');
+  return h(
+    'li',
+    { class: 'card' },
+    h('p', { class: 'over' }, `Keeper of ${counted(size, 'document')}`),
+    h('h3', {}, h('a', { href: documentHref(keeper) }, name(kept?.title || keeper))),
+    list,
+    ...button,
+  );
+}

@@ -1,0 +1,50 @@
+// Tables of documents, matches and passages. On a narrow screen a row becomes a few lines, for which its cells bear the
+// names of their columns.
+
+import { h } from './dom.js';
+
+/** @typedef {import('./dom.js').Child} Child */
+/** @typedef {{ title: string, isNumber?: boolean }} Column */
+
+/**
+ * @param {string} caption for those who do not see what the table is about
+ * @param {Column[]} columns
+ * @param {HTMLTableRowElement[]} rows
+ */
+export function table(caption, columns, rows) {
+  const heads = columns.map(({ title, isNumber }) =>
+    h('th', { scope: 'col', class: isNumber ? 'number' : null }, title),
+  );
+  return h(
+    'div',
+    { class: 'table' },
+    h(
+      'table',
+      {},
+      h('caption', { class: 'unseen' }, caption),
+      h('thead', {}, h('tr', {}, ...heads)),
+      h('tbody', {}, ...rows),
+    ),
+  );
+}
+
+/**
+ * @param {Column} column
+ * @param {...Child} content
+ */
+export function cell({ title, isNumber }, ...content) {
+  return h('td', { class: isNumber ? 'number' : null, 'data-name': title }, ...content);
+}
+
+/**
+ * A cell with a bar below its number.
+ *
+ * @param {Column} column
+ * @param {string} number
+ * @param {number} share the length of the bar, from 0 to 1
+ */
+export function barCell(column, number, share) {
+  const bar = h('div', { class: 'share' }, number);
+  bar.style.setProperty('--share', String(share));
+  return cell(column, bar);
+}

@@ -22,13 +22,18 @@ import { problemView } from './problem.js';
 /** @type {Route[]} */
 let routes = [];
 let visit = new AbortController();
+/** The address that is shown, without what is behind `#`. */
+let shown = '';
 
 /** @param {Route[]} list */
 export function start(list) {
   routes = list;
   // Content comes later than the event that restores the position, so that is done here.
   history.scrollRestoration = 'manual';
-  window.addEventListener('popstate', () => show('back'));
+  window.addEventListener('popstate', () => {
+    // Within a page, as by the link to its content, there is nothing new to show.
+    if (address() !== shown) show('back');
+  });
   document.addEventListener('click', follow);
   show('first');
 }
@@ -51,6 +56,11 @@ export function go(href) {
  */
 export function rename(href) {
   history.replaceState(history.state, '', href);
+  shown = address();
+}
+
+function address() {
+  return location.pathname + location.search;
 }
 
 function rememberScroll() {
@@ -71,6 +81,7 @@ function follow(event) {
 
 /** @param {'first' | 'forward' | 'back'} way */
 async function show(way) {
+  shown = address();
   visit.abort();
   visit = new AbortController();
   const { signal } = visit;

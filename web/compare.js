@@ -39,7 +39,6 @@ export function compareView(passages, signal) {
   const drawn = async () => {
     const { views } = passages;
     const both = [views.left.draw(signal), views.right.draw(signal)];
-    passages.begin();
     await Promise.all(both);
     if (signal.aborted) return;
     left.look();
@@ -57,6 +56,7 @@ function toolbar(passages, signal) {
   const now = h('p', { class: 'now' });
   const show = () => now.replaceChildren(...description(passages));
   passages.addEventListener('change', show, { signal });
+  show();
   const keys = h('input', { type: 'checkbox', id: 'keys' });
   keys.checked = localStorage.getItem(KEYS) !== 'off';
   keys.addEventListener('change', () => localStorage.setItem(KEYS, keys.checked ? 'on' : 'off'));

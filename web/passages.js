@@ -46,7 +46,7 @@ export class Passages extends EventTarget {
         side.marks,
         passages.map((passage) => passage[name]),
         {
-          style: (passage) => passageStyle(passages[passage], passage),
+          style: (passage) => passageStyle(passages[passage], passage) + (passage === this.current ? ' current' : ''),
           sign: (passage) => this.#sign(passage, name),
         },
       );
@@ -103,11 +103,6 @@ export class Passages extends EventTarget {
     else announce(step > 0 ? 'That was the last passage' : 'That was the first passage');
   }
 
-  /** Marks the first passage as the one to go on from. */
-  begin() {
-    if (this.count > 0) this.#select(0);
-  }
-
   /** @param {number} passage */
   #select(passage) {
     for (const { marks, anchors } of Object.values(this.views)) {
@@ -131,9 +126,9 @@ export class Passages extends EventTarget {
     const target = event.target instanceof Element ? event.target : null;
     const mark = target?.closest('mark');
     if (!mark || !(mark instanceof HTMLElement)) return;
-    // A click that ends a selection is not meant for the passage.
-    if (!getSelection()?.isCollapsed) return;
     const sign = target?.closest('button');
+    // A click that ends a selection is not meant for the passage.
+    if (!sign && !getSelection()?.isCollapsed) return;
     const passage = Number(sign?.dataset.passage ?? mark.dataset.passage);
     const other = from === 'left' ? this.views.right : this.views.left;
     this.#select(passage);

@@ -194,5 +194,17 @@ export async function addAll(url, list) {
       body: JSON.stringify({ documents: list.slice(at, at + 20) }),
     });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    const { job } = await response.json();
+    if (job !== undefined) await finished(`${url}/api/v1/jobs/${job}`);
+  }
+}
+
+/** Waits for the job that many documents may become. */
+async function finished(address) {
+  for (;;) {
+    const job = await (await fetch(address)).json();
+    if (job.state === 'done') return;
+    if (job.state === 'failed') throw new Error(job.error.title);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -66,7 +66,7 @@ test('what is coloured is what was found', async () => {
       assert.ok(moved > 0, 'the documents are to have a passage that moved');
       assert.equal(await page.locator('.pane.left .sign', { hasText: '⇅ moved' }).count(), moved);
       assert.equal(await page.locator('.passage-list tbody tr').count(), found.passages.length);
-      assert.ok((await page.textContent('.verdict')).includes(found.similarity.toFixed(3).slice(0, 4)));
+      assert.equal(await page.textContent('.verdict .figure'), (Math.floor(found.similarity * 100) / 100).toFixed(2));
     });
   }
 });

@@ -72,6 +72,11 @@ export class FileChoice {
     signal.addEventListener('abort', () => over(false));
   }
 
+  clear() {
+    this.list = [];
+    this.#draw();
+  }
+
   /** @param {File[]} files */
   #add(files) {
     this.list.push(...files);

@@ -103,6 +103,21 @@ test('nothing to check is said so, and a reload forgets what was checked', async
   });
 });
 
+test('a check can be changed and made again', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await checkSubmission(page);
+    await page.click('text=Back to the check');
+    await page.waitForSelector('#text');
+    assert.equal(await page.inputValue('#text'), submission());
+    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '0.05');
+    await page.setInputFiles('input[type=file]', { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
+    await page.click('text=Clear');
+    assert.equal(await page.inputValue('#text'), '');
+    assert.equal(await page.locator('.files li').count(), 0);
+    assert.equal(await page.getByLabel('Similarity of at least').inputValue(), '0.5');
+  });
+});
+
 test('documents of the same applicant are left out', async () => {
   await visit({ ...WIDE }, async (page) => {
     await page.goto('/');

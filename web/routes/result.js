@@ -15,7 +15,7 @@ export function result({ url }) {
   const checks = lastChecks();
   const at = Number(url.searchParams.get('checked') ?? 0);
   const checked = checks[at];
-  const again = h('p', { class: 'back' }, h('a', { href: '/' }, '← Check another document'));
+  const again = h('p', { class: 'back' }, h('a', { href: '/' }, '← Back to the check'));
   if (!checked) {
     return {
       title: 'Check',

@@ -1,0 +1,123 @@
+// Answers that archives give only sometimes: without texts, with weights, without a sample, jobs that fail.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WIDE, harness } from './harness.mjs';
+import { checkSubmission, settled } from './routes.mjs';
+
+const { api, visit } = harness();
+const MARSH = '2021/0417';
+const pair = `/pair?${new URLSearchParams({ left: MARSH, right: '2023/1102' })}`;
+
+/** Lets the server answer, and changes what it says. */
+function change(page, calls, how) {
+  return page.route(calls, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: how(await response.json()) });
+  });
+}
+
+test('an archive without texts still says what is shared', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/pair', (found) => ({ ...found, left: { ...found.left, text: null } }));
+    await change(page, '**/api/v1/documents/*', (document) => ({ ...document, text: null, marks: [] }));
+    await page.goto(pair);
+    await settled(page);
+    assert.ok((await page.textContent('.notice')).includes('keeps no text'));
+    assert.match(await page.textContent('.verdict .figure'), /^0\.\d\d$/);
+    await page.goto(`/document/${encodeURIComponent(MARSH)}`);
+    await settled(page);
+    assert.ok((await page.textContent('.notice')).includes('keeps no text'));
+    assert.ok((await page.locator('tbody tr').count()) > 0);
+  });
+});
+
+test('documents that share no passage are said to', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/pair', (found) => ({ ...found, passages: [] }));
+    await page.goto(pair);
+    await page.waitForSelector('.compare[data-drawn]');
+    assert.ok((await page.textContent('.notice')).includes('share no passage'));
+    assert.equal(await page.locator('mark, .toolbar, .passage-list').count(), 0);
+  });
+});
+
+test('passages that overlap all have a sign, and the longest has the colour', async () => {
+  const { left, right } = await api('pair', { left: { id: MARSH }, right: { id: '2023/1102' } });
+  // The first lies within the second, the third begins in it and ends behind it.
+  const ranges = [
+    [60, 90],
+    [20, 200],
+    [150, 260],
+  ];
+  const end = Math.min(left.text.length, right.text.length);
+  assert.ok(end > 260 && /^[\x00-\x7f]*$/.test(left.text.slice(0, 260) + right.text.slice(0, 260)));
+  const passages = ranges.map((range) => ({ left: range, right: range, tokens: range[1] - range[0], moved: false }));
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/pair', (found) => ({ ...found, passages }));
+    await page.goto(pair);
+    await page.waitForSelector('.compare[data-drawn]');
+    const signs = await page.locator('.pane.left .sign').evaluateAll((all) => all.map((sign) => sign.dataset.passage));
+    assert.deepEqual(signs, ['1', '0', '2']);
+    const colours = await page
+      .locator('.pane.left mark')
+      .evaluateAll((all) => [...new Set(all.map((mark) => mark.dataset.passage))]);
+    assert.deepEqual(colours, ['1', '2']);
+    await page.keyboard.press('n');
+    await page.keyboard.press('n');
+    assert.ok((await page.textContent('.toolbar .now')).startsWith('3'));
+  });
+});
+
+test('weights have a column and a threshold of their own', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/check', (answer) => ({
+      ...answer,
+      not_looked_at: 3,
+      matches: answer.matches.map((match, at) => ({ ...match, weighted: at === 0 ? 0.9 : 0.1 })),
+    }));
+    await checkSubmission(page);
+    assert.ok((await page.locator('thead th').allTextContents()).includes('Weighted similarity'));
+    await page.selectOption('#measure', { label: 'Weighted similarity' });
+    await page.locator('input[type=range]').fill('0.5');
+    assert.equal(await page.locator('tbody tr:visible').count(), 1);
+    assert.match(await page.textContent('.facts'), /3\u00a0candidates beyond the limit/);
+  });
+});
+
+test('an archive of which nothing was sampled has no histogram', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/stats', ({ added_by_month, ...stats }) => ({ ...stats, similarities: null }));
+    await page.goto('/overview');
+    await settled(page);
+    assert.equal(await page.locator('.histogram, .months').count(), 0);
+    assert.ok((await page.textContent('.empty')).includes('No pairs were sampled yet'));
+  });
+});
+
+test('a job that fails says why', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    const error = {
+      code: 'stopped',
+      title: 'The server was stopped',
+      detail: null,
+      hint: 'Start it again',
+      status: 500,
+    };
+    await change(page, '**/api/v1/jobs/*', (job) => ({ ...job, state: 'failed', result: null, error }));
+    await page.goto('/clusters');
+    await settled(page);
+    await page.click('button.primary');
+    await page.waitForSelector('[role=alert]');
+    assert.ok((await page.textContent('[role=alert]')).includes('Start it again'));
+  });
+});
+
+test('nothing is found, and that is said', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/check', (answer) => ({ ...answer, matches: [] }));
+    await checkSubmission(page);
+    assert.equal(await page.textContent('#status'), 'No match');
+    assert.ok((await page.textContent('.empty')).includes('Nothing in the archive'));
+  });
+});

@@ -1,0 +1,131 @@
+// The form of a check: a text, files, options. It stays as it is while the page is open, so that one can come back from
+// a result and change something.
+
+import { resultHref } from './addresses.js';
+import { check, Problem } from './api.js';
+import { checkOptions } from './check-options.js';
+import { nameOf, rememberChecks } from './checks.js';
+import { announce, h } from './dom.js';
+import { FileChoice } from './file-choice.js';
+import { count } from './format.js';
+import { problemNotice, problemOf } from './problem.js';
+import { go } from './router.js';
+
+/** @typedef {import('./checks.js').Checked} Checked */
+/** @typedef {import('./types.js').Options} Options */
+/** @typedef {import('./types.js').ProblemBody} ProblemBody */
+
+/** @type {ProblemBody} */
+const NOTHING = {
+  code: 'nothing',
+  title: 'There is nothing to check yet',
+  hint: 'Paste a text above, or choose a file.',
+  status: 0,
+};
+
+export class CheckForm {
+  #files = new FileChoice();
+  #options = checkOptions();
+  #text = h('textarea', { id: 'text', rows: 13, spellcheck: 'false', dir: 'auto', placeholder: 'Paste a text here' });
+  #submit = h('button', { type: 'submit', class: 'primary' }, 'Check');
+  #outcome = h('div');
+  /** Ends with the visit. */
+  #signal = new AbortController().signal;
+  element = h(
+    'form',
+    { class: 'check' },
+    h(
+      'div',
+      { class: 'submission' },
+      h('div', {}, h('label', { for: 'text' }, 'Text'), this.#text),
+      this.#files.element,
+    ),
+    this.#options.element,
+    h('div', { class: 'buttons' }, this.#submit, h('button', { type: 'button', click: () => this.#clear() }, 'Clear')),
+    this.#outcome,
+  );
+
+  constructor() {
+    this.element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#check();
+    });
+  }
+
+  /**
+   * Makes it work for the length of a visit.
+   *
+   * @param {AbortSignal} signal
+   */
+  visit(signal) {
+    this.#signal = signal;
+    this.#submit.disabled = false;
+    this.#outcome.replaceChildren();
+    this.#files.takeDropsOn(document, signal);
+  }
+
+  #clear() {
+    this.element.reset();
+    this.#files.clear();
+    this.#outcome.replaceChildren();
+    this.#text.focus();
+  }
+
+  async #check() {
+    const signal = this.#signal;
+    /** @type {(string | File)[]} */
+    const submissions = [...this.#files.list];
+    if (this.#text.value.trim() !== '') submissions.unshift(this.#text.value);
+    if (submissions.length === 0) {
+      this.#outcome.replaceChildren(problemNotice(NOTHING));
+      this.#text.focus();
+      return;
+    }
+    this.#submit.disabled = true;
+    const progress = h('progress', { max: submissions.length, value: 0, 'aria-label': 'Checked' });
+    this.#outcome.replaceChildren(progress);
+    const checks = await checkAll(submissions, this.#options.read(), signal, (done) => {
+      progress.value = done;
+    });
+    if (signal.aborted) return;
+    this.#submit.disabled = false;
+    const [first] = checks;
+    if (checks.length === 1 && 'problem' in first) {
+      this.#outcome.replaceChildren(problemNotice(first.problem));
+      return;
+    }
+    rememberChecks(checks);
+    go(resultHref(0));
+  }
+}
+
+/**
+ * Checks one submission after the other. What stops one need not stop the next, but without a server or a token there
+ * is no next.
+ *
+ * @param {(string | File)[]} submissions
+ * @param {Options} options
+ * @param {AbortSignal} signal
+ * @param {(done: number) => void} progress
+ */
+async function checkAll(submissions, options, signal, progress) {
+  /** @type {Checked[]} */
+  const checks = [];
+  /** @type {ProblemBody | null} */
+  let stopped = null;
+  for (const submission of submissions) {
+    const called = typeof submission === 'string' ? nameOf(submission) : submission.name;
+    announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
+    try {
+      if (stopped) throw new Problem(stopped);
+      checks.push({ name: called, answer: await check(submission, options, signal) });
+    } catch (error) {
+      if (signal.aborted) break;
+      const problem = problemOf(error);
+      checks.push({ name: called, problem });
+      if ([0, 401, 403].includes(problem.status)) stopped = problem;
+    }
+    progress(checks.length);
+  }
+  return checks;
+}

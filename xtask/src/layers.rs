@@ -13,7 +13,7 @@ const CRATES: [(&str, &[&str]); 5] = [
     ("engine", &["minwise", "minwise-corpus"]),
     ("index", &["minwise"]),
     ("lab", &["minwise", "minwise-corpus", "minwise-engine"]),
-    ("cli", &["minwise", "minwise-corpus", "minwise-engine", "minwise-lab"]),
+    ("cli", &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-lab"]),
 ];
 
 /// The rooms of `core` in the order of the flow; each may use those before it.

@@ -1,9 +1,17 @@
 //! The options as they are typed. What they mean is in [`settings`](crate::settings).
 
+mod archive;
+
 use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use minwise::kernel::Kernel;
+
+pub use archive::{
+    CheckArgs, IndexAddArgs, IndexArgs, IndexCheckArgs, IndexCommand, IndexCreateArgs, IndexExportArgs,
+    IndexFolderArgs, IndexImportArgs, IndexListArgs, IndexMergeArgs, IndexRemoveArgs, IndexShowArgs,
+    IndexStatsArgs, ListFormat, MatchArgs,
+};
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -37,6 +45,10 @@ pub enum Command {
     Weights(WeightsArgs),
     /// Estimate the similarities of sketched documents, without reading them again.
     Estimate(EstimateArgs),
+    /// Keep an archive of documents: make it, add to it, look after it.
+    Index(IndexArgs),
+    /// Check documents against an archive: what they repeat of it, with the passages; exit code 1 if anything is found.
+    Check(CheckArgs),
     /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
     Plan(PlanArgs),
     /// Run the experiments of the sources again, with the published numbers beside ours.
@@ -54,6 +66,8 @@ impl Command {
             Self::Sketch(args) => args.messages,
             Self::Weights(args) => args.messages,
             Self::Estimate(args) => args.messages,
+            Self::Index(args) => args.what.output_options(),
+            Self::Check(args) => args.messages,
             Self::Lab(LabArgs { what: LabCommand::Run(args) }) => args.messages,
             Self::Plan(_) | Self::Lab(_) | Self::Generate(_) => OutputOptions::default(),
         }

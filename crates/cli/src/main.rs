@@ -26,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 enum Exit {
     /// Done.
     Done = 0,
-    /// A finding that was asked for: `compare` found the documents less similar than the threshold, or `lab` a verdict
+    /// A finding that was asked for: `check` found something in an archive, `compare` found the documents less similar than the threshold, or `lab` a verdict
     /// that was not expected.
     Finding = 1,
     /// An error, or records that were rejected.
@@ -49,6 +49,8 @@ fn main() -> ExitCode {
         Command::Sketch(args) => commands::sketch::run(args, &printer),
         Command::Weights(args) => commands::weights::run(args, &printer),
         Command::Estimate(args) => commands::estimate::run(args, &printer),
+        Command::Index(args) => commands::index::run(args, &printer),
+        Command::Check(args) => commands::check::run(args, &printer),
         Command::Plan(args) => commands::plan::run(args),
         Command::Lab(args) => commands::lab::run(args, &printer),
         Command::Generate(args) => commands::generate::run(args),

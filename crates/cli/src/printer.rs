@@ -44,6 +44,16 @@ impl From<minwise_corpus::Error> for Failure {
     }
 }
 
+impl From<minwise_index::Error> for Failure {
+    fn from(error: minwise_index::Error) -> Self {
+        match error.kind() {
+            minwise_index::ErrorKind::Interrupted => Self::Interrupted,
+            _ if error.is_broken_pipe() => Self::BrokenPipe,
+            _ => Self::Error { message: error.to_string(), hint: error.hint() },
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

@@ -55,7 +55,7 @@ impl Problems {
         result.map_err(|error| self.add(format!("`{option}`: {error}"), error.hint())).ok()
     }
 
-    fn add(&mut self, message: String, hint: Option<String>) {
+    pub fn add(&mut self, message: String, hint: Option<String>) {
         self.0.push(Problem { message, hint });
     }
 
@@ -202,6 +202,17 @@ pub fn limits(args: &RunArgs, problems: &mut Problems) -> (usize, Option<u64>) {
     let threads = threads(args.threads.as_deref(), problems);
     let max_rejects = args.max_rejects.as_ref();
     (threads, max_rejects.map(|number| problems.number("--max-rejects", number, WHOLE)))
+}
+
+/// Fields of records, separated by commas; none for an empty list.
+pub fn fields(option: &str, text: &str, problems: &mut Problems) -> Vec<FieldPath> {
+    if text.is_empty() {
+        return vec![];
+    }
+    FieldPath::list(text).unwrap_or_else(|error| {
+        problems.add(format!("`{option}`: {error}"), error.hint());
+        vec![]
+    })
 }
 
 /// The most memory that a run is to take.

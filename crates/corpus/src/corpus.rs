@@ -12,6 +12,7 @@ use crate::compression::Compression;
 use crate::csv;
 use crate::document::{Document, Place};
 use crate::error::{Error, ErrorKind, Result};
+use crate::extract::About;
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Walked};
 use crate::lines::{self, Line, grown, scan_lines};
@@ -21,7 +22,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
 use crate::watch::Watch;
-use crate::whole::{self, FoundTexts, Keep, Reading, Turn};
+use crate::whole::{self, FoundTexts, Keep, Reading, Turn, Whole};
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -386,11 +387,12 @@ impl Corpus {
         let source = self.sources.get(number as usize).ok_or_else(no_such_place)?;
         let found = whole::find(raw, (reading, compression), source.name(), &self.options, turn, inflated);
         match found {
-            Ok((keep, text)) => {
+            Ok(Whole { keep, decoded, about }) => {
                 if keep == Keep::Yes {
-                    self.found.keep(number, &text)?;
+                    self.found.keep(number, &decoded)?;
                 }
-                Ok(Ok(whole_document(source, text)))
+                let about = (about != About::default()).then(|| Box::new(about));
+                Ok(Ok(Document { about, ..whole_document(source, decoded) }))
             }
             Err(reason) => Ok(Err(Reject { reason, id: Some(source.id().to_owned()) })),
         }
@@ -399,5 +401,5 @@ impl Corpus {
 
 fn whole_document<'a>(source: &'a Source, found: Decoded<'a>) -> Document<'a> {
     let Decoded { text, repaired } = found;
-    Document { id: Some(Cow::Borrowed(source.id())), text, repaired, values: vec![] }
+    Document { id: Some(Cow::Borrowed(source.id())), text, repaired, values: vec![], about: None }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::extract::About;
+
 /// A document as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
@@ -15,6 +17,8 @@ pub struct Document<'a> {
     /// as they are, numbers as they are written, dates and timestamps of tables as seconds since 1970. `None` if there is no
     /// such field, an empty text if there is nothing in it. A document that is read again has none of them.
     pub values: Vec<Option<Cow<'a, str>>>,
+    /// What a file that is one document says about itself, while it is scanned.
+    pub about: Option<Box<About>>,
 }
 
 /// Where a record is. With it, the record can be read again.

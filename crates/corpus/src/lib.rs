@@ -66,7 +66,7 @@ pub use corpus::{ContentHash, Corpus, ScannedLines, Scratch};
 pub use document::{Document, Place};
 pub use error::{Error, ErrorKind};
 pub use escape::{escape_control, visible, visible_json, visible_lines};
-pub use extract::{DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
+pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use options::{Encoding, ReadOptions};

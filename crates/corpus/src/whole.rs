@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result, SPOOL};
-use crate::extract::{Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::lines::grown;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
@@ -47,6 +47,14 @@ pub(crate) enum Keep {
     No,
 }
 
+/// What was found in a file.
+#[derive(Debug)]
+pub(crate) struct Whole<'a> {
+    pub(crate) keep: Keep,
+    pub(crate) decoded: Decoded<'a>,
+    pub(crate) about: About,
+}
+
 /// The text that a file stands for.
 pub(crate) fn find<'a>(
     raw: &'a [u8],
@@ -55,18 +63,24 @@ pub(crate) fn find<'a>(
     options: &ReadOptions,
     turn: Turn,
     unfolded: &'a mut Vec<u8>,
-) -> Result<(Keep, Decoded<'a>), RejectReason> {
+) -> Result<Whole<'a>, RejectReason> {
     let bytes = unfold(compression, raw, options.record_limit(), unfolded)?;
     match kind(bytes, name, reading)? {
-        Recognised::Text => Ok((Keep::No, decode_text(bytes, options.encoding)?)),
+        Recognised::Text => {
+            let decoded = decode_text(bytes, options.encoding)?;
+            Ok(Whole { keep: Keep::No, decoded, about: About::default() })
+        }
         Recognised::Markdown => {
             let decoded = decode_text(bytes, options.encoding)?;
-            Ok((Keep::No, Decoded { text: markdown_body(decoded.text), ..decoded }))
+            let (text, about) = markdown_body(decoded.text);
+            Ok(Whole { keep: Keep::No, decoded: Decoded { text, ..decoded }, about })
         }
         kind => {
             let found = extract_as(kind, bytes, &limits(options, turn));
             let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
-            Ok((Keep::Yes, Decoded { text: Cow::Owned(found.text), repaired: found.repaired }))
+            let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
+            let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
+            Ok(Whole { keep: Keep::Yes, decoded, about })
         }
     }
 }

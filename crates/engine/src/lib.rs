@@ -37,7 +37,7 @@ mod observe;
 mod order;
 pub mod output;
 pub mod pairs;
-mod parallel;
+pub mod parallel;
 mod partners;
 mod prepare;
 mod ranks;

@@ -139,7 +139,8 @@ mod tests {
         let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
         for (number, value) in (0..).zip(values) {
             let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
-            let document = Document { id: None, text: Cow::Borrowed("text"), repaired: false, values };
+            let document =
+                Document { id: None, text: Cow::Borrowed("text"), repaired: false, values, about: None };
             ranks.add(keep, number, &document, &mut words);
         }
         (ranks, words)

@@ -162,6 +162,13 @@ impl Error {
         &self.kind
     }
 
+    /// Whether whoever read what is written has stopped reading.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        let io = self.cause.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
+        io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// What to try.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

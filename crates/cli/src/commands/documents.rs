@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use minwise_corpus::extract::MarkPlace;
-use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Scratch, visible};
+use minwise_corpus::{Chunk, Corpus, Document, FieldPath, MarkPlace, Scratch, visible};
 use minwise_index::{Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
@@ -61,18 +60,22 @@ fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
     if let Some(about) = document.about {
         new.title = about.title;
         new.metadata.extend(about.metadata.into_iter().map(|(name, value)| (name, Value::from(value))));
-        new.marks = about.marks.iter().map(|mark| Mark { offset: mark.offset, place: place(mark.place) }).collect();
+        let mark =
+            |mark: &minwise_corpus::Mark| Some(Mark { offset: mark.offset, place: place(mark.place)? });
+        new.marks = about.marks.iter().filter_map(mark).collect();
     }
     new
 }
 
-fn place(place: MarkPlace) -> MarkedPlace {
-    match place {
+/// A place as an archive knows it.
+fn place(place: MarkPlace) -> Option<MarkedPlace> {
+    Some(match place {
         MarkPlace::Page(number) => MarkedPlace::Page(number),
         MarkPlace::Paragraph(number) => MarkedPlace::Paragraph(number),
         MarkPlace::Slide(number) => MarkedPlace::Slide(number),
         MarkPlace::Chapter(number) => MarkedPlace::Chapter(number),
-    }
+        _ => return None,
+    })
 }
 
 /// Reads a CSV file with a column `id`.
@@ -89,7 +92,8 @@ pub fn sheet(path: &str) -> Result<Sheet, Failure> {
     let mut sheet = Sheet::new();
     for record in reader.records() {
         let record = record.map_err(|error| wrong(error.to_string()))?;
-        let fields = headers.iter().zip(&record).enumerate().filter(|(at, (_, value))| *at != id && !value.is_empty());
+        let fields =
+            headers.iter().zip(&record).enumerate().filter(|(at, (_, value))| *at != id && !value.is_empty());
         let row = fields.map(|(_, (header, value))| (header.to_owned(), Value::from(value))).collect();
         let name = record.get(id).unwrap_or_default().to_owned();
         if sheet.insert(name.clone(), row).is_some() {

@@ -1,9 +1,12 @@
 //! One file or folder a subcommand.
 
+pub mod check;
 pub mod compare;
 pub mod dedup;
+mod documents;
 pub mod estimate;
 pub mod generate;
+pub mod index;
 pub mod lab;
 pub mod pairs;
 pub mod plan;

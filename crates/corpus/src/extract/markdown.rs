@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{DocumentFormat, Extracted, Refusal, plain};
+use super::{About, DocumentFormat, Extracted, Refusal, plain};
 
 /// The text of a Markdown file.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
@@ -17,12 +17,19 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     Ok(Extracted { title, metadata, repaired, ..Extracted::new(DocumentFormat::Markdown, text) })
 }
 
-/// A text of Markdown without its front matter.
-pub(crate) fn body(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(front_matter(text).1),
-        Cow::Owned(text) => Cow::Owned(front_matter(&text).1.to_owned()),
-    }
+/// A text of Markdown without its front matter, and what it says about itself.
+pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, About) {
+    let split = |text: &str| {
+        let (mut metadata, body) = front_matter(text);
+        let title = metadata.remove("title").or_else(|| first_heading(body));
+        (text.len() - body.len(), About { title, metadata, marks: vec![] })
+    };
+    let (start, about) = split(&text);
+    let body = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[start..]),
+        Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
+    };
+    (body, about)
 }
 
 /// The front matter, `key: value` between two lines of dashes, and what follows it.

@@ -125,6 +125,17 @@ impl Extracted {
     }
 }
 
+/// What a file says about itself, beside its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its title, where it says one.
+    pub title: Option<String>,
+    /// What else it says, as [`Extracted::metadata`] has it.
+    pub metadata: BTreeMap<String, String>,
+    /// Where in the text its pages, paragraphs, slides or chapters begin, ascending.
+    pub marks: Vec<Mark>,
+}
+
 /// A place in a text that a reader of the file would know it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {

@@ -37,7 +37,13 @@ pub(crate) fn parse_line<'a>(
     {
         let (id, repaired) = id.unzip();
         let text = Cow::Borrowed(found.text);
-        return Some(Ok(Document { id, text, repaired: repaired.unwrap_or(false), values: vec![] }));
+        return Some(Ok(Document {
+            id,
+            text,
+            repaired: repaired.unwrap_or(false),
+            values: vec![],
+            about: None,
+        }));
     }
     let mark = (line.len() - body.len()) as u64;
     Some(parse_carefully(body, options).map_err(|mut reject| {
@@ -70,7 +76,7 @@ fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<
         (Ok(id), Ok((text, text_repaired))) => {
             let (id, id_repaired) = id.unzip();
             let repaired = text_repaired || id_repaired.unwrap_or(false);
-            Ok(Document { id, text, repaired, values: vec![] })
+            Ok(Document { id, text, repaired, values: vec![], about: None })
         }
         (Ok(id), Err(reason)) => Err(Reject { reason, id: id.map(|(id, _)| id.into_owned()) }),
         (Err(reason), _) => Err(Reject::new(reason)),

@@ -32,7 +32,9 @@ impl<'r> Row<'r> {
         let texts = self.texts.iter().map(|text| Ok(text.map(utf8).transpose()?.map(Cow::Borrowed)));
         let texts: Vec<Option<Cow<'r, str>>> = texts.collect::<Result<_, _>>().map_err(reject)?;
         match join(texts.into_iter()) {
-            Some(text) => Ok(Document { id: id.map(Cow::Borrowed), text, repaired: false, values: vec![] }),
+            Some(text) => {
+                Ok(Document { id: id.map(Cow::Borrowed), text, repaired: false, values: vec![], about: None })
+            }
             None => Err(reject(match &*options.text_fields {
                 [field] => RejectReason::WrongType { field: field.to_string(), found: "null" },
                 _ => RejectReason::MissingField { field: options.text_names() },

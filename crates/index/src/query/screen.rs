@@ -78,7 +78,9 @@ impl Screen {
         }
         if let Some(bits) = &self.bits {
             let mut groups = self.filters.iter().zip(bits.matches(row, &other));
-            return Ok(groups.any(|(filter, matches)| !filter.looks().is_empty() && filter.rejects(0, matches)));
+            return Ok(
+                groups.any(|(filter, matches)| !filter.looks().is_empty() && filter.rejects(0, matches))
+            );
         }
         let rejects = |filter: &Filter| match &self.order {
             None => filter.screen(row, &other).rejected,

@@ -78,7 +78,11 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         std::io::Write::write_all(&mut report, page.as_bytes())?;
         report.finish()?;
     }
-    printer.rejects(rejects.len() as u64, &rejects[..rejects.len().min(super::SHOWN_REJECTS)], "they were not checked");
+    printer.rejects(
+        rejects.len() as u64,
+        &rejects[..rejects.len().min(super::SHOWN_REJECTS)],
+        "they were not checked",
+    );
     Ok(match (rejects.is_empty(), found) {
         (false, _) => Exit::Error,
         (true, true) => Exit::Finding,
@@ -98,11 +102,8 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
 fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
-    let window = DateWindow {
-        field: args.date_field.clone(),
-        since: args.since.clone(),
-        until: args.until.clone(),
-    };
+    let window =
+        DateWindow { field: args.date_field.clone(), since: args.since.clone(), until: args.until.clone() };
     for (option, date) in [("--since", &window.since), ("--until", &window.until)] {
         if let Some(date) = date
             && minwise::keep::date_word(date).is_none()
@@ -127,12 +128,18 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
         },
         top: problems.number("--top", &args.top, "a whole number"),
         candidates: problems.number("--candidates", &args.candidates, "a whole number"),
-        max_df: args.max_df.as_deref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
+        max_df: args
+            .max_df
+            .as_deref()
+            .and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>())),
         ignore_quotations: args.ignore_quotations,
         ignore_references: args.ignore_references,
         exclude: args.exclude.clone(),
         window: (window != DateWindow::default()).then_some(window),
-        weighting: args.weight.as_deref().and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
+        weighting: args
+            .weight
+            .as_deref()
+            .and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
         ..Options::default()
     }
 }

@@ -23,7 +23,10 @@ pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> Stri
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Check against the archive</title>\n",
     );
-    let _ = write!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Check against the archive</h1>\n");
+    let _ = write!(
+        out,
+        "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Check against the archive</h1>\n"
+    );
     summary(checked, &mut out);
     for (number, one) in checked.iter().enumerate() {
         document(number, one, &mut out);
@@ -134,7 +137,13 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
             counted(passage.units as u64, "token"),
             if passage.moved { ", moved" } else { "" },
         );
-        side("this document", &one.document.text, place_of(&one.document.marks, passage.query.start), &passage.query, out);
+        side(
+            "this document",
+            &one.document.text,
+            place_of(&one.document.marks, passage.query.start),
+            &passage.query,
+            out,
+        );
         other_side(other, passage, out);
         out.push_str("</div>\n");
     }
@@ -144,8 +153,12 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
 fn other_side(other: Option<&Document>, passage: &SharedPassage, out: &mut String) {
     let there = other.and_then(|other| Some((other, other.text.as_deref()?, passage.document.as_ref()?)));
     match there {
-        Some((other, text, range)) => side("the archive", text, place_of(&other.marks, range.start), range, out),
-        None => out.push_str("<div class=\"side\"><p class=\"facts\">The archive keeps no texts.</p></div>\n"),
+        Some((other, text, range)) => {
+            side("the archive", text, place_of(&other.marks, range.start), range, out)
+        }
+        None => {
+            out.push_str("<div class=\"side\"><p class=\"facts\">The archive keeps no texts.</p></div>\n")
+        }
     }
 }
 

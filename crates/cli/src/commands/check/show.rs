@@ -29,7 +29,11 @@ pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
 
 /// Why a document is a match, in words.
 pub fn reasons(reasons: Reasons) -> String {
-    let all = [(reasons.similarity, "similar"), (reasons.containment, "contained"), (reasons.passage, "shared passage")];
+    let all = [
+        (reasons.similarity, "similar"),
+        (reasons.containment, "contained"),
+        (reasons.passage, "shared passage"),
+    ];
     all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
 }
 
@@ -43,7 +47,8 @@ pub fn text(checked: &Checked) -> Result<(), Failure> {
                 0 => String::new(),
                 further => format!(", of which {} are not shown", grouped(further as u64)),
             };
-            let _ = writeln!(out, "{}{further}", counted(matches as u64, "match").replace("matchs", "matches"));
+            let _ =
+                writeln!(out, "{}{further}", counted(matches as u64, "match").replace("matchs", "matches"));
         }
     }
     if answer.not_compared > 0 {
@@ -72,12 +77,17 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
         100.0 * found.document_in_query,
         counted(found.longest as u64, "token"),
     );
-    let marks = checked.matched.iter().find(|document| document.entry.id == found.entry.id).map(|document| &document.marks);
+    let marks = checked
+        .matched
+        .iter()
+        .find(|document| document.entry.id == found.entry.id)
+        .map(|document| &document.marks);
     let mut passages: Vec<&SharedPassage> = found.passages.iter().collect();
     passages.sort_by_key(|passage| std::cmp::Reverse(passage.units));
     for passage in passages.iter().take(PASSAGES) {
         let here = place_of(&checked.document.marks, passage.query.start);
-        let there = marks.zip(passage.document.as_ref()).and_then(|(marks, range)| place_of(marks, range.start));
+        let there =
+            marks.zip(passage.document.as_ref()).and_then(|(marks, range)| place_of(marks, range.start));
         let places = match (here, there) {
             (None, None) => String::new(),
             (here, there) => {
@@ -92,7 +102,12 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
         if excerpt.len() < whole.len() {
             excerpt.push('…');
         }
-        let _ = writeln!(out, "    {}{places}{moved}: {}", counted(passage.units as u64, "token"), visible(&excerpt));
+        let _ = writeln!(
+            out,
+            "    {}{places}{moved}: {}",
+            counted(passage.units as u64, "token"),
+            visible(&excerpt)
+        );
     }
 }
 

@@ -14,7 +14,11 @@ pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure
     let ids: Vec<&str> = args.ids.iter().map(String::as_str).collect();
     let removed = index.remove(&ids)?;
     let left = index.statistics()?.documents;
-    printer.note(&format!("removed     {}; {} left", counted(removed, "document"), counted(left, "document")));
+    printer.note(&format!(
+        "removed     {}; {} left",
+        counted(removed, "document"),
+        counted(left, "document")
+    ));
     Ok(Exit::Done)
 }
 
@@ -31,8 +35,7 @@ pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failur
 
 pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
-    let checked =
-        if args.repair { index.repair(&Interruptible)? } else { index.check(&Interruptible)? };
+    let checked = if args.repair { index.repair(&Interruptible)? } else { index.check(&Interruptible)? };
     let mut out = String::new();
     for finding in &checked.findings {
         let what = visible(&finding.what);

@@ -1,6 +1,6 @@
 //! `minwise index merge`, `export` and `import`.
 
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter};
 use std::path::Path;
 use std::thread::available_parallelism;
 

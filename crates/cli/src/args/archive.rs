@@ -106,10 +106,6 @@ pub struct IndexAddArgs {
     #[arg(long, value_name = "FIELDS")]
     pub meta_fields: Option<String>,
 
-    /// What the inputs are: `auto`, or a format.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
-    pub format: String,
-
     #[command(flatten)]
     pub reading: ReadingArgs,
 
@@ -296,10 +292,6 @@ pub struct CheckArgs {
     /// How matches are written.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
-
-    /// What the inputs are: `auto`, or a format.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
-    pub input_format: String,
 
     #[command(flatten)]
     pub reading: ReadingArgs,

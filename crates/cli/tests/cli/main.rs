@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod against;
+mod archive;
 mod compare;
 mod concepts;
 mod dedup;

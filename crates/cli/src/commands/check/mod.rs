@@ -31,8 +31,7 @@ pub struct Checked {
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
-    let mut reading = settings::reading(&args.reading, &mut problems);
-    reading.format = problems.parse::<InputFormat>("--input-format", &args.input_format);
+    let reading = settings::reading(&args.reading, &mut problems);
     let mut options = match_options(&args.matching, &mut problems);
     let metadata = given_metadata(&args.matching.set, &mut problems);
     problems.finish()?;

@@ -76,20 +76,20 @@ fn document(number: usize, one: &Checked, out: &mut String) {
     let answer = &one.answer;
     let _ = write!(
         out,
-        "<section id=\"d{number}\">\n<h2>{}</h2>\n<p class=\"facts\"><code>{}</code>, {}</p>\n",
+        "<section id=\"d{number}\">\n<h2>{}</h2>\n<p class=\"facts\">{}{}</p>\n",
         escaped(name(one)),
-        escaped(&one.document.id),
+        one.document.title.as_ref().map_or(String::new(), |_| format!("<code>{}</code>, ", escaped(&one.document.id))),
         counted(answer.units as u64, "token"),
     );
     if answer.matches.is_empty() {
         out.push_str("<p>Nothing like it is in the archive.</p>\n</section>\n");
         return;
     }
-    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n");
+    out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
     for (at, found) in answer.matches.iter().enumerate() {
         let _ = write!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>\n",
             escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
             found.similarity,
             100.0 * found.query_in_document,
@@ -99,13 +99,13 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         );
     }
     out.push_str("</tbody>\n</table>\n");
-    if answer.further + answer.not_compared > 0 {
-        let _ = write!(
-            out,
-            "<p class=\"facts\">{} further matches are not shown, and {} further candidates were not compared.</p>\n",
-            grouped(answer.further as u64),
-            grouped(answer.not_compared as u64),
-        );
+    for (count, what) in [
+        (answer.further, "further matches are not shown"),
+        (answer.not_compared, "further candidates were not compared"),
+    ] {
+        if count > 0 {
+            let _ = write!(out, "<p class=\"facts\">{} {what}.</p>\n", grouped(count as u64));
+        }
     }
     for (at, found) in answer.matches.iter().enumerate() {
         let other = one.matched.iter().find(|document| document.entry.id == found.entry.id);
@@ -117,10 +117,13 @@ fn document(number: usize, one: &Checked, out: &mut String) {
 fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document>, out: &mut String) {
     let _ = write!(
         out,
-        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\"><code>{}</code>",
+        "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
         escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
-        escaped(&found.entry.id),
+        found.similarity,
     );
+    if found.entry.title.is_some() {
+        let _ = write!(out, ", <code>{}</code>", escaped(&found.entry.id));
+    }
     for (field, value) in &found.entry.metadata {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let _ = write!(out, ", {}: {}", escaped(field), escaped(&value));

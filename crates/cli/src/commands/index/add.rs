@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use minwise_corpus::{InputFormat, Scratch, visible};
+use minwise_corpus::{Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
 use minwise_index::{Added, Batch};
 
@@ -32,7 +32,6 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let mut options = settings::reading(&args.reading, &mut problems);
-    options.format = problems.parse::<InputFormat>("--format", &args.format);
     let fields = args.meta_fields.as_deref().unwrap_or_default();
     options.value_fields = settings::fields("--meta-fields", fields, &mut problems);
     let threads = settings::threads(args.threads.as_deref(), &mut problems);

@@ -14,6 +14,7 @@ mod determinism;
 mod documents;
 mod errors;
 mod formats;
+mod full_disk;
 mod help;
 mod inputs;
 mod interrupt;

@@ -1,0 +1,96 @@
+//! A disk that is full: a run says which file it could not write, leaves nothing half done, and goes on once there is room.
+//!
+//! The disk is a file system in memory, mounted in a namespace of its own, which some machines do not allow. There the
+//! tests say so and check nothing.
+
+#![cfg(target_os = "linux")]
+
+use std::process::Command;
+
+use crate::support::{Desk, MINWISE, prose, record, with_word};
+
+/// Documents of which every third has a near-copy: 2 MB, and as much again for their sketches.
+fn desk() -> Desk {
+    let lines: String = (0..3000u64)
+        .map(|i| match i % 3 {
+            0 => record(&i.to_string(), &prose(i, 90)),
+            1 => record(&i.to_string(), &with_word(&prose(i - 1, 90), (i % 80) as usize, "changed")),
+            _ => record(&i.to_string(), &prose(i, 30)),
+        })
+        .collect();
+    let desk = Desk::with("in.jsonl", lines);
+    fs_err::create_dir(desk.path("small")).unwrap();
+    desk.run("dedup in.jsonl -o plain.jsonl --report plain -q").exit(0);
+    desk
+}
+
+/// Runs a script in which `small` is a disk of so many KiB; nothing where that cannot be had.
+fn with_disk(desk: &Desk, kib: u64, script: &str) -> Option<String> {
+    let mount = format!("mount -t tmpfs -o size={kib}k tmpfs small");
+    let shell = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", script]).current_dir(desk.root()).output()
+    };
+    if !shell(&mount).is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no file system can be mounted here");
+        return None;
+    }
+    let output = shell(&format!("{mount} && {script}")).unwrap();
+    Some(String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+}
+
+/// Runs the command on a disk that is too small, then with `--resume` on one that is not; gives what was said and what was
+/// left in between.
+fn full_then_roomy(desk: &Desk, kib: u64, arguments: &str) -> Option<String> {
+    let run = format!("{MINWISE} dedup in.jsonl {arguments} -q --threads 2");
+    let script = format!(
+        "{{ {run} 2>&1; echo exit $?; find small out.jsonl report 2>/dev/null; \
+         mount -o remount,size=64m tmpfs small; {run} --resume 2>&1; echo then $?; \
+         cp small/out.jsonl . 2>/dev/null; cp -r small/report . 2>/dev/null; true; }}"
+    );
+    with_disk(desk, kib, &script)
+}
+
+#[track_caller]
+fn check(desk: &Desk, kib: u64, arguments: &str, file: &str) -> Option<()> {
+    let said = full_then_roomy(desk, kib, arguments)?;
+    let (before, after) = said.split_once("exit 2\n").unwrap_or_else(|| panic!("{kib} KiB: {said}"));
+    assert!(before.contains(&format!("cannot write `{file}")), "{kib} KiB: {said}");
+    assert!(before.contains("No space left on device") && before.contains("hint: free some space"), "{said}");
+    let (left, then) = after.split_once("then ").unwrap();
+    for finished in ["out.jsonl", "report/summary.json", "report/index.html"] {
+        assert!(!left.contains(finished), "{kib} KiB: {said}");
+    }
+    assert_eq!(then, "0\n", "{kib} KiB: {said}");
+    for [found, expected] in [["out.jsonl", "plain.jsonl"], ["report/pairs.tsv", "plain/pairs.tsv"]] {
+        assert_eq!(desk.text(found), desk.text(expected), "{kib} KiB");
+    }
+    for made in ["out.jsonl", "report"] {
+        let path = desk.path(made);
+        if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) }.unwrap();
+    }
+    Some(())
+}
+
+#[test]
+fn the_folder_of_a_run_on_a_full_disk() {
+    let desk = desk();
+    // While documents are read, and while neighbourhoods are verified.
+    for (kib, file) in [(64, "small/run/segment-"), (1000, "small/run/segment-"), (1700, "small/run/")] {
+        let arguments = "-o out.jsonl --report report --work small/run";
+        if check(&desk, kib, arguments, file).is_none() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_output_on_a_full_disk() {
+    let desk = desk();
+    for kib in [16, 500] {
+        let arguments = "-o small/out.jsonl --report small/report --work run";
+        if check(&desk, kib, arguments, "small/").is_none() {
+            return;
+        }
+    }
+}

@@ -12,6 +12,8 @@ use crate::run::{cargo, output, python_venv, root, target};
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
+/// Runs with an audit and without, each: what it costs is less than what two runs differ by.
+const AUDITED: usize = 15;
 /// Documents that the engines are compared on.
 const COMPARED: usize = 20_000;
 
@@ -132,8 +134,39 @@ fn tiny(documents: u64) -> Result<PathBuf> {
     Ok(corpus)
 }
 
+/// What the audit that every run has unless told otherwise costs, as a share of the run without it.
+pub fn audit(data: &str) -> Result<()> {
+    let minwise = build()?;
+    for name in ["english", "throughput"] {
+        let corpus = path(&unpack(data, name)?);
+        let cleaned = path(&work().join("cleaned.jsonl"));
+        let plain = ["dedup", &corpus, "--output", &cleaned, "--force", "--quiet", "--threads", "2"];
+        let mut seconds = [vec![], vec![]];
+        // In turns, so that whatever else the machine does falls on both.
+        for _ in 0..AUDITED {
+            for (seconds, options) in seconds.iter_mut().zip([&["--audit", "0"][..], &[]]) {
+                let started = Instant::now();
+                command_quietly(&minwise, &[&plain[..], options].concat())?;
+                seconds.push(started.elapsed().as_secs_f64());
+            }
+        }
+        let [without, with] = seconds.map(|mut seconds| {
+            seconds.sort_by(f64::total_cmp);
+            (seconds[AUDITED / 2], seconds[0])
+        });
+        println!(
+            "{name}: {:+.1} % of {:.2} s, medians of {AUDITED} runs; {:+.1} % by the fastest",
+            100.0 * (with.0 / without.0 - 1.0),
+            without.0,
+            100.0 * (with.1 / without.1 - 1.0),
+        );
+    }
+    Ok(())
+}
+
 /// Instructions that `minwise dedup` takes for a byte, counted by valgrind: the same on every run, whatever else the
-/// machine does. Valgrind knows no AVX-512, so this is the AVX2 kernel.
+/// machine does. Without the audit, whose share depends on the size of the corpus. Valgrind knows no AVX-512, so this is
+/// the AVX2 kernel.
 pub fn instructions(data: &str) -> Result<()> {
     /// A corpus that valgrind goes through in a minute.
     const COUNTED: usize = 4_000;
@@ -145,7 +178,7 @@ pub fn instructions(data: &str) -> Result<()> {
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", &format!("--callgrind-out-file={counts}")])
             .arg(&minwise)
-            .args(["dedup", &path(&corpus), "--dry-run", "--quiet", "--threads", "1"])
+            .args(["dedup", &path(&corpus), "--dry-run", "--quiet", "--threads", "1", "--audit", "0"])
             .output()
             .context("valgrind is needed to count instructions")?;
         let printed = String::from_utf8_lossy(&output.stderr);

@@ -29,6 +29,7 @@ cargo x bench              micro-benchmarks
 cargo x bench sketches     every sketch, by shingle and by comparison, as tables
 cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
 cargo x bench instructions [DATA]  the same, counted in instructions
+cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench memory               its memory, by document
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
 cargo x bench extract      how much of a known text is found again in documents made of it
@@ -62,6 +63,7 @@ fn task(args: &[&str]) -> Result<()> {
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "audit", data @ ..] => bench::audit(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),

@@ -143,7 +143,8 @@ impl SimilarPairs {
         observer: &dyn Observer,
         mut visit: impl FnMut(SimilarPair) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (mut partners, mut neighbours): (Vec<(u32, f64)>, Vec<(u32, f64)>) = (vec![], vec![]);
+        let mut partners: Vec<(u32, f64)> = vec![];
+        let mut neighbours = vec![];
         for first in 0..self.documents {
             if first.is_multiple_of(1024) && observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());

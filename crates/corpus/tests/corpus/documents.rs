@@ -8,7 +8,7 @@ use minwise_corpus::{
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::support::{Folder, assert_read_again, gzip, scan};
+use crate::support::{Folder, Record, assert_read_again, gzip, scan};
 
 /// A zip archive of these parts.
 pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
@@ -90,7 +90,7 @@ fn a_bad_file_is_a_reject_with_its_reason_and_the_rest_is_read() {
     folder.write("in/e.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t\0");
     folder.write("in/f.txt", b"na\xefve");
     let records = scan(&folder.open(&["in"]).unwrap(), 1 << 20);
-    let codes: Vec<_> = records.iter().map(|record| record.code()).collect();
+    let codes: Vec<_> = records.iter().map(Record::code).collect();
     assert_eq!(codes, ["ok", "unsupported", "only_pictures", "broken", "unsupported", "invalid_utf8"]);
     let reject = records[4].reject();
     assert_eq!(reject.id.as_deref(), Some("e.doc"));

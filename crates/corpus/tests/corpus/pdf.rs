@@ -2,7 +2,7 @@
 
 use minwise_corpus::{DocumentFormat, Limits, MarkPlace, Refusal, extract};
 
-use crate::support::{Folder, assert_read_again, scan};
+use crate::support::{Folder, Record, assert_read_again, scan};
 
 /// A file of these objects, numbered from 1; the first is the catalogue. `more` goes into the trailer.
 fn pdf(objects: &[String], more: &str) -> Vec<u8> {
@@ -105,7 +105,7 @@ fn a_file_that_nothing_can_read_is_a_reject_and_the_rest_is_read() {
     folder.write("in/c.pdf", pages(&[&line("A rose")], "", &[], ""));
     let corpus = folder.open(&["in"]).unwrap();
     let records = scan(&corpus, 1 << 20);
-    let codes: Vec<_> = records.iter().map(|record| record.code()).collect();
+    let codes: Vec<_> = records.iter().map(Record::code).collect();
     assert_eq!(codes, ["broken", "broken", "ok"]);
     assert_eq!(records[2].text(), "A rose\n");
     assert_read_again(&corpus, &records);

@@ -6,6 +6,7 @@ use pdf_extract::{ConvertToFmt, Document, PlainTextOutput, output_doc_page};
 
 use super::super::writing::Writing;
 use super::super::{DocumentFormat, Extracted, Limits, MarkPlace, Refusal};
+use super::lines::join_divided_words;
 use super::worker::{Deadline, apart, guarded};
 use super::{bombs, disarm, properties};
 
@@ -38,7 +39,7 @@ fn read(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Result<Extracted,
         deadline.check()?;
         is_blank &= text.trim().is_empty();
         writing.begin(MarkPlace::Page(number));
-        writing.push(text.trim());
+        writing.push(join_divided_words(&text).trim());
         writing.check()?;
     }
     match failure {

@@ -19,6 +19,8 @@ mod disarm;
 #[cfg(feature = "pdf")]
 mod enabled;
 #[cfg(feature = "pdf")]
+mod lines;
+#[cfg(feature = "pdf")]
 mod properties;
 #[cfg(feature = "pdf")]
 mod worker;

@@ -1,0 +1,44 @@
+//! Lines of a page, as a paragraph would have them.
+
+/// The text of a page with words joined that were divided at the ends of lines.
+///
+/// A hyphen between two small letters and a line end was put there by the typesetter far more often than by the author.
+/// Where it was not, "well-known" becomes one word instead of two; scripts without small letters are left alone.
+pub(super) fn join_divided_words(page: &str) -> String {
+    let mut joined = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((at, hyphen)) = rest.match_indices(['-', '\u{2010}', '\u{ad}']).next() {
+        let before = rest.get(..at).unwrap_or_default();
+        let after = rest.get(at + hyphen.len()..).unwrap_or_default();
+        let next = after.trim_start();
+        let has_line_end = after.get(..after.len() - next.len()).is_some_and(|gap| gap.contains('\n'));
+        joined.push_str(before);
+        if has_line_end && joined.ends_with(char::is_lowercase) && next.starts_with(char::is_lowercase) {
+            rest = next;
+        } else {
+            joined.push_str(hyphen);
+            rest = after;
+        }
+    }
+    joined.push_str(rest);
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_divided_words;
+
+    #[test]
+    fn words_are_joined_over_line_ends_only() {
+        for (page, joined) in [
+            ("an exam-\n\n ple of it", "an example of it"),
+            ("exam\u{2010}\nple", "example"),
+            ("naï-\nveté, dash -\nnot", "naïveté, dash -\nnot"),
+            ("well-known, 3-\n4, X-\nray, x-\nRay", "well-known, 3-\n4, X-\nray, x-\nRay"),
+            ("a--\nb -", "a--\nb -"),
+            ("a-", "a-"),
+        ] {
+            assert_eq!(join_divided_words(page), joined);
+        }
+    }
+}

@@ -43,9 +43,18 @@ fn matches(run: &Run) -> BTreeMap<String, BTreeMap<String, f64>> {
 #[test]
 fn an_archive_is_made_filled_and_listed() {
     let desk = archive();
-    insta::assert_snapshot!(desk.run("index list archive"), @"");
-    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @"");
-    let stats: Value = serde_json::from_str(desk.run("index stats archive --format jsonl").exit(0).text()).unwrap();
+    insta::assert_snapshot!(desk.run("index list archive"), @"
+    exit 0
+    --- stdout
+    2019-01.txt	729
+    2019-02.txt	729
+    2020-01.txt	733
+    2020-02.txt	729
+    2021-01.txt	699
+    ");
+    insta::assert_snapshot!(desk.run("index list archive --search 2020 --newest --limit 1 --format jsonl").exit(0).text().replace(|c: char| c.is_ascii_digit(), "0"), @r#"{"added":0000000000,"bytes":000,"characters":000,"id":"0000-00.txt","metadata":{},"shingles":000,"title":null,"units":000}"#);
+    let stats: Value =
+        serde_json::from_str(desk.run("index stats archive --format jsonl").exit(0).text()).unwrap();
     assert_eq!(stats["documents"], 5);
     assert_eq!(stats["spec"], "nfkc+casefold / words:5 / minhash:128 / seed:1");
     assert_eq!(desk.run("index show archive 2019-02.txt").exit(0).text().trim_end(), prose(2, 120));
@@ -55,9 +64,21 @@ fn an_archive_is_made_filled_and_listed() {
 fn a_check_says_what_is_repeated_and_ends_with_1() {
     let desk = archive();
     desk.write("new.txt", format!("{} {}", prose(9, 60), prose(6, 40)));
-    insta::assert_snapshot!(desk.run("check new.txt --index archive"), @"");
+    insta::assert_snapshot!(desk.run("check new.txt --index archive"), @"
+    exit 1
+    --- stdout
+    new.txt: 1 match
+
+      2021-01.txt: contained, shared passage
+        similarity 0.2045 exact; 37.5 % of it is there, 31.0 % of that is here; longest passage 40 tokens
+        40 tokens: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
+    ");
     desk.write("own.txt", prose(77, 100));
-    insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"");
+    insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"
+    exit 0
+    --- stdout
+    own.txt: nothing like it is in the archive
+    ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
     assert!(from_stdin.text().contains("similarity 1.0000 exact"), "{from_stdin}");
 }
@@ -66,7 +87,9 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
 #[test]
 fn a_check_finds_what_pairs_finds() {
     let lines: String = (0..60u64)
-        .map(|n| record(&format!("d{n}"), &with_word(&prose(n / 4, 90), (n % 4 * 17) as usize, &format!("w{n}"))))
+        .map(|n| {
+            record(&format!("d{n}"), &with_word(&prose(n / 4, 90), (n % 4 * 17) as usize, &format!("w{n}")))
+        })
         .collect();
     let desk = Desk::with("in.jsonl", lines);
     desk.run("index create archive -q").exit(0);
@@ -78,7 +101,7 @@ fn a_check_finds_what_pairs_finds() {
         let pair: Value = serde_json::from_str(line).unwrap();
         let id = |side: &str| pair[side].as_str().unwrap().to_owned();
         let similarity = pair["similarity"].as_f64().unwrap();
-        for (from, to) in [("a", "b"), ("b", "a")] {
+        for (from, to) in [("first", "second"), ("second", "first")] {
             expected.get_mut(&id(from)).unwrap().insert(id(to), similarity);
         }
     }
@@ -95,7 +118,7 @@ fn what_is_no_evidence_is_left_out() {
     desk.write("form.txt", &form);
     desk.write("more/a.txt", format!("{form} {}", prose(51, 60)));
     desk.write("meta.csv", "id,applicant,title\na.txt,Ada,A study\nnobody.txt,Bob,\n");
-    insta::assert_snapshot!(desk.run("index add archive more --meta meta.csv").err.lines().last().unwrap(), @"");
+    insta::assert_snapshot!(desk.run("index add archive more --meta meta.csv").err.lines().last().unwrap(), @"minwise: warning: `--meta` has 1 id that no document has: `nobody.txt`");
     desk.write("new.txt", format!("{form} {}", prose(52, 60)));
     let check = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).code;
     assert_eq!(check(""), Some(1));
@@ -122,20 +145,40 @@ fn a_report_shows_passages_side_by_side_and_escapes_everything() {
     assert!(page.contains("&lt;b&gt;New") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert_eq!(page.matches("<mark>").count(), page.matches("</mark>").count());
     assert!(page.matches("<mark>").count() >= 2);
-    insta::assert_snapshot!(desk.run("check new.html --index archive --report page.html"), @"");
+    insta::assert_snapshot!(desk.run("check new.html --index archive --report page.html"), @"
+    exit 2
+    --- stderr
+    minwise: `page.html` exists already
+
+    hint: `--force` replaces it
+    ");
 }
 
 #[test]
 fn documents_are_replaced_and_removed() {
     let desk = archive();
-    desk.write("applications/2019-02.txt", prose(200, 50));
-    insta::assert_snapshot!(desk.run("index add archive applications/2019-02.txt").summary("added"), @"");
+    desk.write("again/2019-02.txt", prose(200, 50));
+    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"1 document, 1 of them in place of others; 0 rejected");
     assert_eq!(desk.run("index list archive").lines().len(), 5);
-    insta::assert_snapshot!(desk.run("index remove archive 2019-02.txt 2020-01.txt"), @"");
-    insta::assert_snapshot!(desk.run("index remove archive 2019-01.txt 2020-01.txt"), @"");
+    insta::assert_snapshot!(desk.run("index remove archive 2019-02.txt 2020-01.txt"), @"
+    exit 0
+    --- stderr
+    removed     2 documents; 3 documents left
+    ");
+    insta::assert_snapshot!(desk.run("index remove archive 2019-01.txt 2020-01.txt"), @"
+    exit 2
+    --- stderr
+    minwise: no document has the id `2020-01.txt`
+
+    hint: `minwise index list` shows the ids there are
+    ");
     assert_eq!(desk.run("index list archive").lines().len(), 3, "all or none");
     desk.run("index compact archive -q").exit(0);
-    insta::assert_snapshot!(desk.run("index check archive"), @"");
+    insta::assert_snapshot!(desk.run("index check archive"), @"
+    exit 0
+    --- stderr
+    checked     3 documents, 150 rows; everything is as it was written
+    ");
 }
 
 #[test]
@@ -146,27 +189,83 @@ fn an_archive_goes_to_lines_and_back_and_into_another() {
     assert_eq!(desk.run("index export second").text(), desk.text("all.jsonl"));
     desk.write("extra.jsonl", record("extra", &prose(300, 40)));
     desk.run("index add second extra.jsonl -q").exit(0);
-    insta::assert_snapshot!(desk.run("index merge archive second -o third"), @"");
+    insta::assert_snapshot!(desk.run("index merge archive second -o third"), @"
+    exit 0
+    --- stderr
+    merged      6 documents of 2 indexes; 0 took the place of one with the same id
+    ");
     assert_eq!(desk.run("index list third").lines().len(), 6);
     desk.run("index create other --passage 40 -q").exit(0);
-    insta::assert_snapshot!(desk.run("index merge archive other -o fourth"), @"");
+    insta::assert_snapshot!(desk.run("index merge archive other -o fourth"), @"
+    exit 2
+    --- stderr
+    minwise: these were made with different settings: passage is `25` here and `40` there
+    ");
     assert!(!desk.path("fourth").exists());
     desk.write("wrong.jsonl", "{}\n");
-    insta::assert_snapshot!(desk.run("index import archive wrong.jsonl"), @"");
+    insta::assert_snapshot!(desk.run("index import archive wrong.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: line 1 is no document of an index: it does not begin with the settings of an index
+    ");
 }
 
 #[test]
 fn wrong_input_is_told() {
     let desk = archive();
     desk.write("new.txt", prose(1, 50));
-    insta::assert_snapshot!(desk.run("index add nowhere applications"), @"");
-    insta::assert_snapshot!(desk.run("index create archive"), @"");
-    insta::assert_snapshot!(desk.run("index create third --passage 3 --bits 40 --threshold 2"), @"");
-    insta::assert_snapshot!(desk.run("index show archive nothing"), @"");
-    insta::assert_snapshot!(desk.run("check new.txt --index archive --containment 7 --since soon --set x --max-df 0"), @"");
-    insta::assert_snapshot!(desk.run("check new.txt --index applications"), @"");
+    insta::assert_snapshot!(desk.run("index add nowhere applications"), @"
+    exit 2
+    --- stderr
+    minwise: `nowhere` is not an index
+
+    hint: `minwise index create nowhere` makes one
+    ");
+    insta::assert_snapshot!(desk.run("index create archive"), @"
+    exit 2
+    --- stderr
+    minwise: `archive` is there already
+
+    hint: `minwise index add archive` adds to an index
+    ");
+    insta::assert_snapshot!(desk.run("index create third --passage 3 --bits 40 --threshold 2"), @"
+    exit 2
+    --- stderr
+    minwise: `--threshold`: the threshold cannot be 2: it must be above 0 and at most 1
+    minwise: `--bits`: `40` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
+    ");
+    insta::assert_snapshot!(desk.run("index show archive nothing"), @"
+    exit 2
+    --- stderr
+    minwise: no document has the id `nothing`
+
+    hint: `minwise index list` shows the ids there are
+    ");
+    insta::assert_snapshot!(desk.run("check new.txt --index archive --containment 7 --since soon --set x --max-df 0"), @"
+    exit 2
+    --- stderr
+    minwise: `--since`: `soon` is not a date such as `2024-05-06`
+    minwise: `--containment`: `7` is not between 0 and 1
+    minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    minwise: `--set`: `x` is not of the form `FIELD=VALUE`
+    ");
+    insta::assert_snapshot!(desk.run("check new.txt --index applications"), @"
+    exit 2
+    --- stderr
+    minwise: `applications` is not an index
+
+    hint: `minwise index create applications` makes one
+    ");
     desk.write("broken.docx", b"PK\x03\x04 and no more");
-    insta::assert_snapshot!(desk.run("index add archive broken.docx"), @"");
+    let rejected = desk.run("index add archive broken.docx").exit(2);
+    let said =
+        rejected.err.lines().skip_while(|line| !line.starts_with("minwise:")).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(said, @"
+    minwise: 1 record was rejected
+        broken.docx: record `broken.docx`: it is broken: invalid Zip archive: Could not find EOCD
+
+    hint: they are not in the archive; all others are
+    ");
     desk.write("empty.txt", "");
     desk.run("check empty.txt --index archive").exit(0);
 }
@@ -202,7 +301,13 @@ fn without_texts_matches_are_found_and_passages_are_not_shown() {
     desk.write("new.txt", with_word(&prose(1, 100), 50, "other"));
     let found = desk.run("check new.txt --index archive").exit(1);
     assert!(found.text().contains("similarity 0.9"), "{found}");
-    insta::assert_snapshot!(desk.run("index show archive a"), @"");
+    insta::assert_snapshot!(desk.run("index show archive a"), @"
+    exit 2
+    --- stderr
+    minwise: the index was made without texts, and showing a document needs them
+
+    hint: an index that is to do this is made without `--no-text`
+    ");
     assert!(!walk(&desk, "archive").iter().any(|bytes| contains(bytes, prose(1, 100).as_bytes())));
 }
 

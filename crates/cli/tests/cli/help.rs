@@ -18,6 +18,9 @@ fn the_command() {
       sketch    Write the sketches of a corpus to a file
       weights   Count in how many documents each shingle stands, for weights
       estimate  Estimate the similarities of sketched documents, without reading them again
+      index     Keep an archive of documents: make it, add to it, look after it
+      check     Check documents against an archive: what they repeat of it, with the passages; exit code
+                1 if anything is found
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
       lab       Run the experiments of the sources again, with the published numbers beside ours
       generate  Write shell completions or the manual page to standard output

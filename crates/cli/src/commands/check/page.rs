@@ -78,7 +78,10 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         out,
         "<section id=\"d{number}\">\n<h2>{}</h2>\n<p class=\"facts\">{}{}</p>\n",
         escaped(name(one)),
-        one.document.title.as_ref().map_or(String::new(), |_| format!("<code>{}</code>, ", escaped(&one.document.id))),
+        one.document
+            .title
+            .as_ref()
+            .map_or(String::new(), |_| format!("<code>{}</code>, ", escaped(&one.document.id))),
         counted(answer.units as u64, "token"),
     );
     if answer.matches.is_empty() {

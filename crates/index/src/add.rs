@@ -1,6 +1,7 @@
 //! Adding documents.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -21,6 +22,11 @@ use crate::text::Packer;
 /// Bytes that a text may have.
 const MOST_BYTES: usize = 1 << 30;
 
+/// Documents of a large batch.
+const FULL: usize = 1 << 14;
+/// Bytes of text of a large batch.
+const FULL_BYTES: u64 = 64 << 20;
+
 /// What became of documents that were added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Added {
@@ -28,6 +34,13 @@ pub struct Added {
     pub new: u64,
     /// Documents that took the place of others with the same id.
     pub replaced: u64,
+}
+
+impl AddAssign for Added {
+    fn add_assign(&mut self, other: Self) {
+        self.new += other.new;
+        self.replaced += other.replaced;
+    }
 }
 
 /// Documents with everything that is to be written of them.
@@ -45,6 +58,17 @@ impl Batch {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Puts the documents of another batch behind these, so that they are added together.
+    pub fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Whether it is large enough to be added. A change of many documents takes less time and less room than many of few.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
     }
 
     /// Gives a document another id.

@@ -249,8 +249,7 @@ impl<'i> Intake<'i> {
             all.push(self.index.commit(Batch(written))?);
         }
         for added in all {
-            self.so_far.new += added.new;
-            self.so_far.replaced += added.replaced;
+            self.so_far += added;
         }
         Ok(())
     }

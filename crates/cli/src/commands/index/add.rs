@@ -48,6 +48,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
     let (mut source, mut first_line) = (0, 0);
+    let mut batch = Batch::default();
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
         let mut nameless = vec![];
@@ -76,14 +77,16 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         }
         first_line += ready.lines;
         read += ready.batch.len() as u64;
-        let done = index.commit(ready.batch)?;
-        total.new += done.new;
-        total.replaced += done.replaced;
+        batch.append(ready.batch);
+        if batch.is_full() {
+            total += index.commit(std::mem::take(&mut batch))?;
+        }
         rejects.append(&mut ready.rejects);
         progress.advance(ready.bytes);
         Ok(())
     };
     parallel::in_order(chunks.len(), threads, Scratch::new, prepare, write)?;
+    total += index.commit(batch)?;
     progress.clear();
 
     let elapsed = started.elapsed().as_secs_f64();

@@ -92,6 +92,8 @@ impl Format {
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..] => {
                 Some(Self::Arrow)
             }
+            // A PDF and a zip archive: which kind of document, if any, is seen when it is read.
+            [b'%', b'P', b'D', b'F', b'-', ..] | [b'P', b'K', 3, 4, ..] => Some(Self::Document),
             _ => None,
         }
     }
@@ -175,6 +177,8 @@ mod tests {
         assert_eq!(Format::of_magic(b"PAR1rest"), Some(Format::Parquet));
         assert_eq!(Format::of_magic(b"ARROW1\0\0"), Some(Format::Arrow));
         assert_eq!(Format::of_magic(b"\xff\xff\xff\xff\x10\x01\0\0"), Some(Format::Arrow));
+        assert_eq!(Format::of_magic(b"%PDF-1.7"), Some(Format::Document));
+        assert_eq!(Format::of_magic(b"PK\x03\x04"), Some(Format::Document));
         for head in [&b""[..], b"PAR", b"{\"a\": 1}", b"\xff\xfeh\0"] {
             assert_eq!(Format::of_magic(head), None);
         }

@@ -104,7 +104,7 @@ fn headers_are_looked_at_first() {
     folder.write("other.csv", "id,body\n1,a\n");
     folder.write("twice.csv", "text,text\n");
     folder.write("open.csv", "id,\"text\n1,a\n");
-    folder.write("zip.csv", "PK\u{3}\u{4}\0\0\n");
+    folder.write("binary.csv", "\u{3}\u{4}\0\0\n");
     for name in ["empty.csv", "header.csv"] {
         let corpus = folder.open(&[name]).unwrap();
         assert_eq!(scan(&corpus, 9).len(), 0, "{name}");
@@ -117,7 +117,7 @@ fn headers_are_looked_at_first() {
     assert_eq!(error.hint().unwrap(), "its columns are `id` and `body`");
     assert!(message("twice.csv").to_string().ends_with("has two columns `text`"));
     assert!(message("open.csv").to_string().ends_with("its header: a quote in it is never closed"));
-    assert!(message("zip.csv").to_string().ends_with("its header: it holds bytes that are not text"));
+    assert!(message("binary.csv").to_string().ends_with("its header: it holds bytes that are not text"));
 
     let options = ReadOptions { text_fields: FieldPath::list("id").unwrap(), ..ReadOptions::default() };
     let corpus = folder.open_with(&["header.csv", "other.csv"], &options).unwrap();

@@ -70,6 +70,16 @@ fn a_folder_of_documents_is_a_corpus() {
 }
 
 #[test]
+fn a_name_does_not_outweigh_a_magic_number() {
+    let folder = Folder::new();
+    let types = "<T><Override PartName='/b.xml' ContentType='x.spreadsheetml.sheet.main+xml'/></T>";
+    let relationships = "<R><Relationship Type='x/officeDocument' Target='b.xml'/></R>";
+    folder.write("a.csv", archive(&[("[Content_Types].xml", types), ("_rels/.rels", relationships)]));
+    let records = scan(&folder.open(&["a.csv"]).unwrap(), 99);
+    assert_eq!(records[0].reject().reason.to_string(), "it is an Excel workbook; save its sheets as CSV");
+}
+
+#[test]
 fn a_text_is_read_as_it_is_if_it_is_said_to_be_one() {
     let folder = Folder::new();
     folder.write("in/c.html", "<p>a rose");

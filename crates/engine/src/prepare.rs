@@ -200,23 +200,30 @@ impl Preparation {
     /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
     /// for in document order.
     pub(crate) fn prepare(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
-        let mut sketch = std::mem::take(&mut room.sketch);
-        let sketcher = match &self.maker {
-            Maker::Plain(sketcher) if !in_order && self.is_huge(text.len() as u64) => Some(&**sketcher),
-            _ => None,
-        };
-        let Some(sketcher) = sketcher.filter(|sketcher| sketch.begin(*sketcher)) else {
-            self.shingle(text, room);
-            return self.weigh(room);
-        };
-        let shingles = &mut room.shingles;
-        let Ok(tally) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
-            sketch.add(sketcher, shingles);
+        if !in_order
+            && self.is_huge(text.len() as u64)
+            && let Some(tally) = self.prepare_blocks(text, room)
+        {
+            return tally.units > 0;
+        }
+        self.shingle(text, room);
+        self.weigh(room)
+    }
+
+    /// Sketches a huge text block by block, where such sketches can be merged.
+    #[cold]
+    fn prepare_blocks(&self, text: &str, room: &mut Prepared) -> Option<Tally> {
+        let Maker::Plain(sketcher) = &self.maker else { return None };
+        let Prepared { shingles, sketch, tally, .. } = room;
+        if !sketch.begin(&**sketcher) {
+            return None;
+        }
+        let Ok(of_blocks) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
+            sketch.add(&**sketcher, shingles);
             Ok::<(), Infallible>(())
         });
-        room.sketch = sketch;
-        room.tally = Some(tally);
-        tally.units > 0
+        *tally = Some(of_blocks);
+        *tally
     }
 
     pub(crate) fn shingler(&self) -> &Shingler {

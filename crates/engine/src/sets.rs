@@ -158,8 +158,14 @@ impl<'a> Sets<'a> {
 
     /// Whether one of two documents is huge.
     fn are_huge(&self, a: u32, b: u32) -> Result<bool, Error> {
-        let [a, b] = [a, b].map(|document| self.documents[document as usize]);
-        Ok(self.loader.is_huge(a)? || self.loader.is_huge(b)?)
+        for document in [a, b] {
+            // No set of a huge one is held.
+            let is_held = self.slots[document as usize] != NONE;
+            if !is_held && self.loader.is_huge(self.documents[document as usize])? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn measure_huge(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {

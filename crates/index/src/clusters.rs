@@ -12,7 +12,7 @@ use minwise::verify::{Overlap, ShingleSet};
 
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::postings::Row;
+use crate::postings::{PREFIXES, Row};
 use crate::query::Reader;
 use crate::record::{Entry, Record};
 use crate::store::{Space, View};
@@ -134,7 +134,7 @@ impl Index {
         let live = self.live()?;
         let mut groups = Groups::default();
         let mut postings: Vec<(u32, u32)> = vec![];
-        for prefix in 0..=u16::MAX {
+        for prefix in 0..PREFIXES as u16 {
             if prefix % 256 == 0 {
                 go_on(watch)?;
             }

@@ -3,13 +3,12 @@
 use crate::error::Result;
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::Index;
-use crate::postings::{self, Posting, Row};
+use crate::postings::{self, PREFIXES, Posting, Row};
 use crate::store::{Change, Space, State};
 use crate::watch::{Watch, go_on};
 
 /// First bits of hashes that are merged at a time; others may write in between.
-const AT_A_TIME: u32 = 1 << 12;
-const PREFIXES: u32 = 1 << 16;
+const AT_A_TIME: u32 = 1 << 10;
 
 /// Which documents are there.
 pub(crate) struct Live {

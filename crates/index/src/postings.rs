@@ -1,11 +1,11 @@
 //! Postings: which documents have a hash, and where.
 //!
-//! Idea       A change writes, for each value of the first 16 bits that its hashes have, one row of all postings with those
+//! Idea       A change writes, for each value of the first 14 bits that its hashes have, one row of all postings with those
 //!            bits: the next 32 bits of the hash, the document, and for fingerprints the position, each in a column
 //!            of the fewest bytes that hold it, sorted by hash. To look a hash up is a search in every row with
 //!            its first bits. A large change has few bytes a posting, a small one few rows.
 //! Cost       7 to 9 bytes a posting in large changes. A look-up reads one row a change, until they are merged.
-//! Error      48 bits of a hash: of 10⁸ postings, one in 3·10⁶ look-ups of an absent hash has a false one. What is found is
+//! Error      46 bits of a hash: of 10⁸ postings, one in 7·10⁵ look-ups of an absent hash has a false one. What is found is
 //!            compared exactly.
 
 use minwise::hash::fmix64;
@@ -25,13 +25,19 @@ const HEADER: usize = 6;
 /// Bytes of a hash that a row has.
 const REST: usize = 4;
 
+/// First bits of a hash, by which rows are found. Fewer make rows long to read, more make them many to write.
+const PREFIX_BITS: u32 = 14;
+/// How many values they have.
+pub(crate) const PREFIXES: u32 = 1 << PREFIX_BITS;
+
 /// The first bits of a hash, by which rows are found.
 pub(crate) fn prefix(hash: u64) -> [u8; 2] {
-    ((hash >> 48) as u16).to_be_bytes()
+    ((hash >> (64 - PREFIX_BITS)) as u16).to_be_bytes()
 }
 
+/// The bits behind them.
 fn rest(hash: u64) -> u32 {
-    (hash >> 16) as u32
+    (hash >> (32 - PREFIX_BITS)) as u32
 }
 
 /// The key of the row that change `sequence` writes for `prefix`.
@@ -175,7 +181,7 @@ mod tests {
         let posting = Posting { document: 1_000_000, at: 0 };
         assert_eq!(encode(&[(7, posting)]).len(), HEADER + REST);
         assert_eq!(
-            Row::decode(&encode(&[(7, posting)])).unwrap().find(7 << 16).collect::<Vec<_>>(),
+            Row::decode(&encode(&[(7, posting)])).unwrap().find(7 << (32 - PREFIX_BITS)).collect::<Vec<_>>(),
             [posting]
         );
     }
@@ -199,7 +205,7 @@ mod tests {
             base in 0u32..5_000_000,
         ) {
             // Few prefixes and few hashes each, so that both are shared.
-            let hash = |number: u64| (number % 4) << 48 | (number / 4) << 16 | 9;
+            let hash = |number: u64| (number % 4) << (64 - PREFIX_BITS) | (number / 4) << (32 - PREFIX_BITS) | 9;
             let mut entries: Vec<(u64, Posting)> = entries
                 .into_iter()
                 .map(|(number, document, at)| (hash(number), Posting { document: base + document, at }))

@@ -8,7 +8,7 @@
 //! | `texts` | number | the text, compressed |
 //! | `sketches` | number | the row of its sketch |
 //! | `sets` | number | shingle set and fingerprints, where texts are left out |
-//! | `bands`, `fingerprints` | first 16 bits of a hash, number of the change | [`postings`](crate::postings) |
+//! | `bands`, `fingerprints` | first bits of a hash, number of the change | [`postings`](crate::postings) |
 //! | `frequencies` | part | [`frequencies`](crate::frequencies) |
 //!
 //! Numbers count up from 0 and are never used again; they and all keys are big-endian, so that rows lie in their order.
@@ -70,7 +70,11 @@ impl Space {
     }
 
     fn options(self) -> KeyspaceCreateOptions {
-        let options = KeyspaceCreateOptions::default();
+        let memory = match self {
+            Self::Texts | Self::Sets | Self::Bands | Self::Fingerprints => 64 << 20,
+            Self::State | Self::Ids | Self::Records | Self::Sketches | Self::Frequencies => 16 << 20,
+        };
+        let options = KeyspaceCreateOptions::default().max_memtable_size(memory);
         match self {
             // Hashes and compressed texts do not become smaller, and trying costs time.
             Self::Texts

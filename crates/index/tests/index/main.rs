@@ -2,6 +2,7 @@
 
 mod crash;
 mod evidence;
+mod fixtures;
 mod model;
 mod queries;
 mod support;

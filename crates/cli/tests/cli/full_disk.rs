@@ -95,3 +95,33 @@ fn an_output_on_a_full_disk() {
         }
     }
 }
+
+/// An archive keeps what it acknowledged, and goes on when there is room.
+#[test]
+fn an_archive_on_a_full_disk() {
+    let desk = Desk::new();
+    fs_err::create_dir(desk.path("small")).unwrap();
+    for part in 0..60u64 {
+        let lines: String =
+            (0..40).map(|n| record(&format!("d{part}-{n}"), &prose(part * 100 + n, 200))).collect();
+        desk.write(&format!("in/{part:02}.jsonl"), lines);
+    }
+    let script = format!(
+        "{{ {MINWISE} index create small/archive -q; \
+         for part in in/*; do timeout 60 {MINWISE} index add small/archive $part -q || {{ echo failed $?; break; }}; echo added; done; \
+         mount -o remount,size=256m tmpfs small; {MINWISE} index check small/archive; echo checked $?; \
+         {MINWISE} index stats small/archive --format jsonl; \
+         {MINWISE} index add small/archive in -q; echo then $?; {MINWISE} index stats small/archive --format jsonl; }} 2>&1"
+    );
+    let Some(said) = with_disk(&desk, 1500, &script) else { return };
+    let added = said.matches("added\n").count();
+    assert!((1..60).contains(&added) && said.contains("failed 2"), "{said}");
+    assert!(said.contains("there is no room left on the disk of `small/archive`"), "{said}");
+    assert!(said.contains("hint: what was acknowledged is kept"), "{said}");
+    assert!(said.contains("checked 0") && said.contains("then 0"), "{said}");
+    let documents: Vec<u64> = said
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?["documents"].as_u64())
+        .collect();
+    assert_eq!(documents, [40 * added as u64, 2400], "{said}");
+}

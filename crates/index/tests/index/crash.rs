@@ -124,6 +124,10 @@ fn every_acknowledged_document_survives() {
         }
         let checked = index.check(&Unwatched).unwrap();
         assert_eq!(checked.findings, [], "after kill {kill}");
+        // Otherwise every opening would go through all that was written since the beginning.
+        if kill % 10 == 9 {
+            index.compact(&Unwatched).unwrap();
+        }
     }
     assert!(next > KILLS / 2, "{next} steps");
     assert!(in_flight > 0, "no kill came while something was written");

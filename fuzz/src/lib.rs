@@ -8,6 +8,7 @@
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
+mod archive;
 mod documents;
 
 use std::path::Path;
@@ -23,6 +24,7 @@ use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{Settings, Unobserved, read, seal, sketch_file};
 use tempfile::TempDir;
 
+pub use archive::{index_export, index_rows};
 pub use documents::extract;
 
 /// A spec that can be read has a text form that gives it again.
@@ -186,6 +188,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
         ]),
         "extract" => documents::seeds(),
+        "index_rows" => minwise_index::fuzzing::seeds(),
+        "index_export" => vec![archive::export()],
         "sketch_file" | "frequency_table" => {
             let folder = folder();
             let path = folder.path().join("made");

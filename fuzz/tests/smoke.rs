@@ -53,6 +53,16 @@ fn jsonl() {
 }
 
 #[test]
+fn index_rows() {
+    smoke("index_rows", fuzz::index_rows, 100_000);
+}
+
+#[test]
+fn index_export() {
+    smoke("index_export", fuzz::index_export, 500);
+}
+
+#[test]
 fn extract() {
     smoke("extract", fuzz::extract, 4000);
 }

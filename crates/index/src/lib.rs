@@ -26,6 +26,8 @@ mod compact;
 mod error;
 mod folder;
 mod frequencies;
+#[doc(hidden)]
+pub mod fuzzing;
 mod index;
 mod postings;
 mod prepare;

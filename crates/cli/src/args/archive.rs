@@ -66,7 +66,7 @@ pub struct IndexCreateArgs {
     pub threshold: String,
 
     /// The share of documents at the threshold that bands are to find.
-    #[arg(long, value_name = "R", default_value = "0.99", allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
     /// Tokens of a shared passage that is certain to be found, however little it is of either document.

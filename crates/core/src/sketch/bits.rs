@@ -9,10 +9,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::packing::Packing;
-use super::register_bits;
+use super::register_salt;
 use crate::error::Error;
 use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::xor_match_probability;
+use crate::hash::fmix32;
 
 /// How many bits are kept of a register: from 1 to 16, in thousandths, or 0.5, 0.25 or 0.125.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,8 @@ struct Group {
 #[derive(Debug, Clone)]
 pub struct BitRows {
     groups: Vec<Group>,
+    /// What each register is mixed with, since rows are packed by the million.
+    salts: Vec<u32>,
 }
 
 impl Bits {
@@ -98,7 +101,7 @@ impl Bits {
                 groups
             }
         };
-        Ok(BitRows { groups })
+        Ok(BitRows { groups, salts: (0..registers).map(register_salt).collect() })
     }
 }
 
@@ -115,13 +118,14 @@ impl BitRows {
     /// If there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words) elements.
     pub fn pack_into(&self, registers: &[u32], out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "as many words as a row has");
+        let (registers, salts) = (&registers[..self.salts.len()], &self.salts[..]);
         let mut rest = out;
         for group in &self.groups {
             let (row, behind) = rest.split_at_mut(group.packing.words());
             let together = 1 << group.halvings;
             let value = |i: usize| {
                 let begin = group.first + i * together;
-                (begin..begin + together).fold(0, |seen, i| seen ^ register_bits(i, registers[i]))
+                (begin..begin + together).fold(0, |seen, i| seen ^ fmix32(registers[i] ^ salts[i]))
             };
             group.packing.pack(value, row);
             rest = behind;

@@ -116,7 +116,12 @@ pub trait Registers: Sketcher {}
 /// with its number, so that registers that hold copies of one value give different bits.
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
-    crate::hash::fmix32(value ^ crate::hash::fmix32(register as u32 ^ 0x9e37_79b9))
+    crate::hash::fmix32(value ^ register_salt(register))
+}
+
+/// What a value is mixed with for the sake of its number.
+fn register_salt(register: usize) -> u32 {
+    crate::hash::fmix32(register as u32 ^ 0x9e37_79b9)
 }
 
 /// Merges sketches of which every word is a minimum over the shingles, and says that it can be done.

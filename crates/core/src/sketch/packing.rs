@@ -47,7 +47,8 @@ impl Packing {
 
     /// Writes all values, of which `value` gives each in its lowest bits.
     pub(super) fn pack(self, value: impl Fn(usize) -> u32, out: &mut [u32]) {
-        if self.whole() {
+        // Single bits are whole values too, which planes would take a detour for.
+        if self.whole() || self.bits == 1 {
             self.pack_whole(value, out);
         } else {
             self.pack_planes(value, out);

@@ -150,6 +150,11 @@ impl Index {
         })
     }
 
+    /// Whether there is a document with this id.
+    pub fn has(&self, id: &str) -> Result<bool> {
+        Ok(self.number(&self.store.view(), id)?.is_some())
+    }
+
     /// The document with this id.
     pub fn get(&self, id: &str) -> Result<Option<Document>> {
         let view = self.store.view();
@@ -277,7 +282,8 @@ impl Index {
             .ok_or_else(|| self.damaged(format!("the text of `{}` cannot be read", record.id)))
     }
 
-    pub(crate) fn check_id(id: &str) -> Result<()> {
+    /// Says why no document can have this id, if so.
+    pub fn check_id(id: &str) -> Result<()> {
         let bad = |why| {
             let id = id.chars().take(80).collect();
             Err(ErrorKind::BadId { id, why }.into())

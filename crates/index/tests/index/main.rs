@@ -6,4 +6,5 @@ mod fixtures;
 mod model;
 mod queries;
 mod support;
+mod survey;
 mod transfer;

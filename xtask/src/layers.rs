@@ -7,13 +7,17 @@ use anyhow::{Result, bail};
 use crate::run::root;
 
 /// Crates, and the packages of ours that each may use.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("core", &[]),
     ("corpus", &[]),
     ("engine", &["minwise", "minwise-corpus"]),
     ("index", &["minwise"]),
     ("lab", &["minwise", "minwise-corpus", "minwise-engine"]),
-    ("cli", &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-lab"]),
+    ("server", &["minwise", "minwise-corpus", "minwise-index"]),
+    (
+        "cli",
+        &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-lab", "minwise-server"],
+    ),
 ];
 
 /// The rooms of `core` in the order of the flow; each may use those before it.

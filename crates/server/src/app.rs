@@ -1,0 +1,153 @@
+//! The calls put together, and what every one of them passes on its way in and out.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Extension, MatchedPath, Request, State as At};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::json;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::{Info, OpenApi, OpenApiBuilder, Server};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth::Right;
+use crate::problem::{Kind, Problem};
+use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
+use crate::state::Shared;
+
+/// Where the API is.
+const API: &str = "/api/v1";
+
+/// Calls that are made by POST because of what they send, and change nothing.
+const LOOKING: [&str; 3] = ["/api/v1/check", "/api/v1/pair", "/api/v1/clusters"];
+
+/// What the page may do: load what is here, and make nothing of strings.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+     trusted-types 'none'",
+);
+
+fn calls() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(health::health))
+        .routes(routes!(stats::stats))
+        .routes(routes!(documents::list, documents::add))
+        .routes(routes!(document::get, document::put, document::delete))
+        .routes(routes!(document::similar))
+        .routes(routes!(check::check))
+        .routes(routes!(pair::pair))
+        .routes(routes!(clusters::begin))
+        .routes(routes!(jobs::get))
+}
+
+/// The description of the API.
+pub(crate) fn description() -> OpenApi {
+    about(calls().split_for_parts().1)
+}
+
+fn about(mut api: OpenApi) -> OpenApi {
+    let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
+    info.description = Some("An archive of documents, and what a new one repeats of it.".to_owned());
+    api.info = info;
+    OpenApiBuilder::from(api).servers(Some([Server::new(API)])).build()
+}
+
+/// All that the server answers.
+pub(crate) fn router(state: Shared) -> Router {
+    let (calls, api) = calls().split_for_parts();
+    // It is made of names and schemas: there is nothing in it that could not be written.
+    let api = axum::body::Bytes::from(about(api).to_json().unwrap_or_default());
+    let calls = calls.route("/openapi.json", get(move || std::future::ready(described(&api))));
+    let mut app = Router::new()
+        .nest(API, calls)
+        .route("/metrics", get(metrics::metrics))
+        .route("/assets/{*path}", get(page::asset));
+    for address in page::PAGES {
+        app = app.route(address, get(page::page));
+    }
+    app.fallback(|| std::future::ready(Problem::from(Kind::NotFound)))
+        .method_not_allowed_fallback(|| std::future::ready(Problem::from(Kind::MethodNotAllowed)))
+        .layer(DefaultBodyLimit::max(state.limits.body_bytes))
+        .layer(CatchPanicLayer::custom(|_| Problem::from(Kind::Internal).into_response()))
+        .layer(from_fn_with_state(state.clone(), admit))
+        .layer(from_fn_with_state(state.clone(), observe))
+        .with_state(state)
+}
+
+fn described(api: &axum::body::Bytes) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(axum::http::header::CONTENT_TYPE, json)], api.clone()).into_response()
+}
+
+/// What a call takes. One that is not known to change nothing is taken to change something.
+fn needed(method: &Method, path: &str) -> Right {
+    if method.is_safe() || LOOKING.contains(&path) { Right::Read } else { Right::Write }
+}
+
+/// Lets a request in, or says why not.
+async fn admit(
+    At(state): At<Shared>,
+    Extension(peer): Extension<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    state.access.check_host(request.headers())?;
+    let path = request.uri().path();
+    if !path.starts_with("/api/") && path != "/metrics" {
+        // The page is no secret: what it shows is asked for by calls.
+        return Ok(next.run(request).await);
+    }
+    let right = needed(request.method(), path);
+    let (client, allowed) = state.access.judge(request.method(), request.headers(), right, peer.ip());
+    // Who guesses tokens is counted too.
+    state.gate.count(client)?;
+    allowed?;
+    let _place = state.gate.enter()?;
+    let answer = tokio::time::timeout(state.limits.time, next.run(request)).await;
+    answer.map_err(|_| {
+        let hint = "ask for less at a time; what was to be added may have been, or may yet be";
+        Problem::from(Kind::TooSlow).hint(hint).retry_after(5)
+    })
+}
+
+/// Counts and logs an answer, and gives it the headers that all have.
+async fn observe(
+    At(state): At<Shared>,
+    Extension(peer): Extension<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let begun = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    state.metrics.in_flight.inc();
+    let mut response = next.run(request).await;
+    state.metrics.in_flight.dec();
+    let (status, time) = (response.status().as_u16(), begun.elapsed());
+    // Methods are free text to whoever invents some; counts by them must not be.
+    let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE].contains(&method);
+    state.metrics.answered(&route, if known { method.as_str() } else { "other" }, status, time);
+    state.log(&json!({
+        "event": "request", "method": method.as_str(), "path": path, "status": status,
+        "elapsed_ms": time.as_secs_f64() * 1e3, "peer": peer.ip().to_string(),
+    }));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    ] {
+        headers.insert(name, value);
+    }
+    // Documents are confidential: no cache between is to keep them.
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

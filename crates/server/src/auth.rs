@@ -1,0 +1,260 @@
+//! Who may do what.
+//!
+//! With tokens, whoever has one. Without, everybody on this machine; then a browser is what others could reach us through, so a
+//! request must name this machine as its host (or a page elsewhere could point its own name at us), and one that changes
+//! anything must not come from a page of another site.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, Method};
+use subtle::ConstantTimeEq;
+
+use crate::error::{Error, Result};
+use crate::problem::{Kind, Problem};
+
+/// Characters that a token has at least. With fewer it could be guessed.
+const FEWEST: usize = 16;
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Right {
+    /// To look, and to check documents.
+    Read,
+    /// To change the archive as well.
+    Write,
+}
+
+/// The tokens that a server knows.
+#[derive(Clone)]
+pub struct Tokens(Vec<(Right, String)>);
+
+impl std::fmt::Debug for Tokens {
+    /// Without the tokens: what is printed may be kept.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tokens({})", self.0.len())
+    }
+}
+
+impl Tokens {
+    /// Reads tokens from a file that nobody else may read: lines of `read TOKEN` or `write TOKEN`; those that begin with `#` are
+    /// comments.
+    pub fn read(path: &Path) -> Result<Self> {
+        let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
+        let text = fs_err::read_to_string(path).map_err(wrong)?;
+        if is_open_to_others(&fs_err::metadata(path).map_err(wrong)?) {
+            return Err(Error::OpenTokens { path: path.to_owned() });
+        }
+        Self::parse(&text).map_err(|(line, why)| Error::Tokens { path: path.to_owned(), line, why })
+    }
+
+    /// The tokens of a text; otherwise the line that is wrong, and why. It does not say the line, which may be a token.
+    fn parse(text: &str) -> std::result::Result<Self, (usize, &'static str)> {
+        let mut tokens = vec![];
+        for (line, text) in (1..).zip(text.lines()) {
+            let text = text.trim();
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let mut words = text.split_ascii_whitespace();
+            let (Some(right), Some(token), None) = (words.next(), words.next(), words.next()) else {
+                return Err((line, "it is not of the form `read TOKEN` or `write TOKEN`"));
+            };
+            let right = match right {
+                "read" => Right::Read,
+                "write" => Right::Write,
+                _ => return Err((line, "it begins neither with `read` nor with `write`")),
+            };
+            if token.len() < FEWEST {
+                return Err((line, "its token has fewer than 16 characters"));
+            }
+            if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err((line, "its token has a character that no header can have"));
+            }
+            tokens.push((right, token.to_owned()));
+        }
+        if tokens.is_empty() { Err((1, "there is no token in it")) } else { Ok(Self(tokens)) }
+    }
+
+    /// The number of a token, and what it allows. It takes the same time for every token of the same length.
+    fn find(&self, given: &str) -> Option<(usize, Right)> {
+        let mut found = None;
+        for (number, (right, token)) in self.0.iter().enumerate() {
+            if bool::from(token.as_bytes().ct_eq(given.as_bytes())) {
+                found = Some((number, *right));
+            }
+        }
+        found
+    }
+}
+
+#[cfg(unix)]
+fn is_open_to_others(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_file: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Whom requests are counted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Client {
+    /// Whoever has this token.
+    Token(usize),
+    /// Whoever is at this address.
+    Address(IpAddr),
+}
+
+impl Client {
+    /// Whoever is at an address; of IPv6, where one line has many addresses, at one with the same first half.
+    pub(crate) fn at(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let mut octets = address.octets();
+                octets[8..].fill(0);
+                Ipv6Addr::from(octets).into()
+            }
+            address @ IpAddr::V4(_) => address,
+        })
+    }
+}
+
+/// Who may do what.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// Everybody on this machine.
+    Local,
+    /// Whoever has a token.
+    Tokens(Tokens),
+}
+
+impl Access {
+    /// Whose request this is, and whether they may do what takes this right.
+    pub(crate) fn judge(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        needed: Right,
+        address: IpAddr,
+    ) -> (Client, Result<(), Problem>) {
+        let client = Client::at(address);
+        let tokens = match self {
+            Self::Local => return (client, Self::local(method, headers)),
+            Self::Tokens(tokens) => tokens,
+        };
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let hint = "send it as `Authorization: Bearer TOKEN`";
+        let Some(given) = given.and_then(bearer) else {
+            return (client, Err(Problem::from(Kind::TokenRequired).hint(hint)));
+        };
+        match tokens.find(given) {
+            None => (client, Err(Kind::TokenUnknown.into())),
+            Some((number, right)) if right < needed => {
+                (Client::Token(number), Err(Kind::WriteTokenRequired.into()))
+            }
+            Some((number, _)) => (Client::Token(number), Ok(())),
+        }
+    }
+
+    /// Whether the host is known: behind tokens any is.
+    pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        match self {
+            Self::Local if !host(headers).is_some_and(|host| is_loopback(name_of(host))) => {
+                let hint = "open it as http://localhost or http://127.0.0.1 with its port";
+                Err(Problem::from(Kind::ForeignHost).hint(hint))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn local(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+        // A check is a POST too, and takes time: other sites are not to ask for it either.
+        let ours = method.is_safe()
+            || origin
+                .to_str()
+                .ok()
+                .and_then(|origin| origin.strip_prefix("http://"))
+                .is_some_and(|origin| Some(origin) == host(headers));
+        if ours { Ok(()) } else { Err(Kind::ForeignOrigin.into()) }
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+fn host(headers: &HeaderMap) -> Option<&str> {
+    headers.get(HOST)?.to_str().ok()
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_read_and_what_is_wrong_is_told_by_its_line() {
+        let tokens = Tokens::parse("# ours\n\nread  0123456789abcdef\n write fedcba9876543210\n").unwrap();
+        assert_eq!(tokens.find("0123456789abcdef"), Some((0, Right::Read)));
+        assert_eq!(tokens.find("fedcba9876543210"), Some((1, Right::Write)));
+        assert_eq!(tokens.find("fedcba9876543211"), None);
+        assert_eq!(tokens.find(""), None);
+        for (text, line) in [
+            ("", 1),
+            ("# nothing\n", 1),
+            ("read short", 1),
+            ("\nadmin 0123456789abcdef", 2),
+            ("read", 1),
+            ("read 0123456789abcdef 0123456789abcdef", 1),
+            ("read 0123456789abcdé", 1),
+        ] {
+            assert_eq!(Tokens::parse(text).map_err(|wrong| wrong.0).unwrap_err(), line, "{text}");
+        }
+        assert_eq!(format!("{tokens:?}"), "Tokens(2)");
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:8080"] {
+            assert!(is_loopback(name_of(host)), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "localhost.example.com:80",
+            "10.0.0.1:8080",
+            "127.0.0.1.example.com",
+            "[::2]:1",
+        ] {
+            assert!(!is_loopback(name_of(host)), "{host}");
+        }
+    }
+
+    #[test]
+    fn neighbours_of_one_line_are_one_client() {
+        let at = |address: &str| Client::at(address.parse().unwrap());
+        assert_eq!(at("2001:db8::1"), at("2001:db8::ffff"));
+        assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));
+        assert_eq!(at("::ffff:10.0.0.1"), at("10.0.0.1"));
+        assert_ne!(at("10.0.0.2"), at("10.0.0.1"));
+    }
+}

@@ -1,0 +1,113 @@
+//! The archive over HTTP: an API with evidence, described by `OpenAPI`, and a page for people.
+//!
+//! `web/API.md` has the contract with the page. The server is safe as it comes: without tokens it listens to this machine
+//! alone, every request has limits ([`Limits`]), files of strangers are read on threads of their own within bounds, and
+//! nothing that a client sends is ever taken for a path.
+
+mod adding;
+mod app;
+mod auth;
+mod date;
+mod error;
+mod jobs;
+mod limits;
+mod listen;
+mod metrics;
+mod overview;
+mod problem;
+mod routes;
+mod shutdown;
+mod state;
+mod uploads;
+mod wire;
+
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+
+use minwise_index::Index;
+use tokio::runtime::Builder;
+
+pub use auth::{Right, Tokens};
+pub use error::{Error, Result};
+pub use limits::Limits;
+pub use state::Log;
+
+use auth::Access;
+use state::{Shared, State, cores};
+
+/// How to serve an archive.
+pub struct Options {
+    /// Who may ask; without tokens, everybody on this machine.
+    pub tokens: Option<Tokens>,
+    /// What requests may take.
+    pub limits: Limits,
+    /// Takes note of what happens.
+    pub log: Log,
+}
+
+/// A server that listens, and does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    options: Options,
+}
+
+impl Server {
+    /// Listens at an address. Others can reach it only if there are tokens.
+    pub fn listen(address: SocketAddr, options: Options) -> Result<Self> {
+        if options.tokens.is_none() && !address.ip().to_canonical().is_loopback() {
+            return Err(Error::Unprotected { address });
+        }
+        let wrong = |error| Error::Listen { address, error };
+        let listener = TcpListener::bind(address).map_err(wrong)?;
+        listener.set_nonblocking(true).map_err(wrong)?;
+        let address = listener.local_addr().map_err(wrong)?;
+        Ok(Self { listener, address, options })
+    }
+
+    /// Where it listens, with the port that a 0 became.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` is there, then finishes what was begun and closes the index.
+    pub fn run(self, index: Index, stop: impl Future<Output = ()>) -> Result<()> {
+        let state = self.options.state(index);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(cores())
+            // Work on the archive, files, the job and the overview, with room for what nobody waits for any more.
+            .max_blocking_threads(4 * cores() + 8)
+            .thread_name("minwise-server")
+            .enable_all()
+            .build()
+            .map_err(Error::Threads)?;
+        let address = self.address;
+        let listener = self.listener;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)
+                .map_err(|error| Error::Listen { address, error })?;
+            listen::answer(listener, app::router(state.clone()), state, stop).await;
+            Ok(())
+        })
+    }
+}
+
+/// All that a server answers, for those who have connections of their own. Every request has to bring the address that it comes
+/// from, as an extension of the type [`SocketAddr`].
+pub fn app(index: Index, options: Options) -> axum::Router {
+    app::router(options.state(index))
+}
+
+impl Options {
+    fn state(self, index: Index) -> Shared {
+        let access = self.tokens.map_or(Access::Local, Access::Tokens);
+        State::new(index, access, self.limits, self.log)
+    }
+}
+
+/// The description of the API, as `GET /api/v1/openapi.json` gives it.
+#[must_use]
+pub fn openapi() -> String {
+    app::description().to_pretty_json().unwrap_or_default() + "\n"
+}

@@ -1,0 +1,158 @@
+//! What takes a look at the whole archive to say: how similar documents are to their nearest, and when they were added.
+//!
+//! It is looked for when somebody asks, away from them, and kept until the archive has changed. Whoever asks waits a moment
+//! for it; in a large archive they get what was known before, or nothing, and find it there the next time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use minwise_index::{Options, Query, Texts};
+use serde::Serialize;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use crate::date;
+use crate::problem::Problem;
+use crate::shutdown::{Phase, Until};
+use crate::state::{Shared, State};
+
+/// Documents whose nearest are looked for.
+const DRAWN: usize = 500;
+/// What they are drawn by, so that an archive that has not changed shows the same.
+const SEED: u64 = 1;
+/// Bars of the histogram.
+const BUCKETS: usize = 20;
+/// How long whoever asks waits.
+const WAIT: Duration = Duration::from_secs(2);
+/// How many times as long as it takes to look it is good for, however often the archive changes.
+const REST: u32 = 20;
+
+/// Pairs of a range of similarities.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Bucket {
+    from: f64,
+    to: f64,
+    pairs: u64,
+}
+
+/// How similar documents that were drawn are to those nearest to them.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Similarities {
+    buckets: Vec<Bucket>,
+    documents_sampled: usize,
+}
+
+/// Documents that were added in a month.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Month {
+    /// Such as `2026-03`.
+    month: String,
+    documents: u64,
+}
+
+/// What was seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    /// None where texts are not kept.
+    pub(crate) similarities: Option<Similarities>,
+    pub(crate) added_by_month: Vec<Month>,
+}
+
+/// What was seen last, and whether somebody looks.
+#[derive(Debug, Default)]
+pub(crate) struct Overview(Mutex<Looks>);
+
+#[derive(Debug, Default)]
+struct Looks {
+    /// What was seen at which change, when, and how long it took.
+    last: Option<(u64, Instant, Duration, Arc<Seen>)>,
+    /// Changes when the look that is under way ends.
+    looking: Option<watch::Receiver<()>>,
+}
+
+impl Overview {
+    fn looks(&self) -> MutexGuard<'_, Looks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was seen last.
+    fn last(&self) -> Option<Arc<Seen>> {
+        self.looks().last.as_ref().map(|(.., seen)| Arc::clone(seen))
+    }
+
+    /// What there is to be seen of an archive after this many changes, if it can be had soon.
+    pub(crate) async fn at(state: &Shared, changes: u64) -> Option<Arc<Seen>> {
+        let mut looking = {
+            let mut looks = state.overview.looks();
+            if let Some((at, when, took, seen)) = &looks.last
+                && (*at == changes || when.elapsed() < *took * REST)
+            {
+                return Some(Arc::clone(seen));
+            }
+            looks.looking.get_or_insert_with(|| begin(Arc::clone(state), changes)).clone()
+        };
+        // An error is that the look has ended already.
+        let _ = tokio::time::timeout(WAIT, looking.changed()).await;
+        state.overview.last()
+    }
+}
+
+/// Begins to look.
+fn begin(state: Shared, changes: u64) -> watch::Receiver<()> {
+    let (ended, looking) = watch::channel(());
+    tokio::task::spawn_blocking(move || {
+        let begun = Instant::now();
+        let seen = look(&state, &state.end.until(Phase::Stopping));
+        let mut looks = state.overview.looks();
+        looks.looking = None;
+        // What failed was told where it did, and is tried again when somebody asks.
+        if let Ok(seen) = seen {
+            looks.last = Some((changes, Instant::now(), begun.elapsed(), Arc::new(seen)));
+        }
+        drop(looks);
+        ended.send_replace(());
+    });
+    looking
+}
+
+fn look(state: &State, until: &Until) -> Result<Seen, Problem> {
+    let survey = state.told(state.index.survey(DRAWN, SEED, until))?;
+    let mut months: BTreeMap<String, u64> = BTreeMap::new();
+    for (day, documents) in survey.added {
+        *months.entry(date::month(day)).or_default() += documents;
+    }
+    let added_by_month = months.into_iter().map(|(month, documents)| Month { month, documents }).collect();
+    let similarities = match state.index.settings().texts {
+        Texts::LeftOut => None,
+        Texts::Kept => Some(similarities(state, &survey.drawn, until)?),
+    };
+    Ok(Seen { similarities, added_by_month })
+}
+
+fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Similarities, Problem> {
+    // Every candidate is a match, and one passage of each is enough.
+    let options =
+        Options { threshold: 0.0, containment: 0.0, top: usize::MAX, passages: 1, ..Options::default() };
+    let edge = |at: usize| at as f64 / BUCKETS as f64;
+    let mut buckets: Vec<Bucket> =
+        (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();
+    for id in drawn {
+        if minwise_index::Watch::interrupted(until) {
+            return Err(crate::problem::Kind::Stopping.into());
+        }
+        // It may have been removed meanwhile.
+        let Some(text) = state.told(state.index.get(id))?.and_then(|document| document.text) else {
+            continue;
+        };
+        let query = Query { itself: Some(id), ..Query::new(&text) };
+        let answer = state.told(state.index.query(&query, &options))?;
+        let nearest = answer.matches.iter().map(|found| found.similarity).max_by(f64::total_cmp);
+        // Nothing in common is not a pair.
+        if let Some(nearest) = nearest.filter(|similarity| *similarity > 0.0) {
+            let above = buckets.partition_point(|bucket| bucket.from <= nearest);
+            buckets[above - 1].pairs += 1;
+        }
+    }
+    Ok(Similarities { buckets, documents_sampled: drawn.len() })
+}

@@ -1,0 +1,176 @@
+//! What went wrong, as `application/problem+json`: a stable code for programs, words and a hint for people.
+//!
+//! Nothing that is said here names a file of the server.
+
+use std::borrow::Cow;
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use minwise_index::Fault;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a refusal or a failure of the server itself is. Those of the index have their codes from
+/// [`minwise_index::ErrorKind::code`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    TokenRequired,
+    TokenUnknown,
+    WriteTokenRequired,
+    ForeignHost,
+    ForeignOrigin,
+    NotFound,
+    NoSuchJob,
+    MethodNotAllowed,
+    BodyTooLarge,
+    UnsupportedType,
+    BadBody,
+    BadParameter,
+    BadOption,
+    RejectedDocument,
+    TooManyRequests,
+    TooManyJobs,
+    Busy,
+    TooSlow,
+    Stopping,
+    Internal,
+}
+
+impl Kind {
+    /// Status, code and title.
+    fn facts(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::TokenRequired => (S::UNAUTHORIZED, "token_required", "A token is needed"),
+            Self::TokenUnknown => (S::UNAUTHORIZED, "token_unknown", "This token is not known here"),
+            Self::WriteTokenRequired => {
+                (S::FORBIDDEN, "write_token_required", "This token may look, and change nothing")
+            }
+            Self::ForeignHost => (S::FORBIDDEN, "foreign_host", "This server is not known by that name"),
+            Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Another site may change nothing here"),
+            Self::NotFound => (S::NOT_FOUND, "not_found", "There is nothing at this address"),
+            Self::NoSuchJob => (S::NOT_FOUND, "no_such_job", "There is no such job"),
+            Self::MethodNotAllowed => {
+                (S::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take that method")
+            }
+            Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large", "That is too much at once"),
+            Self::UnsupportedType => {
+                (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_type", "A body of this type is not read here")
+            }
+            Self::BadBody => (S::BAD_REQUEST, "bad_body", "The body cannot be read"),
+            Self::BadParameter => (S::BAD_REQUEST, "bad_parameter", "A parameter cannot be read"),
+            Self::BadOption => (S::UNPROCESSABLE_ENTITY, "bad_option", "An option cannot be as it is"),
+            Self::RejectedDocument => {
+                (S::UNPROCESSABLE_ENTITY, "rejected_document", "The document gives no text")
+            }
+            Self::TooManyRequests => {
+                (S::TOO_MANY_REQUESTS, "too_many_requests", "There were too many requests")
+            }
+            Self::TooManyJobs => (S::SERVICE_UNAVAILABLE, "too_many_jobs", "There are too many jobs already"),
+            Self::Busy => (S::SERVICE_UNAVAILABLE, "busy", "The server is busy"),
+            Self::TooSlow => (S::SERVICE_UNAVAILABLE, "too_slow", "That took too long"),
+            Self::Stopping => (S::SERVICE_UNAVAILABLE, "stopping", "The server is being stopped"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server made a mistake"),
+        }
+    }
+}
+
+/// Why a call gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// A stable name, in snake case.
+    #[schema(value_type = String, example = "no_such_document")]
+    pub(crate) code: &'static str,
+    /// What went wrong, in a few words that are the same whenever the code is.
+    #[schema(value_type = String)]
+    title: Cow<'static, str>,
+    /// What it was this time.
+    pub(crate) detail: Option<String>,
+    /// What to try.
+    hint: Option<String>,
+    /// The status of the answer.
+    status: u16,
+    /// Seconds after which to ask again.
+    #[serde(skip)]
+    retry_after: Option<u64>,
+}
+
+impl From<Kind> for Problem {
+    fn from(kind: Kind) -> Self {
+        let (status, code, title) = kind.facts();
+        let status = status.as_u16();
+        Self { code, title: title.into(), detail: None, hint: None, status, retry_after: None }
+    }
+}
+
+impl Problem {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { detail: Some(detail.into()), ..kind.into() }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds.max(1));
+        self
+    }
+
+    /// Whether whoever runs the server should know of it.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.status == 500 || self.status == 507
+    }
+}
+
+impl From<&minwise_index::Error> for Problem {
+    fn from(error: &minwise_index::Error) -> Self {
+        let words = error.to_string();
+        let again = "ask again in a moment";
+        let look = "whoever runs the server finds more in its log";
+        // What others cannot change is told without the places it happened at.
+        let (status, title, detail, hint) = match error.kind().fault() {
+            Fault::Request => (StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", Some(words), None),
+            Fault::Missing => (StatusCode::NOT_FOUND, "There is no such document", Some(words), None),
+            Fault::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The text is too long", Some(words), None),
+            Fault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "The archive is busy", None, Some(again)),
+            Fault::Room => (
+                StatusCode::INSUFFICIENT_STORAGE,
+                "The archive takes no changes",
+                Some("What it has can still be read and checked against.".to_owned()),
+                Some("whoever runs the server has to make room on its disk and start it again"),
+            ),
+            Fault::Index => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, Some(look))
+            }
+        };
+        Self {
+            code: error.kind().code(),
+            title: title.into(),
+            detail,
+            hint: hint.map(str::to_owned),
+            status: status.as_u16(),
+            retry_after: (error.kind().fault() == Fault::Busy).then_some(1),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        // Strings, a number and nothing that could not be written.
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, seconds.into());
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,137 @@
+//! One document: reading, replacing and removing it, and what resembles it.
+
+use axum::extract::State as At;
+use axum::http::StatusCode;
+use axum::response::Response;
+use minwise_index::{Document, ErrorKind, NewDocument};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use super::check::{Answered, QuerySent, Submission};
+use super::parameters::{Id, Parameters};
+use super::sent;
+use crate::adding::{self, Item};
+use crate::problem::{Kind, Problem};
+use crate::state::{Shared, State};
+use crate::uploads::{self, Content, Received, file_limits};
+use crate::wire::{self, WholeDocument};
+
+impl State {
+    /// The document with this id.
+    pub(crate) fn document(&self, id: &str) -> Result<Document, Problem> {
+        let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
+        self.told(self.index.get(id))?.ok_or_else(missing)
+    }
+}
+
+/// Read a document.
+#[utoipa::path(get, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
+    responses((status = 200, body = WholeDocument), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
+    state.run(move |state| sent(StatusCode::OK, &WholeDocument::from(state.document(&id)?))).await
+}
+
+/// What a document is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewContent {
+    text: String,
+    title: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+}
+
+/// Add a document under this id, or put it in the place of the one that is there.
+#[utoipa::path(put, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
+    request_body(content((NewContent = "application/json"), (super::check::CheckFile = "multipart/form-data"))),
+    responses((status = 200, description = "It was replaced", body = WholeDocument),
+        (status = 201, description = "It is new", body = WholeDocument),
+        (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -> Result<Response, Problem> {
+    let Received { content, held } = received;
+    let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
+    let reads_file = matches!(content, Content::Files { .. });
+    let work = move |state: &State| {
+        let _held = held;
+        let document = match content {
+            Content::Json(_) => {
+                let NewContent { text, title, metadata } = content.value()?;
+                NewDocument { marks: wire::pages(&text), id: id.clone(), text, title, metadata }
+            }
+            Content::Files { files, .. } => NewDocument { id: id.clone(), ..state.only(&files, &limits)? },
+        };
+        adding::check_id(&id).map_err(|why| Problem::new(Kind::RejectedDocument, why))?;
+        let told = state.add(vec![Item::Document(document)], &limits, 1)?;
+        let status = if told.added.is_empty() { StatusCode::OK } else { StatusCode::CREATED };
+        sent(status, &WholeDocument::from(state.document(&id)?))
+    };
+    if reads_file { state.run_reading(work).await } else { state.run(work).await }
+}
+
+/// Remove a document, which is returned.
+#[utoipa::path(delete, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
+    responses((status = 200, body = WholeDocument), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
+    state
+        .run(move |state| {
+            let _changing = state.changing();
+            let document = state.document(&id)?;
+            state.told(state.index.remove(&[&id]))?;
+            sent(StatusCode::OK, &WholeDocument::from(document))
+        })
+        .await
+}
+
+/// What resembles a document is a match from here on.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Nearness {
+    /// The similarity; 0.5 without it.
+    threshold: Option<f64>,
+    /// The share of either that is in the other; 0.3 without it.
+    containment: Option<f64>,
+    /// How many at most; 10 without it.
+    top: Option<usize>,
+}
+
+/// What resembles a document.
+#[utoipa::path(get, path = "/documents/{id}/similar", tag = "documents",
+    params(("id" = String, Path, description = "Its id"), Nearness),
+    responses((status = 200, body = Answered), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn similar(
+    At(state): At<Shared>,
+    Id(id): Id,
+    Parameters(nearness): Parameters<Nearness>,
+) -> Result<Response, Problem> {
+    let Nearness { threshold, containment, top } = nearness;
+    let options = Submission::with(threshold, containment, top);
+    state
+        .run(move |state| {
+            let document = state.document(&id)?;
+            let no_text =
+                || Problem::from(&ErrorKind::NoTexts { wanted: "finding what resembles a document" }.into());
+            let text = document.text.ok_or_else(no_text)?;
+            let query = QuerySent::new(Some(id), document.entry.title, text, &document.marks);
+            sent(StatusCode::OK, &state.check(query, &options)?)
+        })
+        .await
+}
+
+impl State {
+    /// The document of a form that has to hold one file.
+    pub(crate) fn only(
+        &self,
+        files: &[uploads::File],
+        limits: &minwise_corpus::Limits,
+    ) -> Result<NewDocument, Problem> {
+        let [file] = files else {
+            return Err(Problem::new(Kind::BadBody, "The form has to have one part `file`."));
+        };
+        uploads::document(file, limits).map_err(|refusal| {
+            self.metrics.refused(refusal.code());
+            Problem::new(Kind::RejectedDocument, format!("{}: {refusal}", file.name))
+        })
+    }
+}

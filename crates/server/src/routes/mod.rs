@@ -1,0 +1,29 @@
+//! The calls of the API, a file for each kind, and the page.
+
+pub(crate) mod check;
+pub(crate) mod clusters;
+#[allow(unused_qualifications, reason = "what describes parameters names them by their paths")]
+pub(crate) mod document;
+#[allow(unused_qualifications, reason = "what describes parameters names them by their paths")]
+pub(crate) mod documents;
+pub(crate) mod health;
+pub(crate) mod jobs;
+pub(crate) mod metrics;
+pub(crate) mod page;
+pub(crate) mod pair;
+mod parameters;
+pub(crate) mod stats;
+
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::problem::{Kind, Problem};
+
+/// An answer as JSON. It is written where it was found: a long one would keep others waiting.
+pub(crate) fn sent(status: StatusCode, answer: &impl Serialize) -> Result<Response, Problem> {
+    let body = serde_json::to_vec(answer).map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
+    let json = HeaderValue::from_static("application/json");
+    Ok((status, [(CONTENT_TYPE, json)], body).into_response())
+}

@@ -1,0 +1,38 @@
+//! What stands in an address.
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::problem::{Kind, Problem};
+use crate::state::Shared;
+
+/// The parameters behind the question mark.
+#[derive(Debug)]
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Shared> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &Shared) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(parameters)) => Ok(Self(parameters)),
+            Err(refused) => Err(Problem::new(Kind::BadParameter, refused.body_text())),
+        }
+    }
+}
+
+/// The id in a path.
+#[derive(Debug)]
+pub(crate) struct Id(pub(crate) String);
+
+impl FromRequestParts<Shared> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Problem> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(id)) => Ok(Self(id)),
+            Err(refused) => Err(Problem::new(Kind::BadParameter, refused.body_text())),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What several calls send or take, as `web/API.md` has it.
+
+use minwise_corpus::MarkPlace;
+use minwise_index::{Entry, Mark, MarkedPlace};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::date;
+
+/// Bytes of a text, from the first up to the last, which is not one of them.
+pub(crate) type Bytes = (usize, usize);
+
+/// Where in a text a page, slide, chapter or paragraph begins.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MarkSent {
+    /// The byte of the text.
+    offset: usize,
+    place: Place,
+}
+
+/// What begins there, counted from 1.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Place {
+    Page(u32),
+    Slide(u32),
+    Chapter(u32),
+    Paragraph(u32),
+}
+
+pub(crate) fn marks(marks: &[Mark]) -> Vec<MarkSent> {
+    let place = |place| match place {
+        MarkedPlace::Page(number) => Place::Page(number),
+        MarkedPlace::Slide(number) => Place::Slide(number),
+        MarkedPlace::Chapter(number) => Place::Chapter(number),
+        MarkedPlace::Paragraph(number) => Place::Paragraph(number),
+    };
+    marks.iter().map(|mark| MarkSent { offset: mark.offset, place: place(mark.place) }).collect()
+}
+
+/// The marks of a file, as the archive keeps them; one that is not known here is left out.
+pub(crate) fn marks_of_file(marks: &[minwise_corpus::Mark]) -> Vec<Mark> {
+    let place = |place| match place {
+        MarkPlace::Page(number) => Some(MarkedPlace::Page(number)),
+        MarkPlace::Slide(number) => Some(MarkedPlace::Slide(number)),
+        MarkPlace::Chapter(number) => Some(MarkedPlace::Chapter(number)),
+        MarkPlace::Paragraph(number) => Some(MarkedPlace::Paragraph(number)),
+        _ => None,
+    };
+    marks.iter().filter_map(|mark| Some(Mark { offset: mark.offset, place: place(mark.place)? })).collect()
+}
+
+/// The pages of a text that says nothing else about them: they end with form feeds.
+pub(crate) fn pages(text: &str) -> Vec<Mark> {
+    if !text.contains('\x0c') {
+        return vec![];
+    }
+    let ends = text.match_indices('\x0c').map(|(at, _)| at + 1);
+    let begins = std::iter::once(0).chain(ends).filter(|&offset| offset < text.len());
+    begins.zip(1..).map(|(offset, page)| Mark { offset, place: MarkedPlace::Page(page) }).collect()
+}
+
+/// A document of the archive, without its text.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DocumentSent {
+    id: String,
+    title: Option<String>,
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+    /// Characters of its text.
+    characters: u64,
+    /// Distinct shingles of its text.
+    shingles: u32,
+    /// When it was added.
+    #[schema(format = DateTime)]
+    added: String,
+}
+
+impl From<Entry> for DocumentSent {
+    fn from(entry: Entry) -> Self {
+        Self {
+            id: entry.id,
+            title: entry.title,
+            metadata: entry.metadata,
+            characters: entry.characters,
+            shingles: entry.shingles,
+            added: date::rfc3339(entry.added),
+        }
+    }
+}
+
+/// A document of the archive.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WholeDocument {
+    #[serde(flatten)]
+    document: DocumentSent,
+    /// Its text, if the archive keeps texts.
+    text: Option<String>,
+    marks: Vec<MarkSent>,
+}
+
+impl From<minwise_index::Document> for WholeDocument {
+    fn from(document: minwise_index::Document) -> Self {
+        Self { marks: marks(&document.marks), document: document.entry.into(), text: document.text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_end_with_form_feeds() {
+        let numbered = |text| pages(text).iter().map(|mark| mark.offset).collect::<Vec<_>>();
+        assert_eq!(numbered(""), [0; 0]);
+        assert_eq!(numbered("one page"), [0; 0]);
+        assert_eq!(numbered("a\x0cb\x0c"), [0, 2]);
+        assert_eq!(numbered("中\x0c\x0cb"), [0, 4, 5]);
+        assert_eq!(numbered("\x0c"), [0]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Checks and pairs: what is found, and how it is told.
+
+use minwise_index::{Settings, Texts};
+use serde_json::{Value, json};
+
+use crate::support::{Archive, text, wait, wide};
+
+/// The texts that ranges of bytes stand for.
+fn cut<'t>(text: &'t str, range: &Value) -> &'t str {
+    let [start, end] = [0, 1].map(|at| range[at].as_u64().unwrap() as usize);
+    &text[start..end]
+}
+
+#[test]
+fn a_check_finds_what_is_repeated_with_the_passages() {
+    wait(async {
+        let archive = Archive::new();
+        let [shared, moved, own, other] =
+            [(1, 60), (2, 50), (3, 40), (4, 70)].map(|(seed, words)| text(seed, words));
+        let stored = format!("{shared}. {moved}. {other}");
+        let query = format!("{own} — {moved}。 {shared}");
+        archive.add(&[("stored", &stored), ("unlike", &text(9, 300))]).await;
+        let answer = archive.post("/api/v1/check", &json!({"text": query, "title": "Mine"})).await.json();
+        assert_eq!(answer["query"]["title"], "Mine");
+        assert_eq!(answer["query"]["text"], query);
+        let matches = answer["matches"].as_array().unwrap();
+        assert_eq!(matches.len(), 1);
+        let found = &matches[0];
+        assert_eq!((&found["id"], &found["weighted"]), (&json!("stored"), &json!(null)));
+        let passages = found["passages"].as_array().unwrap();
+        assert_eq!(passages.len(), 2);
+        for (passage, text) in passages.iter().zip([&moved, &shared]) {
+            assert_eq!(cut(&query, &passage["query"]), text);
+            assert_eq!(cut(&stored, &passage["document"]), text);
+        }
+        assert_eq!((&passages[0]["tokens"], &passages[1]["tokens"]), (&json!(50), &json!(60)));
+        assert_eq!(passages.iter().filter(|passage| passage["moved"] == true).count(), 1);
+        assert_eq!((&found["longest_passage"], &found["shared_tokens"]), (&json!(60), &json!(110)));
+
+        let pair = json!({"left": {"text": query, "title": "Mine"}, "right": {"id": "stored"}});
+        let pair = archive.post("/api/v1/pair", &pair).await.json();
+        assert_eq!(pair["similarity"], found["similarity"]);
+        assert_eq!(pair["containment_of_left"], found["containment_of_query"]);
+        assert_eq!(pair["containment_of_right"], found["containment_of_document"]);
+        assert_eq!((&pair["left"]["id"], &pair["right"]["id"]), (&json!(null), &json!("stored")));
+        let both: Vec<_> = passages.iter().map(|passage| [&passage["query"], &passage["document"]]).collect();
+        let pairs = pair["passages"].as_array().unwrap();
+        assert_eq!(
+            pairs.iter().map(|passage| [&passage["left"], &passage["right"]]).collect::<Vec<_>>(),
+            both
+        );
+    });
+}
+
+#[test]
+fn options_leave_out_what_they_say() {
+    wait(async {
+        let archive = Archive::new();
+        let shared = text(1, 80);
+        let document =
+            |id: &str, who: &str| json!({"id": id, "text": shared, "metadata": {"applicant": who}});
+        archive
+            .post("/api/v1/documents", &json!({"documents": [document("a", "Li"), document("b", "Wu")]}))
+            .await;
+        let ids = async |options: Value| {
+            let mut body = json!({ "text": shared });
+            body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+            let answer = archive.post("/api/v1/check", &body).await.json();
+            let matches = answer["matches"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            matches.iter().map(|found| found["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(json!({})).await, ["a", "b"]);
+        assert_eq!(ids(json!({"top": 1})).await, ["a"]);
+        assert_eq!(ids(json!({"exclude": ["applicant"], "metadata": {"applicant": "Li"}})).await, ["b"]);
+        assert_eq!(ids(json!({"max_df": 1})).await, [""; 0]);
+        assert_eq!(ids(json!({"ignore_text": [shared]})).await, [""; 0]);
+        assert_eq!(ids(json!({"until": "2020-01-01"})).await, [""; 0]);
+        assert_eq!(ids(json!({"since": "2020-01-01", "until": "2999-12-31"})).await, ["a", "b"]);
+        let quoted = json!({"text": format!("\"{shared}\""), "ignore_quotations": true});
+        assert_eq!(archive.post("/api/v1/check", &quoted).await.json()["matches"], json!([]));
+        let weighed = json!({"text": shared, "weighting": "tf-idf,smooth"});
+        assert_eq!(archive.post("/api/v1/check", &weighed).await.json()["matches"][0]["weighted"], 1.0);
+        let wrong = archive.post("/api/v1/check", &json!({"text": shared, "threshold": 2})).await;
+        assert_eq!(wrong.problem(), (422, "bad_option".to_owned()));
+    });
+}
+
+#[test]
+fn a_document_has_what_resembles_it_and_not_itself() {
+    wait(async {
+        let archive = Archive::new();
+        let (whole, half) = (text(1, 200), text(1, 120));
+        archive.add(&[("whole", &whole), ("half", &half), ("other", &text(2, 200))]).await;
+        let answer = archive.get("/api/v1/documents/whole/similar").await.json();
+        assert_eq!(
+            (&answer["query"]["id"], answer["matches"].as_array().unwrap().len()),
+            (&json!("whole"), 1)
+        );
+        assert_eq!(answer["matches"][0]["id"], "half");
+        let strict = "/api/v1/documents/whole/similar?threshold=0.9&containment=1&top=5";
+        // The passage that they share is reason enough, and half of one is all of the other.
+        assert_eq!(archive.get(strict).await.json()["matches"].as_array().unwrap().len(), 1);
+        let answer = archive.get("/api/v1/documents/nowhere/similar").await;
+        assert_eq!(answer.problem(), (404, "no_such_document".to_owned()));
+        let answer = archive.get("/api/v1/documents/whole/similar?threshold=many").await;
+        assert_eq!(answer.problem(), (400, "bad_parameter".to_owned()));
+        let answer = archive.get("/api/v1/documents/whole/similar?threshold=7").await;
+        assert_eq!(answer.problem(), (422, "bad_option".to_owned()));
+        let answer =
+            archive.post("/api/v1/pair", &json!({"left": {"id": "no"}, "right": {"id": "whole"}})).await;
+        assert_eq!(answer.problem(), (404, "no_such_document".to_owned()));
+    });
+}
+
+#[test]
+fn an_archive_without_texts_says_so() {
+    wait(async {
+        let archive = Archive::with(wide(), None, &Settings { texts: Texts::LeftOut, ..Settings::default() });
+        let text = text(1, 80);
+        archive.add(&[("a", &text), ("b", &text)]).await;
+        assert_eq!(archive.get("/api/v1/documents/a").await.json()["text"], json!(null));
+        let found = &archive.post("/api/v1/check", &json!({ "text": text })).await.json()["matches"][0];
+        assert_eq!((&found["similarity"], found["passages"].as_array().unwrap().len()), (&json!(1.0), 0));
+        let answer = archive.get("/api/v1/documents/a/similar").await;
+        assert_eq!(answer.problem(), (422, "no_texts".to_owned()));
+        let stats = archive.get("/api/v1/stats").await.json();
+        assert_eq!((&stats["similarities"], &stats["text_kept"]), (&json!(null), &json!(false)));
+    });
+}

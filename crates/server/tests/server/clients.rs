@@ -1,0 +1,115 @@
+//! Many clients at once, over connections.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use minwise_index::{Index, NewDocument, Settings};
+use minwise_server::Limits;
+use serde_json::json;
+
+use crate::support::{Listening, call, text, wide};
+
+/// Answers by status; 0 stands for a connection that was cut.
+type Counts = BTreeMap<u16, u64>;
+
+/// Lets clients ask for things until the time is over.
+fn storm(address: SocketAddr, clients: u64, time: Duration) -> Counts {
+    let end = Instant::now() + time;
+    let threads: Vec<_> = (0..clients)
+        .map(|client| {
+            std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
+                let mut counts = Counts::new();
+                let mut number = client;
+                while Instant::now() < end {
+                    let (method, path, body) = match number % 8 {
+                        0 => (
+                            "PUT",
+                            format!("/api/v1/documents/{client}"),
+                            json!({"text": text(number % 50, 80)}).to_string(),
+                        ),
+                        1 => ("GET", "/api/v1/documents?limit=20".to_owned(), String::new()),
+                        2 => ("GET", "/".to_owned(), String::new()),
+                        3 => ("GET", "/api/v1/health".to_owned(), String::new()),
+                        _ => (
+                            "POST",
+                            "/api/v1/check".to_owned(),
+                            json!({"text": text(number % 50, 80)}).to_string(),
+                        ),
+                    };
+                    number += 1;
+                    let status = call(address, method, &path, &body).map_or(0, |(status, _)| status);
+                    *counts.entry(status).or_default() += 1;
+                }
+                counts
+            })
+        })
+        .collect();
+    let mut total = Counts::new();
+    for thread in threads {
+        for (status, count) in thread.unwrap().join().unwrap() {
+            *total.entry(status).or_default() += count;
+        }
+    }
+    total
+}
+
+fn filled(path: &std::path::Path, documents: u64) -> Index {
+    let index = Index::create(path, &Settings::default()).unwrap();
+    let documents: Vec<NewDocument> = (0..documents)
+        .map(|at| NewDocument { id: format!("d{at}"), text: text(at, 80), ..NewDocument::default() })
+        .collect();
+    index.add(&documents, 0, 2).unwrap();
+    index
+}
+
+#[test]
+fn clients_at_once_all_get_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Listening::new(filled(&folder.path().join("archive"), 200), wide());
+    let counts = storm(server.address, 40, Duration::from_secs(2));
+    server.stop();
+    assert!(counts.keys().all(|status| [200, 201].contains(status)), "{counts:?}");
+}
+
+#[test]
+fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { requests: 4, rate: std::num::NonZeroU32::new(200), ..Limits::default() };
+    let server = Listening::new(filled(&folder.path().join("archive"), 200), limits);
+    let counts = storm(server.address, 40, Duration::from_secs(2));
+    assert!(counts.keys().all(|status| [200, 201, 429, 503].contains(status)), "{counts:?}");
+    assert!(counts.contains_key(&429), "{counts:?}");
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(call(server.address, "GET", "/api/v1/health", "").unwrap().0, 200);
+    server.stop();
+}
+
+/// Memory of this process, in kilobytes.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+}
+
+/// `cargo x bench serve` runs it and shows its figures.
+#[test]
+#[ignore = "it takes more than a minute"]
+#[allow(clippy::print_stdout, reason = "its figures are what it is for")]
+fn five_hundred_clients_for_a_minute() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Listening::new(filled(&folder.path().join("archive"), 20_000), wide());
+    // Threads, caches and what the allocator keeps are there after the first seconds.
+    let warm = storm(server.address, 500, Duration::from_secs(15));
+    let before = resident();
+    let begun = Instant::now();
+    let counts = storm(server.address, 500, Duration::from_mins(1));
+    let time = begun.elapsed();
+    let after = resident();
+    server.stop();
+    let total: u64 = counts.values().sum();
+    println!("{total} answers in {:.1} s: {counts:?}; before that {warm:?}", time.as_secs_f64());
+    println!("memory {} MB before, {} MB after", before / 1000, after / 1000);
+    assert!(counts.keys().all(|status| [200, 201, 429, 503].contains(status)), "{counts:?}");
+    assert!(after < before + before / 4, "memory grew from {before} to {after} kB");
+}

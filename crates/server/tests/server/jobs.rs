@@ -1,0 +1,94 @@
+//! Jobs: many documents, and clusters.
+
+use axum::http::StatusCode;
+use minwise_index::Settings;
+use minwise_server::Limits;
+use serde_json::{Value, json};
+
+use crate::support::{Archive, text, wait, wide};
+
+fn many(count: usize) -> Value {
+    let documents: Vec<Value> =
+        (0..count).map(|at| json!({"id": format!("d{at}"), "text": text(at as u64 / 2, 40)})).collect();
+    json!({ "documents": documents })
+}
+
+#[test]
+fn many_documents_become_a_job() {
+    wait(async {
+        let archive = Archive::new();
+        let mut body = many(1200);
+        body["documents"][7]["id"] = json!("..");
+        let answer = archive.post("/api/v1/documents", &body).await;
+        assert_eq!(answer.status, StatusCode::ACCEPTED);
+        let job = archive.ended(&answer.json()["job"]).await;
+        assert_eq!(
+            (&job["state"], &job["kind"], &job["error"]),
+            (&json!("done"), &json!("add"), &json!(null))
+        );
+        assert_eq!((&job["done"], &job["total"]), (&json!(1200), &json!(1200)));
+        assert_eq!(job["result"]["added"].as_array().unwrap().len(), 1199);
+        assert_eq!(job["result"]["rejected"][0]["name"], "..");
+        assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 1199);
+    });
+}
+
+#[test]
+fn clusters_come_with_their_keepers_first() {
+    wait(async {
+        let archive = Archive::new();
+        archive.post("/api/v1/documents", &many(60)).await;
+        let begun = archive.post("/api/v1/clusters", &json!({"threshold": 0.7})).await;
+        assert_eq!(begun.status, StatusCode::ACCEPTED);
+        let job = archive.ended(&begun.json()["job"]).await;
+        assert_eq!(job["result"]["threshold"], 0.7);
+        let clusters = job["result"]["clusters"].as_array().unwrap();
+        assert_eq!(clusters.len(), 30);
+        for cluster in clusters {
+            let members = cluster["members"].as_array().unwrap();
+            assert_eq!((&cluster["size"], members.len()), (&json!(2), 2));
+            assert_eq!(cluster["keeper"], members[0]["id"]);
+            assert!(members.iter().all(|member| member["similarity"] == 1.0));
+        }
+        for threshold in [json!(0), json!(1.5), json!(-1)] {
+            let answer = archive.post("/api/v1/clusters", &json!({ "threshold": threshold })).await;
+            assert_eq!(answer.problem(), (422, "bad_option".to_owned()));
+        }
+    });
+}
+
+#[test]
+fn there_are_only_so_many_jobs() {
+    wait(async {
+        let archive = Archive::with(Limits { jobs: 2, ..wide() }, None, &Settings::default());
+        let mut answers = vec![];
+        for _ in 0..20 {
+            answers.push(archive.post("/api/v1/documents", &many(400)).await);
+        }
+        let refused: Vec<_> = answers.iter().filter(|answer| answer.status != StatusCode::ACCEPTED).collect();
+        assert!(!refused.is_empty(), "twenty jobs were done before the next was asked for");
+        for answer in refused {
+            assert_eq!(answer.problem(), (503, "too_many_jobs".to_owned()));
+            assert_eq!(answer.header("retry-after"), "5");
+        }
+        for answer in answers.iter().filter(|answer| answer.status == StatusCode::ACCEPTED) {
+            assert_eq!(archive.ended(&answer.json()["job"]).await["state"], "done");
+        }
+    });
+}
+
+#[test]
+fn jobs_that_ended_long_ago_are_forgotten() {
+    wait(async {
+        let archive = Archive::new();
+        let begin =
+            async || archive.post("/api/v1/clusters", &json!({"threshold": 0.5})).await.json()["job"].clone();
+        let first = begin().await;
+        archive.ended(&first).await;
+        for _ in 0..70 {
+            archive.ended(&begin().await).await;
+        }
+        let answer = archive.get(&format!("/api/v1/jobs/{}", first.as_str().unwrap())).await;
+        assert_eq!(answer.problem(), (404, "no_such_job".to_owned()));
+    });
+}

@@ -1,0 +1,136 @@
+//! Limits: what is too much, too often or too slow is refused, and the rest goes on.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::num::NonZeroU32;
+use std::task::Poll;
+use std::time::Duration;
+
+use minwise_index::{Index, Settings};
+use minwise_server::Limits;
+use serde_json::json;
+
+use crate::support::{Archive, Listening, call, request, text, wait, wide};
+
+#[test]
+fn bodies_have_a_size() {
+    wait(async {
+        let archive = Archive::with(Limits { body_bytes: 10_000, ..wide() }, None, &Settings::default());
+        let long = "long ".repeat(4000);
+        let body = json!({ "text": long });
+        assert_eq!(archive.post("/api/v1/check", &body).await.problem(), (413, "body_too_large".to_owned()));
+        // Without a length, it is the body that tells.
+        let stream = request("POST", "/api/v1/check").header("content-type", "application/json");
+        let answer = archive.send(stream.body(body.to_string().into()).unwrap()).await;
+        assert_eq!(answer.problem(), (413, "body_too_large".to_owned()));
+        let answer = archive.post_files("POST", "/api/v1/check", &[("a.txt", long.into_bytes())], None).await;
+        assert_eq!(answer.problem(), (413, "body_too_large".to_owned()));
+        assert_eq!(archive.post("/api/v1/check", &json!({"text": "short"})).await.status, 200);
+    });
+}
+
+#[test]
+fn a_client_that_asks_too_often_waits_and_others_do_not() {
+    wait(async {
+        let limits = Limits { rate: NonZeroU32::new(5), ..wide() };
+        let archive = Archive::with(limits, None, &Settings::default());
+        let from = async |peer: &str| {
+            let request = request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
+            archive.send_from(peer.parse().unwrap(), request).await
+        };
+        let answers = [from("127.0.0.1:1").await, from("127.0.0.1:2").await];
+        assert!(answers.iter().all(|answer| answer.status == 200));
+        let mut refused = None;
+        for _ in 0..20 {
+            let answer = from("127.0.0.1:3").await;
+            if answer.status != 200 {
+                refused = Some(answer);
+            }
+        }
+        let refused = refused.expect("twenty requests at once are more than five a second");
+        assert_eq!(refused.problem(), (429, "too_many_requests".to_owned()));
+        assert_eq!(refused.header("retry-after"), "1");
+        assert_eq!(from("127.0.0.2:1").await.status, 200);
+        // The page has many files, and is not counted.
+        for _ in 0..20 {
+            assert_eq!(archive.get("/assets/app.js").await.status, 200);
+        }
+    });
+}
+
+#[test]
+fn only_so_many_requests_are_answered_at_once() {
+    wait(async {
+        let archive = Archive::with(Limits { requests: 1, ..wide() }, None, &Settings::default());
+        // A body of which nothing comes keeps the only place.
+        let endless = axum::body::Body::new(Endless);
+        let waiting = request("POST", "/api/v1/check")
+            .header("content-type", "application/json")
+            .body(endless)
+            .unwrap();
+        let mut waiting = Box::pin(archive.send(waiting));
+        let is_waiting =
+            std::future::poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_pending())).await;
+        assert!(is_waiting);
+        let answer = archive.get("/api/v1/health").await;
+        assert_eq!(answer.problem(), (503, "busy".to_owned()));
+        assert_eq!(answer.header("retry-after"), "1");
+        drop(waiting);
+        assert_eq!(archive.get("/api/v1/health").await.status, 200);
+    });
+}
+
+/// A body of which nothing comes.
+struct Endless;
+
+impl hyper::body::Body for Endless {
+    type Data = axum::body::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: std::pin::Pin<&mut Self>,
+        _context: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Self::Data>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+#[test]
+fn a_request_has_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+    let server = Listening::new(index, Limits { time: Duration::from_millis(300), ..wide() });
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    write!(
+        stream,
+        "POST /api/v1/check HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("too_slow"), "{answer}");
+    assert_eq!(call(server.address, "GET", "/api/v1/health", "").unwrap().0, 200);
+    server.stop();
+}
+
+#[test]
+fn bodies_wait_for_memory() {
+    wait(async {
+        let limits =
+            Limits { body_bytes: 100_000, held_bytes: 100_000, time: Duration::from_secs(60), ..wide() };
+        let archive = std::sync::Arc::new(Archive::with(limits, None, &Settings::default()));
+        let texts: Vec<_> = (0..20).map(|at| text(at, 9000)).collect();
+        let checks: Vec<_> = texts
+            .into_iter()
+            .map(|text| {
+                let archive = std::sync::Arc::clone(&archive);
+                tokio::spawn(
+                    async move { archive.post("/api/v1/check", &json!({ "text": text })).await.status },
+                )
+            })
+            .collect();
+        for check in checks {
+            assert_eq!(check.await.unwrap(), 200);
+        }
+    });
+}

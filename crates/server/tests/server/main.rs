@@ -1,0 +1,15 @@
+//! The server as its clients see it.
+
+#![allow(clippy::unwrap_used, reason = "in a test it is an assertion")]
+
+mod access;
+mod check;
+mod clients;
+mod documents;
+mod jobs;
+mod limits;
+mod openapi;
+mod page;
+mod shutdown;
+mod support;
+mod uploads;

@@ -1,0 +1,56 @@
+//! The description of the API: complete, and the one in the repository is current.
+
+use serde_json::Value;
+
+use crate::support::{Archive, wait};
+
+const FILE: &str = "../../docs/reference/openapi.json";
+
+/// `MINWISE_WRITE_OPENAPI=1` writes it anew, as `cargo x docs` does.
+#[test]
+fn the_description_in_the_repository_is_current() {
+    let description = minwise_server::openapi();
+    if std::env::var_os("MINWISE_WRITE_OPENAPI").is_some() {
+        std::fs::write(FILE, &description).unwrap();
+    }
+    let stored = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(stored == description, "`cargo x docs` writes docs/reference/openapi.json anew");
+}
+
+#[test]
+fn the_description_is_served_and_has_every_call() {
+    let served = wait(async { Archive::new().get("/api/v1/openapi.json").await.json() });
+    assert_eq!(served, serde_json::from_str::<Value>(&minwise_server::openapi()).unwrap());
+    let mut calls: Vec<String> = vec![];
+    for (path, methods) in served["paths"].as_object().unwrap() {
+        calls.extend(methods.as_object().unwrap().keys().map(|method| format!("{method} {path}")));
+        for call in methods.as_object().unwrap().values() {
+            assert!(call["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{call}");
+            assert!(call["responses"]["default"].is_object(), "{call}");
+        }
+    }
+    calls.sort_unstable();
+    assert_eq!(
+        calls,
+        [
+            "delete /documents/{id}",
+            "get /documents",
+            "get /documents/{id}",
+            "get /documents/{id}/similar",
+            "get /health",
+            "get /jobs/{id}",
+            "get /stats",
+            "post /check",
+            "post /clusters",
+            "post /documents",
+            "post /pair",
+            "put /documents/{id}",
+        ]
+    );
+    // Everything that is referred to is there.
+    let text = served.to_string();
+    for reference in text.split("\"#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(served["components"]["schemas"][name].is_object(), "{name}");
+    }
+}

@@ -1,0 +1,235 @@
+//! A server in this process with an archive of its own, and clients of it.
+
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use minwise_index::{Index, Settings};
+use minwise_server::{Limits, Options, Server, Tokens};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+/// A paragraph of so many words, of which others with the same seed have the same.
+pub fn text(seed: u64, words: usize) -> String {
+    let mut random = minwise::hash::SplitMix64::new(seed);
+    (0..words).map(|_| format!("w{}", random.next_u64() % 5000)).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a test that waits.
+pub fn wait<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(test)
+}
+
+/// What a server notes.
+pub type Notes = Arc<Mutex<Vec<Value>>>;
+
+/// Options without tokens, and what is noted.
+pub fn options(limits: Limits) -> (Options, Notes) {
+    let notes = Notes::default();
+    let log = Arc::clone(&notes);
+    let log = Box::new(move |event: &Value| log.lock().unwrap().push(event.clone()));
+    (Options { tokens: None, limits, log }, notes)
+}
+
+/// Limits that no test meets by accident.
+pub fn wide() -> Limits {
+    Limits { rate: None, ..Limits::default() }
+}
+
+/// A server without connections.
+pub struct Archive {
+    app: Router,
+    pub notes: Notes,
+    _folder: TempDir,
+}
+
+impl Archive {
+    pub fn new() -> Self {
+        Self::with(wide(), None, &Settings::default())
+    }
+
+    pub fn with(limits: Limits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), settings).unwrap();
+        let (options, notes) = options(limits);
+        let app = minwise_server::app(index, Options { tokens, ..options });
+        Self { app, notes, _folder: folder }
+    }
+
+    /// Sends a request from this machine.
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        self.send_from("127.0.0.1:50000".parse().unwrap(), request).await
+    }
+
+    pub async fn send_from(&self, peer: SocketAddr, mut request: Request<Body>) -> Answer {
+        request.extensions_mut().insert(peer);
+        let (parts, body) = self.app.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(request("GET", path).body(Body::empty()).unwrap()).await
+    }
+
+    pub async fn ask(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let request = request(method, path).header("content-type", "application/json");
+        self.send(request.body(body.to_string().into()).unwrap()).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path, body).await
+    }
+
+    /// Sends files, and options beside them.
+    pub async fn post_files(
+        &self,
+        method: &str,
+        path: &str,
+        files: &[(&str, Vec<u8>)],
+        options: Option<&Value>,
+    ) -> Answer {
+        const BORDER: &str = "a-line-that-is-in-no-file";
+        let mut body = vec![];
+        for (name, bytes) in files {
+            body.extend(
+                format!(
+                    "--{BORDER}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
+                )
+                .bytes(),
+            );
+            body.extend(bytes);
+            body.extend(b"\r\n");
+        }
+        if let Some(options) = options {
+            body.extend(
+                format!(
+                    "--{BORDER}\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n{options}\r\n"
+                )
+                .bytes(),
+            );
+        }
+        body.extend(format!("--{BORDER}--\r\n").bytes());
+        let request =
+            request(method, path).header("content-type", format!("multipart/form-data; boundary={BORDER}"));
+        self.send(request.body(body.into()).unwrap()).await
+    }
+
+    /// Adds documents by id and text.
+    pub async fn add(&self, documents: &[(&str, &str)]) {
+        let documents: Vec<Value> =
+            documents.iter().map(|(id, text)| json!({"id": id, "text": text})).collect();
+        let answer = self.post("/api/v1/documents", &json!({ "documents": documents })).await;
+        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text());
+    }
+
+    /// Waits for a job to end.
+    pub async fn ended(&self, job: &Value) -> Value {
+        let path = format!("/api/v1/jobs/{}", job.as_str().unwrap());
+        let begun = Instant::now();
+        loop {
+            let job = self.get(&path).await.json();
+            if job["state"] == "done" || job["state"] == "failed" {
+                return job;
+            }
+            assert!(begun.elapsed() < Duration::from_mins(2), "{job}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// A request as a browser on this machine makes it.
+pub fn request(method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header("host", "127.0.0.1:8080")
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Status and code of a problem, which has all that a problem has.
+    pub fn problem(&self) -> (u16, String) {
+        assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text());
+        let problem = self.json();
+        assert_eq!(problem["status"], self.status.as_u16());
+        assert!(problem["title"].as_str().is_some_and(|title| title.len() > 5));
+        assert_eq!(problem.as_object().unwrap().len(), 5);
+        (self.status.as_u16(), problem["code"].as_str().unwrap().to_owned())
+    }
+}
+
+/// A server that listens, on a thread of its own.
+pub struct Listening {
+    pub address: SocketAddr,
+    stop: tokio::sync::oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Listening {
+    pub fn new(index: Index, limits: Limits) -> Self {
+        let (options, _) = options(limits);
+        let server = Server::listen("127.0.0.1:0".parse().unwrap(), options).unwrap();
+        let address = server.address();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let stop = async {
+                let _ = stopped.await;
+            };
+            server.run(index, stop).unwrap();
+        });
+        Self { address, stop, thread }
+    }
+
+    /// Stops the server, and waits until it has.
+    pub fn stop(self) {
+        self.ask_to_stop().join().unwrap();
+    }
+
+    /// Stops the server, and returns what is over when it has.
+    pub fn ask_to_stop(self) -> JoinHandle<()> {
+        self.stop.send(()).unwrap();
+        self.thread
+    }
+}
+
+/// A request over a connection of its own: status and body; nothing, if the connection was refused or cut.
+pub fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}

@@ -51,6 +51,23 @@ impl Checked {
     }
 }
 
+/// Looks at the checksums of all rows.
+fn check_rows(view: &View<'_>, checked: &mut Checked) -> Result<()> {
+    for space in Space::ALL {
+        let mut damaged = 0u64;
+        view.inspect(space, |_, payload| {
+            checked.rows += 1;
+            damaged += u64::from(payload == Err(Damage));
+            Ok(())
+        })?;
+        if damaged > 0 {
+            let what = format!("{damaged} rows of `{}` do not have their checksum", space.name());
+            checked.find(None, what);
+        }
+    }
+    Ok(())
+}
+
 impl Index {
     /// Looks at everything in the index.
     pub fn check(&self, watch: &dyn Watch) -> Result<Checked> {
@@ -58,7 +75,7 @@ impl Index {
         let writer = self.write();
         let view = self.store.view();
         let mut checked = Checked::default();
-        self.check_rows(&view, &mut checked)?;
+        check_rows(&view, &mut checked)?;
         let numbers = self.numbers_by_id(&view, &mut checked)?;
         let mut sums = [0u64; 2];
         let state = writer.state;
@@ -110,22 +127,6 @@ impl Index {
             checked.find(None, "the table of frequencies cannot be read");
         }
         Ok(checked)
-    }
-
-    fn check_rows(&self, view: &View<'_>, checked: &mut Checked) -> Result<()> {
-        for space in Space::ALL {
-            let mut damaged = 0u64;
-            view.inspect(space, |_, payload| {
-                checked.rows += 1;
-                damaged += u64::from(payload == Err(Damage));
-                Ok(())
-            })?;
-            if damaged > 0 {
-                let what = format!("{damaged} rows of `{}` do not have their checksum", space.name());
-                checked.find(None, what);
-            }
-        }
-        Ok(())
     }
 
     fn numbers_by_id(&self, view: &View<'_>, checked: &mut Checked) -> Result<HashMap<String, u32>> {

@@ -54,6 +54,9 @@ pub struct Member {
     pub similarity: f64,
 }
 
+/// A keeper and the others with their similarities to it, by number.
+type Star = (u32, Vec<(u32, f64)>);
+
 /// Documents that agree in some band, by number, one group behind the other.
 #[derive(Debug, Default)]
 struct Groups {
@@ -92,7 +95,7 @@ impl Index {
         let mut hoods: Vec<(u32, Vec<&[u32]>)> = hoods.into_iter().collect();
         hoods.sort_unstable_by_key(|hood| hood.0);
 
-        let mut clusters: Vec<(u32, Vec<(u32, f64)>)> = vec![];
+        let mut clusters: Vec<Star> = vec![];
         for (done, (_, shelves)) in hoods.iter().enumerate() {
             go_on(watch)?;
             watch.progress(done as u64, hoods.len() as u64);
@@ -157,12 +160,7 @@ impl Index {
     }
 
     /// The clusters of one neighbourhood: keepers with their members.
-    fn stars(
-        &self,
-        view: &View<'_>,
-        shelves: &[&[u32]],
-        threshold: f64,
-    ) -> Result<Vec<(u32, Vec<(u32, f64)>)>> {
+    fn stars(&self, view: &View<'_>, shelves: &[&[u32]], threshold: f64) -> Result<Vec<Star>> {
         let mut numbers: Vec<u32> = shelves.concat();
         numbers.sort_unstable();
         numbers.dedup();

@@ -259,7 +259,7 @@ impl fmt::Display for Error {
                 write!(f, "the text of `{id}` has {bytes} bytes, and an index takes up to 1 GiB")?;
             }
             ErrorKind::NoTexts { wanted } => {
-                write!(f, "the index was made without texts, and {wanted} needs them")?
+                write!(f, "the index was made without texts, and {wanted} needs them")?;
             }
             ErrorKind::Stopped { path } => write!(
                 f,

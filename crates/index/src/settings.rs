@@ -61,19 +61,13 @@ impl Settings {
     }
 
     pub(crate) fn banding(&self) -> Result<Banding> {
-        match self.spec.method.bandable() {
-            Some(registers) => Ok(Banding::new(self.bands, self.rows, registers)?),
-            None => {
-                let expected = "a sketch whose registers can be banded".to_owned();
-                let given = self.spec.method.to_string();
-                Err(minwise::Error::from(CoreErrorKind::OutOfRange {
-                    setting: "the sketch of an index",
-                    given,
-                    expected,
-                })
-                .into())
-            }
+        if let Some(registers) = self.spec.method.bandable() {
+            return Ok(Banding::new(self.bands, self.rows, registers)?);
         }
+        let (setting, expected) =
+            ("the sketch of an index", "a sketch whose registers can be banded".to_owned());
+        let given = self.spec.method.to_string();
+        Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into())
     }
 
     pub(crate) fn winnow(&self) -> Result<Winnow> {

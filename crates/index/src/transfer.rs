@@ -102,21 +102,20 @@ impl Index {
             let record = self.decoded(payload)?;
             let entry = self.entry(&record)?;
             let text = self.text(&view, number, &record)?;
-            let in_place_of_text = match text {
-                Some(_) => None,
-                None => {
-                    let sketch = view.get(Space::Sketches, key)?.unwrap_or_default();
-                    let set = reader.stored(number, &record)?;
-                    Some(Stored {
-                        bytes: record.bytes,
-                        characters: record.characters,
-                        units: record.units,
-                        content: STANDARD.encode(record.content),
-                        wordless: record.wordless.map(|key| STANDARD.encode(key.to_le_bytes())),
-                        sketch: STANDARD.encode(sketch),
-                        set: STANDARD.encode(set.to_bytes()),
-                    })
-                }
+            let in_place_of_text = if text.is_some() {
+                None
+            } else {
+                let sketch = view.get(Space::Sketches, key)?.unwrap_or_default();
+                let set = reader.stored(number, &record)?;
+                Some(Stored {
+                    bytes: record.bytes,
+                    characters: record.characters,
+                    units: record.units,
+                    content: STANDARD.encode(record.content),
+                    wordless: record.wordless.map(|key| STANDARD.encode(key.to_le_bytes())),
+                    sketch: STANDARD.encode(sketch),
+                    set: STANDARD.encode(set.to_bytes()),
+                })
             };
             done += 1;
             watch.progress(done, total);

@@ -223,7 +223,8 @@ impl Index {
             {
                 continue;
             }
-            let found = self.compared(&mut reader, &asked, &evidence, candidate.document, record, options)?;
+            let found =
+                self.compared(&mut reader, &asked, &evidence, candidate.document, &record, options)?;
             answer.matches.extend(found);
         }
         rank(&mut answer.matches);
@@ -251,10 +252,10 @@ impl Index {
         asked: &Asked,
         evidence: &Evidence,
         number: u32,
-        record: Record,
+        record: &Record,
         options: &Options,
     ) -> Result<Option<Match>> {
-        let other = reader.read(number, &record, evidence)?;
+        let other = reader.read(number, record, evidence)?;
         let overlap = Overlap::of(&asked.set, &other.set);
         let mut found = Match {
             reasons: Reasons::default(),
@@ -265,7 +266,7 @@ impl Index {
             longest: 0,
             shared_units: 0,
             passages: vec![],
-            entry: self.entry(&record)?,
+            entry: self.entry(record)?,
         };
         if asked.set.is_empty() || other.set.is_empty() {
             // Without shingles, documents are equal or have nothing in common.

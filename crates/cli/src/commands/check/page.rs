@@ -45,9 +45,9 @@ pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> Stri
 
 fn summary(checked: &[Checked], out: &mut String) {
     let found = checked.iter().filter(|one| !one.answer.matches.is_empty()).count();
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<p class=\"lead\">{} checked, {} with matches.</p>\n",
+        "<p class=\"lead\">{} checked, {} with matches.</p>",
         counted(checked.len() as u64, "document"),
         grouped(found as u64),
     );
@@ -58,9 +58,9 @@ fn summary(checked: &[Checked], out: &mut String) {
     for (number, one) in checked.iter().enumerate() {
         let best = one.answer.matches.iter().map(|found| found.similarity).fold(0.0, f64::max);
         let longest = one.answer.matches.iter().map(|found| found.longest).max().unwrap_or(0);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>\n",
+            "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",
             escaped(name(one)),
             one.answer.matches.len() + one.answer.further,
         );
@@ -90,9 +90,9 @@ fn document(number: usize, one: &Checked, out: &mut String) {
     }
     out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
     for (at, found) in answer.matches.iter().enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>\n",
+            "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>",
             escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
             found.similarity,
             100.0 * found.query_in_document,
@@ -107,7 +107,7 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         (answer.not_compared, "further candidates were not compared"),
     ] {
         if count > 0 {
-            let _ = write!(out, "<p class=\"facts\">{} {what}.</p>\n", grouped(count as u64));
+            let _ = writeln!(out, "<p class=\"facts\">{} {what}.</p>", grouped(count as u64));
         }
     }
     for (at, found) in answer.matches.iter().enumerate() {
@@ -137,9 +137,9 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
     }
     for passage in &found.passages {
         out.push_str("<div class=\"passage\">\n");
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<p class=\"facts\">{}{}</p>\n",
+            "<p class=\"facts\">{}{}</p>",
             counted(passage.units as u64, "token"),
             if passage.moved { ", moved" } else { "" },
         );
@@ -160,10 +160,10 @@ fn other_side(other: Option<&Document>, passage: &SharedPassage, out: &mut Strin
     let there = other.and_then(|other| Some((other, other.text.as_deref()?, passage.document.as_ref()?)));
     match there {
         Some((other, text, range)) => {
-            side("the archive", text, place_of(&other.marks, range.start), range, out)
+            side("the archive", text, place_of(&other.marks, range.start), range, out);
         }
         None => {
-            out.push_str("<div class=\"side\"><p class=\"facts\">The archive keeps no texts.</p></div>\n")
+            out.push_str("<div class=\"side\"><p class=\"facts\">The archive keeps no texts.</p></div>\n");
         }
     }
 }
@@ -172,9 +172,9 @@ fn side(whose: &str, text: &str, place: Option<String>, range: &Range<usize>, ou
     let place = place.map_or(String::new(), |place| format!(", {place}"));
     let before = tail(&text[..range.start]);
     let behind: String = text[range.end..].chars().take(AROUND).collect();
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<div class=\"side\"><p class=\"facts\">{whose}{place}</p><p class=\"text\" dir=\"auto\">{}<mark>{}</mark>{}</p></div>\n",
+        "<div class=\"side\"><p class=\"facts\">{whose}{place}</p><p class=\"text\" dir=\"auto\">{}<mark>{}</mark>{}</p></div>",
         escaped(before),
         shortened(&text[range.clone()]),
         escaped(&behind),

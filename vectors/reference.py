@@ -1181,6 +1181,30 @@ def tune_file():
     ]
 
 
+def winnow(window, shingles):
+    """The places of fingerprints: of every window the least shingle, of equal ones the one chosen before, else the last."""
+    chosen = []
+    for start in range(max(len(shingles) - window + 1, min(len(shingles), 1))):
+        places = range(start, min(start + window, len(shingles)))
+        least = min(shingles[at] for at in places)
+        if chosen and chosen[-1] in places and shingles[chosen[-1]] == least:
+            continue
+        chosen.append(max(at for at in places if shingles[at] == least))
+    return chosen
+
+
+def winnow_file():
+    ours = "ours, frozen 2026-11-15"
+    paper = [77, 74, 42, 17, 98, 50, 17, 98, 8, 88, 67, 39, 77, 74, 42, 17, 98]
+    entries = [("the paper's figure 2", 4, paper)]
+    entries += [(ours, window, [fmix64(n * 7919 % 31) for n in range(size)]) for window, size in [(1, 5), (4, 3), (5, 40), (21, 60), (21, 0)]]
+    entries.append((ours, 5, [9] * 20))
+    return [("choose", [
+        {"origin": origin, "window": window, "shingles": [f"{x:016x}" for x in shingles], "at": winnow(window, shingles)}
+        for origin, window, shingles in entries
+    ])]
+
+
 HEADERS = {
     "hash": "Mixing functions. Numbers are hexadecimal, for they do not fit the signed integers of TOML; seeds are "
     "decimal.",
@@ -1199,6 +1223,7 @@ HEADERS = {
     "point.",
     "weighted": "Logarithms, weights, draws and sketches of weighted sets. Hexadecimal, floating point numbers by their "
     "bits, seeds decimal.",
+    "winnow": "Fingerprints: the shingles of a document, the shingles of a window, and the places of those that are chosen.",
 }
 
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use minwise::candidate::{Banding, Curve, tune};
+use minwise::candidate::{Banding, Curve, Winnow, tune};
 use minwise::estimate::minhash::variance;
 use minwise::hash::{SplitMix64, fmix32, fmix64, fold_multiply, rolling, token};
 use minwise::kernel::{Draw, Kernel, Linear, ln};
@@ -26,8 +26,8 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
 /// Files that a test below reads; `filter` is read by `filter.rs`.
-const FILES: [&str; 9] =
-    ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted"];
+const FILES: [&str; 10] =
+    ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted", "winnow"];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {
@@ -712,6 +712,33 @@ fn weighted() {
         method.build(entry.seed.0).unwrap().sketch_into(set, &mut out);
         let name = || format!("{} of {}, seed {}", entry.method, entry.name, entry.seed.0);
         differences.check(name, hex_halves(&out), entry.sketch.clone());
+    }
+    differences.conclude();
+}
+
+#[derive(Deserialize)]
+struct WinnowFile {
+    choose: Vec<Chosen>,
+}
+
+#[derive(Deserialize)]
+struct Chosen {
+    window: usize,
+    shingles: Vec<Hex>,
+    at: Vec<u32>,
+}
+
+#[test]
+fn winnow() {
+    let file: WinnowFile = read("winnow");
+    let mut differences = Differences::default();
+    for (number, Chosen { window, shingles, at }) in file.choose.iter().enumerate() {
+        // Shingles of one unit, so that a passage has as many units as a window shingles.
+        let winnow = Winnow::new("words:1".parse().expect("a shingling"), *window).expect("a passage");
+        let mut chosen = vec![];
+        winnow.choose_into(&numbers(shingles), &mut chosen);
+        let found: Vec<u32> = chosen.iter().map(|fingerprint| fingerprint.at).collect();
+        differences.check(|| format!("choose {number}"), &found, at);
     }
     differences.conclude();
 }

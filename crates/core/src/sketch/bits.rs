@@ -122,12 +122,15 @@ impl BitRows {
         let mut rest = out;
         for group in &self.groups {
             let (row, behind) = rest.split_at_mut(group.packing.words());
-            let together = 1 << group.halvings;
-            let value = |i: usize| {
-                let begin = group.first + i * together;
-                (begin..begin + together).fold(0, |seen, i| seen ^ fmix32(registers[i] ^ salts[i]))
-            };
-            group.packing.pack(value, row);
+            let (registers, salts) = (&registers[group.first..], &salts[group.first..]);
+            let bits = |i: usize| fmix32(registers[i] ^ salts[i]);
+            if group.halvings == 0 {
+                group.packing.pack(bits, row);
+            } else {
+                let together = 1 << group.halvings;
+                let value = |i: usize| (i * together..(i + 1) * together).fold(0, |seen, i| seen ^ bits(i));
+                group.packing.pack(value, row);
+            }
             rest = behind;
         }
     }

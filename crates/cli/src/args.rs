@@ -1,6 +1,7 @@
 //! The options as they are typed. What they mean is in [`settings`](crate::settings).
 
 mod archive;
+mod serve;
 
 use std::sync::LazyLock;
 
@@ -12,6 +13,7 @@ pub use archive::{
     IndexFolderArgs, IndexImportArgs, IndexListArgs, IndexMergeArgs, IndexRemoveArgs, IndexShowArgs,
     IndexStatsArgs, ListFormat, MatchArgs,
 };
+pub use serve::ServeArgs;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -49,6 +51,8 @@ pub enum Command {
     Index(IndexArgs),
     /// Check documents against an archive: what they repeat of it, with the passages; exit code 1 if anything is found.
     Check(CheckArgs),
+    /// Serve an archive: an API to add documents and check them, and a page for people.
+    Serve(ServeArgs),
     /// Choose bands and rows for a threshold and a recall, and show what to expect of them.
     Plan(PlanArgs),
     /// Run the experiments of the sources again, with the published numbers beside ours.
@@ -68,6 +72,7 @@ impl Command {
             Self::Estimate(args) => args.messages,
             Self::Index(args) => args.what.output_options(),
             Self::Check(args) => args.messages,
+            Self::Serve(args) => args.messages,
             Self::Lab(LabArgs { what: LabCommand::Run(args) }) => args.messages,
             Self::Plan(_) | Self::Lab(_) | Self::Generate(_) => OutputOptions::default(),
         }

@@ -21,6 +21,13 @@ pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
+/// Waits until the person asks to stop.
+pub fn wait() {
+    while !asked() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 /// Does something that may wait for input for ever and leaves nothing behind, so that Ctrl-C may end it at once.
 pub fn at_once<T>(wait: impl FnOnce() -> T) -> T {
     NOTHING_TO_CLEAN.store(true, Ordering::Relaxed);

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Command::Estimate(args) => commands::estimate::run(args, &printer),
         Command::Index(args) => commands::index::run(args, &printer),
         Command::Check(args) => commands::check::run(args, &printer),
+        Command::Serve(args) => commands::serve::run(args, &printer),
         Command::Plan(args) => commands::plan::run(args),
         Command::Lab(args) => commands::lab::run(args, &printer),
         Command::Generate(args) => commands::generate::run(args),

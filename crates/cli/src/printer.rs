@@ -54,6 +54,12 @@ impl From<minwise_index::Error> for Failure {
     }
 }
 
+impl From<minwise_server::Error> for Failure {
+    fn from(error: minwise_server::Error) -> Self {
+        Self::Error { message: error.to_string(), hint: error.hint() }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

@@ -69,7 +69,7 @@ const WHOLE: &str = "a whole number";
 const NUMBER: &str = "a number";
 
 /// A count that is at least 1.
-fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
+pub fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
     let number: usize = problems.number(option, text, WHOLE);
     if number == 0 && text.parse::<usize>().is_ok() {
         problems.add(format!("`{option}`: it must be at least 1"), None);
@@ -446,7 +446,7 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
 }
 
 /// A size in bytes: a number with an optional unit.
-fn size_bytes(text: &str) -> Option<u64> {
+pub fn size_bytes(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {

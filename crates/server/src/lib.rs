@@ -21,11 +21,11 @@ mod state;
 mod uploads;
 mod wire;
 
-use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
 
 use minwise_index::Index;
 use tokio::runtime::Builder;
+use tokio::sync::watch;
 
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
@@ -50,6 +50,18 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     options: Options,
+    stop: watch::Sender<bool>,
+}
+
+/// Stops a server, from wherever it is called.
+#[derive(Debug, Clone)]
+pub struct Stopper(watch::Sender<bool>);
+
+impl Stopper {
+    /// Asks the server to take on nothing new, to finish what was begun, and to end.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
 }
 
 impl Server {
@@ -62,7 +74,7 @@ impl Server {
         let listener = TcpListener::bind(address).map_err(wrong)?;
         listener.set_nonblocking(true).map_err(wrong)?;
         let address = listener.local_addr().map_err(wrong)?;
-        Ok(Self { listener, address, options })
+        Ok(Self { listener, address, options, stop: watch::Sender::new(false) })
     }
 
     /// Where it listens, with the port that a 0 became.
@@ -71,8 +83,14 @@ impl Server {
         self.address
     }
 
-    /// Answers until `stop` is there, then finishes what was begun and closes the index.
-    pub fn run(self, index: Index, stop: impl Future<Output = ()>) -> Result<()> {
+    /// What stops it.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.stop.clone())
+    }
+
+    /// Answers until it is stopped, then finishes what was begun and closes the index.
+    pub fn run(self, index: Index) -> Result<()> {
         let state = self.options.state(index);
         let runtime = Builder::new_multi_thread()
             .worker_threads(cores())
@@ -87,6 +105,11 @@ impl Server {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)
                 .map_err(|error| Error::Listen { address, error })?;
+            let mut stop = self.stop.subscribe();
+            let stop = async move {
+                // It fails if nobody can stop it any more, which we can ourselves.
+                let _ = stop.wait_for(|stop| *stop).await;
+            };
             listen::answer(listener, app::router(state.clone()), state, stop).await;
             Ok(())
         })

@@ -10,6 +10,7 @@ pub mod index;
 pub mod lab;
 pub mod pairs;
 pub mod plan;
+pub mod serve;
 pub mod sketch;
 pub mod weights;
 

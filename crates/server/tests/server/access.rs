@@ -13,7 +13,7 @@ const WRITE: &str = "writer-0123456789abcdef";
 fn tokens() -> Tokens {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens");
-    std::fs::write(&path, format!("# for the tests\nread {READ}\nwrite {WRITE}\n")).unwrap();
+    fs_err::write(&path, format!("# for the tests\nread {READ}\nwrite {WRITE}\n")).unwrap();
     close(&path, 0o600);
     Tokens::read(&path).unwrap()
 }
@@ -155,7 +155,7 @@ fn what_others_can_reach_needs_tokens() {
 fn tokens_that_others_may_read_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens");
-    std::fs::write(&path, format!("read {READ}\n")).unwrap();
+    fs_err::write(&path, format!("read {READ}\n")).unwrap();
     for mode in [0o644, 0o640, 0o604] {
         close(&path, mode);
         let error = Tokens::read(&path).unwrap_err();
@@ -164,7 +164,7 @@ fn tokens_that_others_may_read_are_refused() {
     }
     close(&path, 0o400);
     assert!(Tokens::read(&path).is_ok());
-    std::fs::write(folder.path().join("bad"), "secret-that-is-not-shown\n").unwrap();
+    fs_err::write(folder.path().join("bad"), "secret-that-is-not-shown\n").unwrap();
     close(&folder.path().join("bad"), 0o600);
     let error = Tokens::read(&folder.path().join("bad")).unwrap_err();
     assert!(

@@ -87,7 +87,7 @@ fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
 
 /// Memory of this process, in kilobytes.
 fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
 }

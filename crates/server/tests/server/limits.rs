@@ -117,7 +117,7 @@ fn a_request_has_a_time() {
 fn bodies_wait_for_memory() {
     wait(async {
         let limits =
-            Limits { body_bytes: 100_000, held_bytes: 100_000, time: Duration::from_secs(60), ..wide() };
+            Limits { body_bytes: 100_000, held_bytes: 100_000, time: Duration::from_mins(1), ..wide() };
         let archive = std::sync::Arc::new(Archive::with(limits, None, &Settings::default()));
         let texts: Vec<_> = (0..20).map(|at| text(at, 9000)).collect();
         let checks: Vec<_> = texts

@@ -11,9 +11,9 @@ const FILE: &str = "../../docs/reference/openapi.json";
 fn the_description_in_the_repository_is_current() {
     let description = minwise_server::openapi();
     if std::env::var_os("MINWISE_WRITE_OPENAPI").is_some() {
-        std::fs::write(FILE, &description).unwrap();
+        fs_err::write(FILE, &description).unwrap();
     }
-    let stored = std::fs::read_to_string(FILE).unwrap_or_default();
+    let stored = fs_err::read_to_string(FILE).unwrap_or_default();
     assert!(stored == description, "`cargo x docs` writes docs/reference/openapi.json anew");
 }
 

@@ -1,6 +1,7 @@
 //! The end of a server: what it acknowledged is there, and what was begun is finished.
 
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -90,7 +91,6 @@ fn a_request_that_was_begun_is_answered() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
     let server = Listening::new(index, wide());
-    use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();
     let body = json!({"text": "some words to look for in an archive"}).to_string();
     write!(stream, "POST /api/v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len()).unwrap();

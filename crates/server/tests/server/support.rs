@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use minwise_index::{Index, Settings};
-use minwise_server::{Limits, Options, Server, Tokens};
+use minwise_server::{Limits, Options, Server, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -187,7 +187,7 @@ impl Answer {
 /// A server that listens, on a thread of its own.
 pub struct Listening {
     pub address: SocketAddr,
-    stop: tokio::sync::oneshot::Sender<()>,
+    stopper: Stopper,
     thread: JoinHandle<()>,
 }
 
@@ -196,14 +196,9 @@ impl Listening {
         let (options, _) = options(limits);
         let server = Server::listen("127.0.0.1:0".parse().unwrap(), options).unwrap();
         let address = server.address();
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let thread = std::thread::spawn(move || {
-            let stop = async {
-                let _ = stopped.await;
-            };
-            server.run(index, stop).unwrap();
-        });
-        Self { address, stop, thread }
+        let stopper = server.stopper();
+        let thread = std::thread::spawn(move || server.run(index).unwrap());
+        Self { address, stopper, thread }
     }
 
     /// Stops the server, and waits until it has.
@@ -213,7 +208,7 @@ impl Listening {
 
     /// Stops the server, and returns what is over when it has.
     pub fn ask_to_stop(self) -> JoinHandle<()> {
-        self.stop.send(()).unwrap();
+        self.stopper.stop();
         self.thread
     }
 }

@@ -9,8 +9,8 @@ use crate::support::{Archive, text, wait};
 
 /// A Word file with these paragraphs.
 fn docx(title: &str, paragraphs: &[&str]) -> Vec<u8> {
-    let body: String =
-        paragraphs.iter().map(|text| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>")).collect();
+    let body = paragraphs.join("</w:t></w:r></w:p><w:p><w:r><w:t>");
+    let body = format!("<w:p><w:r><w:t>{body}</w:t></w:r></w:p>");
     package(&[
         (
             "[Content_Types].xml",

@@ -1,0 +1,79 @@
+//! `minwise serve`: the archive over HTTP, with its page.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use minwise_index::Index;
+use minwise_server::{Limits, Options, Server, Tokens};
+use serde_json::{Value, json};
+
+use crate::Exit;
+use crate::args::ServeArgs;
+use crate::interrupt;
+use crate::printer::{Failure, Printer};
+use crate::settings::{self, Problems};
+
+pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
+    let mut problems = Problems::default();
+    let address: SocketAddr = args.listen.parse().unwrap_or_else(|_| {
+        let message = format!("`--listen`: `{}` is not an address such as `127.0.0.1:8080`", args.listen);
+        problems.add(message, None);
+        ([127, 0, 0, 1], 0).into()
+    });
+    let limits = limits(args, &mut problems);
+    problems.finish()?;
+
+    let tokens = args.tokens.as_deref().map(|path| Tokens::read(Path::new(path))).transpose()?;
+    let index = Index::open(Path::new(&args.index))?;
+    let messages = *printer;
+    let log = Box::new(move |event: &Value| note(&messages, event));
+    let server = Server::listen(address, Options { tokens, limits, log })?;
+    let url = format!("http://{}", server.address());
+    printer.event(&json!({"event": "listening", "url": url}));
+    writeln!(std::io::stdout(), "{url}")?;
+    printer.note(&format!("serving     `{}` until Ctrl-C", args.index));
+    let stopper = server.stopper();
+    thread::spawn(move || {
+        interrupt::wait();
+        stopper.stop();
+    });
+    server.run(index)?;
+    printer.event(&json!({"event": "stopped"}));
+    printer.note("stopped     everything that was acknowledged is on disk");
+    Ok(Exit::Done)
+}
+
+/// Errors concern everybody who runs a server, all else those who read the log.
+fn note(printer: &Printer, event: &Value) {
+    match event["message"].as_str() {
+        Some(message) if event["event"] == "error" && !printer.is_json() => printer.warning(message),
+        _ => printer.event(event),
+    }
+}
+
+fn limits(args: &ServeArgs, problems: &mut Problems) -> Limits {
+    let mut count = |option: &str, text: &str| settings::count(problems, option, text);
+    let requests = count("--max-requests", &args.max_requests);
+    let connections = count("--max-connections", &args.max_connections);
+    let jobs = count("--max-jobs", &args.max_jobs);
+    let time = Duration::from_secs(count("--timeout", &args.timeout) as u64);
+    let grace = Duration::from_secs(problems.number("--grace", &args.grace, "a whole number"));
+    let rate = match args.rate.as_str() {
+        "off" => None,
+        rate => NonZeroU32::new(problems.number("--rate", rate, "a whole number or `off`")),
+    };
+    let mut size = |option: &str, text: &str| {
+        let bytes = settings::size_bytes(text).filter(|bytes| *bytes > 0);
+        if bytes.is_none() {
+            problems.add(format!("`{option}`: `{text}` is not a size such as `64MiB`"), None);
+        }
+        usize::try_from(bytes.unwrap_or(1)).unwrap_or(usize::MAX)
+    };
+    let body_bytes = size("--max-body", &args.max_body);
+    let held_bytes = size("--body-memory", &args.body_memory);
+    Limits { body_bytes, held_bytes, time, requests, connections, rate, jobs, grace, ..Limits::default() }
+}

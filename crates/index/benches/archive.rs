@@ -7,6 +7,8 @@
 //! The default is 20,000 documents; the size of the source is 1,200,000. It does not show what long documents cost, nor text
 //! that shares a form.
 
+#![allow(clippy::print_stdout, reason = "what is measured is printed")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn entry(date: Value) -> Entry {
+    fn entry(date: &Value) -> Entry {
         let Value::Object(metadata) = json!({ "filed": date }) else { unreachable!("it is an object") };
         let id = "a".to_owned();
         Entry {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_window_holds_its_beginning_and_not_its_end() {
-        let filed = entry(json!("2020-05-01"));
+        let filed = entry(&json!("2020-05-01"));
         for (since, until, holds) in [
             ("2020-05-01", "", true),
             ("2020-05-02", "", false),
@@ -82,7 +82,7 @@ mod tests {
         ] {
             assert_eq!(window(Some("filed"), since, until).holds(&filed), holds, "{since} to {until}");
         }
-        assert!(!window(Some("filed"), "", "").holds(&entry(json!(null))));
+        assert!(!window(Some("filed"), "", "").holds(&entry(&json!(null))));
         assert!(window(None, "2023-11-01", "2023-12-01").holds(&filed));
         assert_eq!(window(None, "2023-11-01", "soon").wrong(), Some("soon"));
     }

@@ -1,5 +1,7 @@
 //! The index as its users see it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod crash;
 mod evidence;
 mod fixtures;

@@ -72,6 +72,11 @@ pub(crate) fn router(state: Shared) -> Router {
     for address in page::PAGES {
         app = app.route(address, get(page::page));
     }
+    guarded(app, state)
+}
+
+/// Puts before an app what every request passes on its way in and out.
+fn guarded(app: Router<Shared>, state: Shared) -> Router {
     app.fallback(|| std::future::ready(Problem::from(Kind::NotFound)))
         .method_not_allowed_fallback(|| std::future::ready(Problem::from(Kind::MethodNotAllowed)))
         .layer(DefaultBodyLimit::max(state.limits.body_bytes))
@@ -150,4 +155,45 @@ async fn observe(
     // Documents are confidential: no cache between is to keep them.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use axum::body::Body;
+    use minwise_index::{Index, Settings};
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::auth::Access;
+    use crate::limits::Limits;
+    use crate::state::State;
+
+    #[test]
+    fn a_panic_is_a_problem_and_the_server_goes_on() {
+        async fn broken() -> Response {
+            panic!("on purpose")
+        }
+        async fn broken_behind(At(state): At<Shared>) -> Result<Response, Problem> {
+            state.run(|_| panic!("on purpose, where nobody looks")).await
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let notes: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = Arc::clone(&notes);
+        let log =
+            Box::new(move |event: &serde_json::Value| log.lock().unwrap().push(event["event"].to_string()));
+        let state = State::new(index, Access::Local, Limits::default(), log);
+        let app = Router::new().route("/broken", get(broken)).route("/behind", get(broken_behind));
+        let app = guarded(app.route("/whole", get(|| async { "whole" })), state);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (path, status) in [("/broken", 500), ("/behind", 500), ("/whole", 200)] {
+            let request = Request::get(path).header("host", "localhost");
+            let request = request.extension(SocketAddr::from(([127, 0, 0, 1], 1)));
+            let answer = runtime.block_on(app.clone().oneshot(request.body(Body::empty()).unwrap())).unwrap();
+            assert_eq!(answer.status(), status, "{path}");
+        }
+        assert_eq!(*notes.lock().unwrap(), ["\"request\"", "\"error\"", "\"request\"", "\"request\""]);
+    }
 }

@@ -174,3 +174,34 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use minwise_index::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_archive_have_a_status_and_name_no_file() {
+        let path = || std::path::PathBuf::from("/srv/archive");
+        let id = || "a".to_owned();
+        for (kind, status) in [
+            (ErrorKind::Io { action: "use", path: path() }, 500),
+            (ErrorKind::Damaged { path: path(), what: "all of it".to_owned() }, 500),
+            (ErrorKind::DiskFull { path: path() }, 507),
+            (ErrorKind::Stopped { path: path() }, 507),
+            (ErrorKind::Interrupted, 503),
+            (ErrorKind::NoSuchDocument { id: id() }, 404),
+            (ErrorKind::BadId { id: id(), why: "it is empty" }, 422),
+            (ErrorKind::TextTooLong { id: id(), bytes: 1 << 40 }, 413),
+            (ErrorKind::NoTexts { wanted: "this" }, 422),
+        ] {
+            let code = kind.code();
+            let problem = Problem::from(&minwise_index::Error::from(kind));
+            assert_eq!((problem.status, problem.code), (status, code));
+            let text = serde_json::to_string(&problem).unwrap();
+            assert!(!text.contains("/srv"), "{text}");
+            assert_eq!(problem.into_response().headers().contains_key(RETRY_AFTER), status == 503);
+        }
+    }
+}

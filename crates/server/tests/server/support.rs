@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ pub fn wide() -> Limits {
 pub struct Archive {
     app: Router,
     pub notes: Notes,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 impl Archive {
@@ -59,10 +60,16 @@ impl Archive {
 
     pub fn with(limits: Limits, tokens: Option<Tokens>, settings: &Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), settings).unwrap();
+        let archive = Self::at(folder.path(), limits, tokens, settings);
+        Self { _folder: Some(folder), ..archive }
+    }
+
+    /// One whose archive lies in a folder that stays.
+    pub fn at(folder: &Path, limits: Limits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+        let index = Index::create(&folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
         let app = minwise_server::app(index, Options { tokens, ..options });
-        Self { app, notes, _folder: folder }
+        Self { app, notes, _folder: None }
     }
 
     /// Sends a request from this machine.

@@ -1,0 +1,72 @@
+//! A disk that is full: changes are refused in so many words, and reading goes on.
+//!
+//! The disk is a file system in memory, mounted in a namespace of its own, which some machines do not allow. There the test
+//! says so and checks nothing.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr, reason = "a test that was skipped should say so")]
+
+use std::path::Path;
+use std::process::Command;
+
+use axum::http::StatusCode;
+use minwise_index::Settings;
+use serde_json::json;
+
+use crate::support::{Archive, text, wait, wide};
+
+/// Names the disk to the test when it runs itself again, where the disk is.
+const DISK: &str = "MINWISE_TEST_DISK";
+
+#[test]
+fn on_a_full_disk_changes_are_refused_and_reading_goes_on() {
+    if let Some(disk) = std::env::var_os(DISK) {
+        return wait(fill(Path::new(&disk)));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let in_namespace = |script: &str| {
+        let mount = "mount -t tmpfs -o size=24m tmpfs \"$0\"";
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", &format!("{mount} && {script}")]);
+        command.arg(folder.path()).arg(std::env::current_exe().unwrap()).env(DISK, folder.path());
+        command.output()
+    };
+    if !in_namespace("true").is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    let again = "exec \"$1\" --exact full_disk::on_a_full_disk_changes_are_refused_and_reading_goes_on";
+    let output = in_namespace(again).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+async fn fill(disk: &Path) {
+    let archive = Archive::at(disk, wide(), None, &Settings::default());
+    let mut acknowledged = vec![];
+    let refused = loop {
+        let number = acknowledged.len();
+        assert!(number < 1000, "the disk is never full");
+        let id = format!("d{number}");
+        let documents = [json!({"id": id, "text": text(number as u64, 20_000)})];
+        let answer = archive.post("/api/v1/documents", &json!({ "documents": documents })).await;
+        if answer.status != StatusCode::CREATED {
+            break answer;
+        }
+        acknowledged.push(id);
+    };
+    let (status, code) = refused.problem();
+    assert!(status == 507 && ["disk_full", "stopped"].contains(&code.as_str()), "{}", refused.text());
+    assert!(!refused.text().contains(&*disk.to_string_lossy()));
+    assert!(!acknowledged.is_empty());
+    let answer = archive.ask("PUT", "/api/v1/documents/new", &json!({"text": text(5000, 20_000)})).await;
+    assert_eq!(answer.problem().0, 507);
+    for (number, id) in acknowledged.iter().enumerate() {
+        let document = archive.get(&format!("/api/v1/documents/{id}")).await;
+        assert_eq!(document.json()["text"], text(number as u64, 20_000));
+    }
+    let checked = archive.post("/api/v1/check", &json!({"text": text(0, 300)})).await;
+    assert_eq!((checked.status.as_u16(), &checked.json()["matches"][0]["id"]), (200, &json!("d0")));
+    assert_eq!(archive.get("/api/v1/documents").await.status, 200);
+    let counts = archive.get("/metrics").await.text().to_owned();
+    assert!(!counts.contains("minwise_archive_failures_total 0"), "{counts}");
+}

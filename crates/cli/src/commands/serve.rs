@@ -61,11 +61,11 @@ fn limits(args: &ServeArgs, problems: &mut Problems) -> Limits {
     let connections = count("--max-connections", &args.max_connections);
     let jobs = count("--max-jobs", &args.max_jobs);
     let time = Duration::from_secs(count("--timeout", &args.timeout) as u64);
-    let grace = Duration::from_secs(problems.number("--grace", &args.grace, "a whole number"));
     let rate = match args.rate.as_str() {
         "off" => None,
-        rate => NonZeroU32::new(problems.number("--rate", rate, "a whole number or `off`")),
+        rate => NonZeroU32::new(count("--rate", rate).try_into().unwrap_or(u32::MAX)),
     };
+    let grace = Duration::from_secs(problems.number("--grace", &args.grace, "a whole number"));
     let mut size = |option: &str, text: &str| {
         let bytes = settings::size_bytes(text).filter(|bytes| *bytes > 0);
         if bytes.is_none() {

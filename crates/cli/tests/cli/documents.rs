@@ -18,7 +18,7 @@ fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A Word document of one paragraph.
-fn docx(text: &str) -> Vec<u8> {
+pub fn docx(text: &str) -> Vec<u8> {
     let types =
         "<T><Override PartName='/d.xml' ContentType='application/x.wordprocessingml.document.main+xml'/></T>";
     let relationships = "<R><Relationship Type='x/officeDocument' Target='d.xml'/></R>";

@@ -21,6 +21,7 @@ fn the_command() {
       index     Keep an archive of documents: make it, add to it, look after it
       check     Check documents against an archive: what they repeat of it, with the passages; exit code
                 1 if anything is found
+      serve     Serve an archive: an API to add documents and check them, and a page for people
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
       lab       Run the experiments of the sources again, with the published numbers beside ours
       generate  Write shell completions or the manual page to standard output

@@ -26,6 +26,7 @@ mod outputs;
 mod pairs;
 mod plan;
 mod report;
+mod serve;
 mod sketch;
 mod support;
 mod terminal;

@@ -57,7 +57,7 @@ function similarities(sampled) {
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
   // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.
-  const caption = `Pairs by similarity, among ${counted(sampled.documents_sampled, 'document')}; the scale is logarithmic`;
+  const caption = `${counted(sampled.documents_sampled, 'document')}, each with the one nearest to it, by similarity; the scale is logarithmic`;
   const bars = buckets.map(({ from, to, pairs }) => ({ from, to, count: pairs }));
   return h(
     'div',

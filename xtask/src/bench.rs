@@ -65,6 +65,13 @@ pub fn speed(data: &str) -> Result<()> {
     Ok(())
 }
 
+/// Many clients at once against the server: what they were answered, and whether its memory grew.
+pub fn serve() -> Result<()> {
+    let name = "five_hundred_clients_for_a_minute";
+    let test = ["test", "--release", "--package", "minwise-server", "--test", "server", "--"];
+    cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
+}
+
 /// Bytes of memory that `minwise dedup` takes for a document, from the peaks of a small and a large corpus.
 pub fn memory() -> Result<()> {
     let minwise = build()?;

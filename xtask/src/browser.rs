@@ -1,8 +1,10 @@
 //! The pages that the command writes and the one that the server has, in a real browser.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::run::{cargo, command, command_with, root, target};
 
@@ -27,9 +29,53 @@ pub fn test() -> Result<()> {
     let minwise = target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
     let tests = tests(&folder)?;
     // One after the other: some of them measure time.
-    let mut arguments = vec!["--test", "--test-concurrency=1"];
-    arguments.extend(tests.iter().map(String::as_str));
-    command_with(&node, &arguments, &[("MINWISE", &minwise), ("CHROMIUM", &browser)])
+    let run = |tests: &[&str], environment: &[(&str, &Path)]| {
+        command_with(&node, &[&["--test", "--test-concurrency=1"], tests].concat(), environment)
+    };
+    let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+    run(&tests, &[("MINWISE", &minwise), ("CHROMIUM", &browser)])?;
+    // The page once more, with the server that it is made for.
+    let of_page: Vec<&str> = tests.into_iter().filter(|test| test.contains("/page-")).collect();
+    let server = Server::start(&minwise)?;
+    run(&of_page, &[("MINWISE_URL", Path::new(&server.url)), ("CHROMIUM", &browser)])
+}
+
+/// `minwise serve` with an archive that is empty, until it is dropped.
+struct Server {
+    process: Child,
+    url: String,
+    archive: PathBuf,
+}
+
+impl Server {
+    fn start(minwise: &Path) -> Result<Self> {
+        let archive = target().join("browser-archive");
+        if archive.exists() {
+            fs_err::remove_dir_all(&archive)?;
+        }
+        command(minwise, &["index", "create", &archive.to_string_lossy(), "--quiet"])?;
+        // A browser in a hurry asks more often than people do.
+        let mut process = Command::new(minwise)
+            .args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--rate", "off", "--index"])
+            .arg(&archive)
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("`minwise serve` could not be started")?;
+        let mut url = String::new();
+        if let Some(output) = process.stdout.take() {
+            BufReader::new(output).read_line(&mut url)?;
+        }
+        Ok(Self { process, url: url.trim_end().to_owned(), archive })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // There is nobody to tell if it has ended already or leaves something behind.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs_err::remove_dir_all(&self.archive);
+    }
 }
 
 /// The files of tests, in order. What a folder means to `node --test` differs between its versions.

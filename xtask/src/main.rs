@@ -22,7 +22,7 @@ cargo x check              type-check everything
 cargo x test [FILTER]      run every test
 cargo x test-browser       those of the pages in a browser only, which `test` without a filter runs too
 cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
-cargo x docs [--check]     draw the pictures of docs/concepts and check what all pages point to
+cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
 cargo x bench              micro-benchmarks
@@ -32,6 +32,7 @@ cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench memory               its memory, by document
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
+cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench pairs        all pairs of sketches, 2e10 of them, with the answer checked
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
@@ -67,6 +68,7 @@ fn task(args: &[&str]) -> Result<()> {
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
+        ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
         ["bench", "pairs"] => all_pairs::run(),
         ["bench", "instructions", data @ ..] => {

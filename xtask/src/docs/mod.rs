@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::run::{cargo, root};
+use crate::run::{cargo, cargo_with, root};
 
 /// Writes the generated files, then checks all pages.
 pub fn write() -> Result<()> {
     generate(&root().join("docs/concepts"))?;
+    // That it is current is a test of the server.
+    let openapi = ["test", "--package", "minwise-server", "--test", "server", "openapi"];
+    cargo_with(&openapi, &[("MINWISE_WRITE_OPENAPI", "1")])?;
     check_pages()
 }
 

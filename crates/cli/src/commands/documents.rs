@@ -24,6 +24,25 @@ pub struct Read {
     pub lines: u64,
 }
 
+/// Counts the lines of a source from chunk to chunk.
+#[derive(Debug, Default)]
+pub struct Lines {
+    source: u32,
+    lines: u64,
+}
+
+impl Lines {
+    /// Lines of its source before a chunk of so many lines. Chunks come in order.
+    pub fn before(&mut self, source: u32, lines: u64) -> u64 {
+        if source != self.source {
+            (self.source, self.lines) = (source, 0);
+        }
+        let before = self.lines;
+        self.lines += lines;
+        before
+    }
+}
+
 /// Metadata by id.
 pub type Sheet = BTreeMap<String, Map<String, Value>>;
 

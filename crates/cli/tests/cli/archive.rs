@@ -319,3 +319,19 @@ fn walk(desk: &Desk, folder: &str) -> Vec<Vec<u8>> {
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
+
+/// A file that is read in several chunks, the first of which has nothing but rejects.
+#[test]
+fn records_without_ids_are_called_by_their_lines() {
+    let mut lines = "no record\n".repeat(500_000);
+    lines.push_str(&format!("{{\"text\":\"{}\"}}\n", prose(1, 50)));
+    lines.push_str(&"\n".repeat(5_000_000));
+    lines.push_str(&format!("{{\"text\":\"{}\"}}\n", prose(2, 50)));
+    let desk = Desk::with("in.jsonl", lines);
+    desk.write("a.jsonl", format!("{{\"text\":\"{}\"}}\n", prose(3, 50)));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive a.jsonl in.jsonl -q").exit(2);
+    let listed = desk.run("index list archive").exit(0);
+    let ids: Vec<&str> = listed.lines().iter().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(ids, ["a.jsonl:1", "in.jsonl:500001", "in.jsonl:5500002"]);
+}

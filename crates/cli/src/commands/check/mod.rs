@@ -47,15 +47,17 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let corpus = super::open(&args.inputs, &reading, &progress)?;
     let (mut scratch, mut checked, mut rejects) = (Scratch::new(), vec![], vec![]);
     let mut found = false;
+    let mut lines = documents::Lines::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
         let read = documents::read(&corpus, &chunk, &[], &mut scratch)?;
         rejects.extend(read.rejects);
+        let before = lines.before(chunk.source(), read.lines);
         for (source, line, mut document) in read.documents {
             if interrupt::asked() {
                 return Err(Failure::Interrupted);
             }
             if document.id.is_empty() {
-                document.id = format!("{}:{}", corpus.sources()[source as usize].id(), line + 1);
+                document.id = format!("{}:{}", corpus.sources()[source as usize].id(), before + line + 1);
             }
             document.metadata.extend(metadata.clone());
             let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };

@@ -47,7 +47,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
-    let (mut source, mut first_line) = (0, 0);
+    let mut lines = documents::Lines::default();
     let mut batch = Batch::default();
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
@@ -58,7 +58,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
                 nameless.push((at, *source, *line));
             }
         }
-        let source = read.documents.last().map_or(0, |(source, ..)| *source);
+        let source = chunks[number].source();
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
         let documents: Vec<_> = read.documents.into_iter().map(|(.., document)| document).collect();
         let batch = index.prepare(&documents, added, 1)?;
@@ -68,14 +68,11 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         if progress.cancelled() {
             return Err(Failure::Interrupted);
         }
-        if ready.source != source {
-            (source, first_line) = (ready.source, 0);
-        }
+        let before = lines.before(ready.source, ready.lines);
         for (at, source, line) in ready.nameless {
             let name = corpus.sources()[source as usize].id();
-            ready.batch.set_id(at, format!("{name}:{}", first_line + line + 1));
+            ready.batch.set_id(at, format!("{name}:{}", before + line + 1));
         }
-        first_line += ready.lines;
         read += ready.batch.len() as u64;
         batch.append(ready.batch);
         if batch.is_full() {

@@ -8,7 +8,7 @@ use std::thread;
 use minwise::candidate::Fingerprint;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::{Index, Writer};
 use crate::postings::{self, Posting};
@@ -98,6 +98,15 @@ impl Index {
     /// `added` is when, in seconds of the epoch, and `threads` how many of them to prepare the documents on.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
         self.commit(self.prepare(documents, added, threads)?)
+    }
+
+    /// Why a document cannot be added to any index, if so.
+    #[must_use]
+    pub fn refuses(document: &NewDocument) -> Option<Error> {
+        let (id, bytes) = (&document.id, document.text.len());
+        let too_long =
+            || (bytes > MOST_BYTES).then(|| ErrorKind::TextTooLong { id: id.clone(), bytes }.into());
+        Self::check_id(id).err().or_else(too_long)
     }
 
     /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
@@ -236,10 +245,11 @@ impl Index {
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
         change.commit(&state)?;
-        self.folder.acknowledge(state.sequence)?;
         writer.state = state;
         writer.pending.1.extend(pending);
-        self.count_pending(&mut writer)?;
+        self.folder.acknowledge(state.sequence)?;
+        // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
+        let _ = self.count_pending(&mut writer);
         Ok(added)
     }
 
@@ -250,22 +260,20 @@ impl Index {
         }
         let view = self.store.view();
         let mut table = self.stored_frequencies(&view)?;
-        let (first, mut shingles) = std::mem::take(&mut writer.pending);
         let mut state = writer.state;
+        let first = writer.pending.0;
         // Those from before the index was opened.
-        let (_, before) = self.shingles_from(&view, state.counted, first)?;
-        shingles.extend(before);
-        let documents = u64::from(state.next - state.counted);
-        table.count_window(documents, shingles);
+        let (before, mut shingles) = self.shingles_from(&view, state.counted, first)?;
+        shingles.extend_from_slice(&writer.pending.1);
+        table.count_window(before + u64::from(state.next - first), shingles);
         state.counted = state.next;
         state.sequence += 1;
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
         change.commit(&state)?;
-        self.folder.acknowledge(state.sequence)?;
         writer.state = state;
-        writer.pending.0 = state.next;
-        Ok(())
+        writer.pending = (state.next, vec![]);
+        self.folder.acknowledge(state.sequence)
     }
 
     /// Writes a table of frequencies in place of the one that is there.

@@ -181,6 +181,30 @@ impl Index {
         Ok(())
     }
 
+    /// What follows from a document whose text, or what is kept in its place, is the one that was added.
+    fn remade(
+        &self,
+        view: &View<'_>,
+        number: u32,
+        record: &Record,
+        prepared: &mut Prepared,
+    ) -> Option<InPlaceOfText> {
+        record.metadata()?;
+        if self.settings.texts == Texts::LeftOut {
+            return self
+                .check_document(view, number, record, prepared)
+                .ok()
+                .and_then(|()| self.reader(view).stored(number, record).ok());
+        }
+        let text = self.text(view, number, record).ok()??;
+        if xxh3_64(text.as_bytes()).to_le_bytes() != record.content {
+            return None;
+        }
+        self.preparation.prepare(&text, prepared);
+        let (bands, fingerprints) = (prepared.bands.clone(), prepared.fingerprints.clone());
+        Some(InPlaceOfText { set: prepared.set.clone(), bands, fingerprints })
+    }
+
     /// The sum of the digests of all postings of documents that are there; nothing, if a row cannot be read.
     fn sum_of_postings(&self, view: &View<'_>, space: Space) -> Result<Option<u64>> {
         let live = self.live()?;
@@ -204,7 +228,7 @@ impl Index {
         Ok(sum)
     }
 
-    /// Takes out the documents that cannot be read whole, and makes ids, postings, frequencies and counters of the others anew.
+    /// Takes out the documents whose texts cannot be read, and makes sketches, ids, postings, frequencies and counters of the others anew.
     /// What was found beforehand is returned; the documents that are lost are among it.
     pub fn repair(&self, watch: &dyn Watch) -> Result<Checked> {
         let checked = self.check(watch)?;
@@ -235,24 +259,24 @@ impl Index {
         for (key, record) in rows {
             go_on(watch)?;
             let number = self.number_of(&key).ok();
-            let whole = record.zip(number).filter(|(record, number)| {
-                self.check_document(&view, *number, record, &mut prepared).is_ok()
+            let whole = record.zip(number).and_then(|(record, number)| {
+                let stored = self.remade(&view, number, &record, &mut prepared)?;
+                Some((record, number, stored))
             });
-            let Some((record, number)) = whole else {
+            let Some((mut record, number, stored)) = whole else {
                 for space in [Space::Records, Space::Texts, Space::Sketches, Space::Sets] {
                     change.remove(space, &key);
                 }
                 continue;
             };
-            let stored = match self.settings.texts {
-                Texts::Kept => InPlaceOfText {
-                    set: prepared.set.clone(),
-                    bands: prepared.bands.clone(),
-                    fingerprints: prepared.fingerprints.clone(),
-                },
-                Texts::LeftOut => self.reader(&view).stored(number, &record)?,
-            };
-            post(number, &stored.bands, &stored.fingerprints, &mut bands, &mut fingerprints);
+            record.shingles = stored.set.len() as u32;
+            record.postings =
+                post(number, &stored.bands, &stored.fingerprints, &mut bands, &mut fingerprints);
+            if self.settings.texts == Texts::Kept {
+                let row = self.preparation.row(&prepared);
+                change.put(Space::Sketches, &key, crate::add::words_to_bytes(&row));
+            }
+            change.put(Space::Records, &key, record.to_bytes());
             change.put(Space::Ids, record.id.as_bytes(), key.clone());
             state.next = state.next.max(number + 1);
             state.documents += 1;
@@ -274,9 +298,11 @@ impl Index {
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
         change.commit(&state)?;
-        self.folder.acknowledge(state.sequence)?;
         writer.state = state;
         writer.pending = (state.next, vec![]);
+        self.folder.acknowledge(state.sequence)?;
+        drop(writer);
+        self.count_again(0, watch)?;
         Ok(checked)
     }
 }

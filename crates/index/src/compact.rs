@@ -96,7 +96,7 @@ impl Index {
     }
 
     /// Counts the frequencies of the documents that are there.
-    fn count_again(&self, removed: u64, watch: &dyn Watch) -> Result<()> {
+    pub(crate) fn count_again(&self, removed: u64, watch: &dyn Watch) -> Result<()> {
         let view = self.store.view();
         let end = view.state()?.next;
         let mut table = Frequencies::default();
@@ -113,7 +113,6 @@ impl Index {
                 table.count_window(std::mem::take(&mut documents), std::mem::take(&mut shingles));
             }
         }
-        // The last ones stay uncounted, as they do when documents are added, unless they are many windows back.
         let table = if documents == 0 { table } else { table.with(documents, shingles) };
         let mut writer = self.write();
         let mut state = State { counted: end, ..writer.state };
@@ -122,10 +121,9 @@ impl Index {
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
         change.commit(&state)?;
-        self.folder.acknowledge(state.sequence)?;
         writer.state = state;
         writer.pending = (state.next, vec![]);
-        Ok(())
+        self.folder.acknowledge(state.sequence)
     }
 }
 

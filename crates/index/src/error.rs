@@ -190,7 +190,9 @@ impl Error {
                     .to_owned()
             }
             ErrorKind::Damaged { .. } => {
-                "`minwise index check` names what is damaged, and `--repair` rebuilds what can be".to_owned()
+                "`minwise index check` names what is damaged and `--repair` rebuilds what can be, if the index can be opened; if not, \
+                 `minwise index import` makes it again from an export"
+                    .to_owned()
             }
             ErrorKind::Setting(error) => return error.hint(),
             ErrorKind::NoSuchDocument { .. } => "`minwise index list` shows the ids there are".to_owned(),

@@ -24,6 +24,8 @@ pub struct Index {
     pub(crate) settings: Settings,
     pub(crate) preparation: Preparation,
     pub(crate) writer: Mutex<Writer>,
+    /// The frequencies as they were after some change.
+    pub(crate) counted: Mutex<Option<(u64, Arc<Frequencies>)>>,
 }
 
 /// What whoever writes has to know.
@@ -95,7 +97,7 @@ impl Index {
         store.change().commit(&State::default())?;
         folder.seal(settings)?;
         let writer = Mutex::new(Writer { state: State::default(), pending: (0, vec![]) });
-        Ok(Self { store, folder, settings: *settings, preparation, writer })
+        Ok(Self { store, folder, settings: *settings, preparation, writer, counted: Mutex::default() })
     }
 
     /// Opens an index.
@@ -111,7 +113,7 @@ impl Index {
             return Err(Error::damaged(path, what));
         }
         let writer = Mutex::new(Writer { state, pending: (state.next, vec![]) });
-        Ok(Self { store, folder, settings, preparation, writer })
+        Ok(Self { store, folder, settings, preparation, writer, counted: Mutex::default() })
     }
 
     /// What it was made with.
@@ -215,10 +217,18 @@ impl Index {
     /// In how many documents shingles stand, as far as that is often.
     pub fn frequencies(&self) -> Result<Arc<Frequencies>> {
         let view = self.store.view();
-        let table = self.stored_frequencies(&view)?;
         let state = view.state()?;
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((sequence, table)) = &*counted
+            && *sequence == state.sequence
+        {
+            return Ok(Arc::clone(table));
+        }
+        let table = self.stored_frequencies(&view)?;
         let (documents, shingles) = self.shingles_from(&view, state.counted, state.next)?;
-        Ok(Arc::new(if documents == 0 { table } else { table.with(documents, shingles) }))
+        let table = Arc::new(if documents == 0 { table } else { table.with(documents, shingles) });
+        *counted = Some((state.sequence, Arc::clone(&table)));
+        Ok(table)
     }
 
     pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<Frequencies> {

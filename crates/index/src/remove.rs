@@ -27,8 +27,8 @@ impl Index {
         }
         if !ids.is_empty() {
             change.commit(&state)?;
-            self.folder.acknowledge(state.sequence)?;
             writer.state = state;
+            self.folder.acknowledge(state.sequence)?;
         }
         Ok(ids.len() as u64)
     }

@@ -1,6 +1,7 @@
 //! What an index was made with. It is decided once, when the index is made, and read from it ever after.
 
 use minwise::candidate::{Banding, Winnow};
+use minwise::shingle::Repeats;
 use minwise::sketch::Bits;
 use minwise::{ErrorKind as CoreErrorKind, Spec};
 
@@ -52,6 +53,12 @@ impl Settings {
         self.winnow()?;
         if let Some(bits) = self.bits {
             bits.rows(self.spec.method.registers())?;
+        }
+        if self.spec.shingling.repeats() == Repeats::Bag {
+            // The second occurrence of a shingle is another one, so that a passage looks different from document to document.
+            let (setting, expected) = ("the shingling of an index", "one without `,bag`".to_owned());
+            let given = self.spec.shingling.to_string();
+            return Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into());
         }
         if self.spec.weights != minwise::Weights::default() {
             // Weights follow from the documents there are, which an index cannot know beforehand.

@@ -17,7 +17,7 @@ use crate::folder::FORMAT;
 use crate::index::Index;
 use crate::query::InPlaceOfText;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
-use crate::settings::Settings;
+use crate::settings::{Settings, Texts};
 use crate::store::Space;
 use crate::watch::{Watch, go_on};
 
@@ -153,6 +153,9 @@ impl Index {
         let mut line = String::new();
         lines.read_line(&mut line).map_err(read)?;
         let settings = Self::settings_of_export(&line)?;
+        let unicode = serde_json::from_str::<Map<String, Value>>(&line)
+            .ok()
+            .and_then(|about| about.get("unicode")?.as_str().map(str::to_owned));
         let mut batch = Intake::new(self, threads);
         let mut number = 1;
         loop {
@@ -166,6 +169,13 @@ impl Index {
             let document: Line = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
             if document.text.is_none() {
                 self.settings.compare(&settings)?;
+                if self.settings.texts == Texts::Kept {
+                    return Err(wrong("it has no text".to_owned()).into());
+                }
+                if unicode.as_deref() != Some(UNICODE) {
+                    let (found, expected) = (unicode.unwrap_or_default(), UNICODE.to_owned());
+                    return Err(ErrorKind::Unicode { found, expected }.into());
+                }
             }
             batch.push(document).map_err(|error| match error.kind() {
                 ErrorKind::Import { why, .. } => wrong(why.clone()).into(),

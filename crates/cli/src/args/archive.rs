@@ -339,8 +339,8 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Not evidence")]
     pub ignore_references: bool,
 
-    /// Pass over documents that have the same value in this field of their metadata, as the one that is checked has by
-    /// `--set` or `--meta`.
+    /// Pass over documents that have the same value in this field of their metadata as the one that is checked, which has it from
+    /// its file or record, or by `--set`.
     #[arg(long, value_name = "FIELD", help_heading = "Not evidence")]
     pub exclude: Vec<String>,
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use minwise_corpus::{Chunk, Corpus, Document, FieldPath, MarkPlace, Scratch, visible};
-use minwise_index::{Mark, MarkedPlace, NewDocument};
+use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
 use crate::printer::Failure;
@@ -55,7 +55,16 @@ pub fn read(
 ) -> Result<Read, Failure> {
     let mut read = Read::default();
     let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
-        Ok(document) => read.documents.push((place.source, place.line, new_document(document, fields))),
+        Ok(document) => {
+            let document = new_document(document, fields);
+            // One without an id is called by its line later.
+            let refused =
+                Some(&document).filter(|new| !new.id.is_empty()).map(Index::refuses).unwrap_or_default();
+            match refused {
+                None => read.documents.push((place.source, place.line, document)),
+                Some(error) => read.rejects.push(error.to_string()),
+            }
+        }
         Err(reject) => {
             let source = visible(corpus.sources()[place.source as usize].name());
             read.rejects.push(format!("{source}: {reject}"));
@@ -115,6 +124,9 @@ pub fn sheet(path: &str) -> Result<Sheet, Failure> {
             headers.iter().zip(&record).enumerate().filter(|(at, (_, value))| *at != id && !value.is_empty());
         let row = fields.map(|(_, (header, value))| (header.to_owned(), Value::from(value))).collect();
         let name = record.get(id).unwrap_or_default().to_owned();
+        if name.is_empty() {
+            return Err(wrong("a line has no id".to_owned()));
+        }
         if sheet.insert(name.clone(), row).is_some() {
             return Err(wrong(format!("the id `{}` is there twice", visible(&name))));
         }

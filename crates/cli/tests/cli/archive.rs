@@ -266,6 +266,11 @@ fn wrong_input_is_told() {
 
     hint: they are not in the archive; all others are
     ");
+    desk.write("ids.jsonl", record("bad\nid", "one") + &record("good", "two"));
+    let rejected = desk.run("index add archive ids.jsonl").exit(2);
+    assert!(rejected.err.contains("it has a control character in it"), "{rejected}");
+    desk.run("index show archive good").exit(0);
+    desk.run("check new.txt --index archive --top 0").exit(2);
     desk.write("empty.txt", "");
     desk.run("check empty.txt --index archive").exit(0);
 }

@@ -23,9 +23,8 @@ pub(crate) struct Candidate {
 }
 
 pub(crate) struct Found {
-    /// The best, so that those that are compared first are most likely matches.
+    /// The best first. Documents that were removed are among them, as long as they have postings.
     pub(crate) candidates: Vec<Candidate>,
-    pub(crate) not_compared: usize,
     pub(crate) passed_over: usize,
 }
 
@@ -67,7 +66,8 @@ pub(crate) fn find(
     fingerprints.dedup();
     for hash in fingerprints {
         look_up(index, view, Space::Fingerprints, hash, &mut postings)?;
-        let allowed = |most: MostDocuments| most.allows(postings.len() as u64, documents);
+        let distinct = postings.chunk_by(|a, b| a.document == b.document).count() as u64;
+        let allowed = |most: MostDocuments| most.allows(distinct, documents);
         if options.max_df.is_none_or(allowed) {
             note(&postings, |candidate| candidate.fingerprints += 1);
         } else {
@@ -78,9 +78,7 @@ pub(crate) fn find(
     candidates.sort_unstable_by_key(|candidate| {
         (Reverse(candidate.bands + candidate.fingerprints), candidate.document)
     });
-    let not_compared = candidates.len().saturating_sub(options.candidates);
-    candidates.truncate(options.candidates);
-    Ok(Found { candidates, not_compared, passed_over })
+    Ok(Found { candidates, passed_over })
 }
 
 fn look_up(index: &Index, view: &View<'_>, space: Space, hash: u64, out: &mut Vec<Posting>) -> Result<()> {

@@ -20,6 +20,7 @@ use crate::error::{ErrorKind, Result};
 use crate::index::Index;
 use crate::prepare::Prepared;
 use crate::record::{Entry, Record};
+use crate::settings::Texts;
 use evidence::Evidence;
 pub use passages::SharedPassage;
 pub(crate) use reader::{InPlaceOfText, Reader};
@@ -189,6 +190,16 @@ impl Index {
     /// What a document repeats of this index.
     pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
         let view = self.store.view();
+        if self.settings.texts == Texts::LeftOut {
+            let needing = [
+                (options.weighting.is_some(), "weighing shingles"),
+                (options.ignore_quotations, "leaving quotations out"),
+                (options.ignore_references, "leaving lists of references out"),
+            ];
+            if let Some((_, wanted)) = needing.into_iter().find(|(asked, _)| *asked) {
+                return Err(ErrorKind::NoTexts { wanted }.into());
+            }
+        }
         let evidence = Evidence::new(self, options)?;
         let mut prepared = Prepared::default();
         let places = self.preparation.prepare_with_places(query.text, &mut prepared);
@@ -207,13 +218,17 @@ impl Index {
             matches: vec![],
             further: 0,
             compared: 0,
-            not_compared: found.not_compared,
+            not_compared: 0,
             passed_over: found.passed_over,
         };
         for candidate in &found.candidates {
             // A document that was removed has postings until the index is compacted.
             let Some(record) = self.record(&view, candidate.document)? else { continue };
             if self.is_excluded(&record, query, options)? {
+                continue;
+            }
+            if answer.compared == options.candidates {
+                answer.not_compared += 1;
                 continue;
             }
             answer.compared += 1;
@@ -240,7 +255,10 @@ impl Index {
         let entry = self.entry(record)?;
         let same = |field: &String| {
             let ours = query.metadata.and_then(|metadata| metadata.get(field));
-            ours.is_some_and(|value| !value.is_null() && entry.metadata.get(field) == Some(value))
+            // A number that was typed is a text, and the same all the same.
+            let form = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let theirs = entry.metadata.get(field).map(form);
+            ours.is_some_and(|value| !value.is_null() && theirs == Some(form(value)))
         };
         let outside = |window: &DateWindow| !window.holds(&entry);
         Ok(options.exclude.iter().any(same) || options.window.as_ref().is_some_and(outside))
@@ -278,7 +296,7 @@ impl Index {
         if overlap.shared > 0 {
             let passages = passages::shared(&asked.shingles, &asked.places, &other, units);
             found.longest = passages.iter().map(|passage| passage.units).max().unwrap_or(0);
-            found.shared_units = passages.iter().map(|passage| passage.units).sum();
+            found.shared_units = passages::covered(&asked.shingles, &other, units);
             found.passages = passages;
         }
         let passage = options.passage.unwrap_or(self.settings.passage).max(self.settings.passage);

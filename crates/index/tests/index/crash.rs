@@ -249,6 +249,7 @@ fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
     assert_eq!(index.check(&Unwatched).unwrap().findings, []);
     assert_eq!(index.statistics().unwrap().documents, 49);
     assert!(index.get("d7").unwrap().is_none());
+    assert_eq!(index.frequencies().unwrap().documents(), 49);
     index.add(&documents[7..8], 0, 1).unwrap();
     assert_eq!(index.check(&Unwatched).unwrap().findings, []);
 }

@@ -90,6 +90,56 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
 }
 
 #[test]
+fn documents_that_are_gone_take_nobody_s_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let same = text(1, 100);
+    for time in 0..30 {
+        index.add(&[document("again", &format!("{same} {time}"))], time, 1).unwrap();
+    }
+    let options = Options { candidates: 3, ..Options::default() };
+    let answer = index.query(&Query::new(&same), &options).unwrap();
+    assert_eq!((answer.matches.len(), answer.compared, answer.not_compared), (1, 1, 0));
+}
+
+#[test]
+fn without_texts_passages_are_certain_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { texts: Texts::LeftOut, ..Settings::default() };
+    let index = Index::create(&folder.path().join("index"), &settings).unwrap();
+    let shared = text(1, 40);
+    index.add(&[document("a", &format!("{} {shared} {}", text(2, 400), text(3, 400)))], 0, 1).unwrap();
+    let asked = format!("{} {shared} {}", text(4, 300), text(5, 300));
+    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let found = &answer.matches[0];
+    assert!(found.reasons.passage && !found.reasons.containment);
+    assert!((40..50).contains(&found.longest) && (40..50).contains(&found.shared_units), "{found:?}");
+    assert!(asked[found.passages[0].query.clone()].contains(&shared) && found.passages[0].document.is_none());
+    let options = Options { ignore_quotations: true, ..Options::default() };
+    assert!(index.query(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
+}
+
+#[test]
+fn short_documents_share_as_many_tokens_as_they_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.add(&[document("a", "two words")], 0, 1).unwrap();
+    let answer =
+        index.query(&Query::new("Two words!"), &Options { passages: 0, ..Options::default() }).unwrap();
+    assert_eq!((answer.matches[0].similarity, answer.matches[0].longest), (1.0, 2));
+    assert!(answer.matches[0].passages.is_empty());
+}
+
+#[test]
+fn bags_have_no_passages() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = "nfkc+casefold / words:5,bag / minhash:128 / seed:1".parse().unwrap();
+    let error =
+        Index::create(&folder.path().join("index"), &Settings { spec, ..Settings::default() }).unwrap_err();
+    assert!(error.to_string().contains("without `,bag`"), "{error}");
+}
+
+#[test]
 fn documents_without_words_are_found_by_their_text_alone() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());

@@ -31,7 +31,9 @@ pub struct Checked {
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
-    let reading = settings::reading(&args.reading, &mut problems);
+    let mut reading = settings::reading(&args.reading, &mut problems);
+    // Records bring the fields with them by which documents are passed over.
+    reading.value_fields = settings::fields("--exclude", &args.matching.exclude.join(","), &mut problems);
     let mut options = match_options(&args.matching, &mut problems);
     let metadata = given_metadata(&args.matching.set, &mut problems);
     problems.finish()?;
@@ -39,6 +41,12 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = Progress::new(printer);
     options.ignore_text = forms(&args.matching.ignore_text, &reading, &progress)?;
     let index = Index::open(Path::new(&args.index))?;
+    let certain = index.settings().passage;
+    if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
+        printer.warning(&format!(
+            "`--passage {passage}`: the index is certain to find passages of {certain} tokens, and that is what is told",
+        ));
+    }
     // A report that cannot be written is told before the work begins.
     let report = match &args.report {
         None => None,
@@ -49,7 +57,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut found = false;
     let mut lines = documents::Lines::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
-        let read = documents::read(&corpus, &chunk, &[], &mut scratch)?;
+        let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
         rejects.extend(read.rejects);
         let before = lines.before(chunk.source(), read.lines);
         for (source, line, mut document) in read.documents {
@@ -62,7 +70,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             document.metadata.extend(metadata.clone());
             let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };
             let answer = index.query(&query, &options)?;
-            found |= !answer.matches.is_empty();
+            found |= answer.matches.len() + answer.further > 0;
             let matched = matched(&index, &answer)?;
             let one = Checked { document, answer, matched };
             match args.format {
@@ -127,8 +135,8 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
             Some("off") => Some(usize::MAX),
             Some(tokens) => Some(problems.number("--passage", tokens, "a whole number or `off`")),
         },
-        top: problems.number("--top", &args.top, "a whole number"),
-        candidates: problems.number("--candidates", &args.candidates, "a whole number"),
+        top: settings::count(problems, "--top", &args.top),
+        candidates: settings::count(problems, "--candidates", &args.candidates),
         max_df: args
             .max_df
             .as_deref()
@@ -136,7 +144,7 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
         ignore_quotations: args.ignore_quotations,
         ignore_references: args.ignore_references,
         exclude: args.exclude.clone(),
-        window: (window != DateWindow::default()).then_some(window),
+        window: (window.since.is_some() || window.until.is_some()).then_some(window),
         weighting: args
             .weight
             .as_deref()
@@ -163,7 +171,8 @@ fn forms(paths: &[String], options: &ReadOptions, progress: &Progress) -> Result
     if paths.is_empty() {
         return Ok(vec![]);
     }
-    let options = ReadOptions { format: InputFormat::Only(Format::Document), ..options.clone() };
+    let format = InputFormat::Only(Format::Document);
+    let options = ReadOptions { format, value_fields: vec![], ..options.clone() };
     let corpus = super::open(paths, &options, progress)?;
     let mut texts = vec![];
     for chunk in corpus.chunks(u64::MAX) {

@@ -33,11 +33,13 @@ pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> Stri
     }
     let _ = write!(
         out,
-        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other, or both share a passage of {} or \
-         more. Similarities and shares are exact, on shingles of <code>{}</code>.</p>\n</footer>\n</main>\n</body>\n</html>\n",
+        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>.</p>\n</footer>\n</main>\n</body>\n</html>\n",
         options.threshold,
         (100.0 * options.containment * 10.0).round() / 10.0,
-        counted(options.passage.unwrap_or(settings.passage).max(settings.passage) as u64, "token"),
+        match options.passage.unwrap_or(settings.passage).max(settings.passage) {
+            usize::MAX => String::new(),
+            tokens => format!(", or both share a passage of {} or more", counted(tokens as u64, "token")),
+        },
         escaped(&settings.spec.to_string()),
     );
     out
@@ -85,7 +87,9 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         counted(answer.units as u64, "token"),
     );
     if answer.matches.is_empty() {
-        out.push_str("<p>Nothing like it is in the archive.</p>\n</section>\n");
+        out.push_str("<p>Nothing like it was found in the archive.</p>\n");
+        left_out(one, out);
+        out.push_str("</section>\n");
         return;
     }
     out.push_str("<table>\n<thead><tr><th scope=\"col\">in the archive</th><th scope=\"col\">similarity</th><th scope=\"col\">of this, there</th><th scope=\"col\">of that, here</th><th scope=\"col\">longest passage</th><th scope=\"col\" class=\"why\">why</th></tr></thead>\n<tbody>\n");
@@ -102,19 +106,25 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         );
     }
     out.push_str("</tbody>\n</table>\n");
-    for (count, what) in [
-        (answer.further, "further matches are not shown"),
-        (answer.not_compared, "further candidates were not compared"),
-    ] {
-        if count > 0 {
-            let _ = writeln!(out, "<p class=\"facts\">{} {what}.</p>", grouped(count as u64));
-        }
-    }
+    left_out(one, out);
     for (at, found) in answer.matches.iter().enumerate() {
         let other = one.matched.iter().find(|document| document.entry.id == found.entry.id);
         one_match(&format!("d{number}m{at}"), one, found, other, out);
     }
     out.push_str("</section>\n");
+}
+
+/// What is not shown, or was not looked at.
+fn left_out(one: &Checked, out: &mut String) {
+    for (count, what) in [
+        (one.answer.further, "further matches are not shown"),
+        (one.answer.not_compared, "further candidates were not compared"),
+        (one.answer.passed_over, "fingerprints of too many documents were not looked for"),
+    ] {
+        if count > 0 {
+            let _ = writeln!(out, "<p class=\"facts\">{} {what}.</p>", grouped(count as u64));
+        }
+    }
 }
 
 fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document>, out: &mut String) {

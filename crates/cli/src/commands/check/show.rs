@@ -58,6 +58,13 @@ pub fn text(checked: &Checked) -> Result<(), Failure> {
             counted(answer.not_compared as u64, "further candidate"),
         );
     }
+    if answer.passed_over > 0 {
+        let _ = writeln!(
+            out,
+            "  {} of more documents than `--max-df` allows were not looked for",
+            counted(answer.passed_over as u64, "fingerprint"),
+        );
+    }
     for found in &answer.matches {
         one_match(checked, found, &mut out);
     }
@@ -122,6 +129,7 @@ pub fn jsonl(checked: &Checked, settings: &Settings) -> Result<(), Failure> {
         "further": answer.further,
         "compared": answer.compared,
         "not_compared": answer.not_compared,
+        "passed_over": answer.passed_over,
         "spec": settings.spec.to_string(),
     });
     writeln!(std::io::stdout().lock(), "{}", visible_json(&line.to_string()))?;

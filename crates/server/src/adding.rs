@@ -103,6 +103,7 @@ impl State {
             if there { told.replaced.push(document.id) } else { told.added.push(document.id) }
         }
         self.told(self.index.commit(batch))?;
+        self.upkeep.changed();
         self.metrics.added.inc_by((told.added.len() + told.replaced.len()) as u64);
         Ok(told)
     }

@@ -20,6 +20,7 @@ use crate::auth::Right;
 use crate::problem::{Kind, Problem};
 use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
 use crate::state::Shared;
+use crate::upkeep::Upkeep;
 
 /// Where the API is.
 const API: &str = "/api/v1";
@@ -135,6 +136,9 @@ async fn observe(
     state.metrics.in_flight.inc();
     let mut response = next.run(request).await;
     state.metrics.in_flight.dec();
+    if !method.is_safe() {
+        Upkeep::look_after(&state);
+    }
     let (status, time) = (response.status().as_u16(), begun.elapsed());
     // Methods are free text to whoever invents some; counts by them must not be.
     let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE].contains(&method);

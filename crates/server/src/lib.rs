@@ -18,6 +18,7 @@ mod problem;
 mod routes;
 mod shutdown;
 mod state;
+mod upkeep;
 mod uploads;
 mod wire;
 

@@ -43,6 +43,8 @@ pub struct Limits {
     pub grace: Duration,
     /// The time that one file of a request may take to be read. Default: 20 seconds.
     pub file_time: Duration,
+    /// Changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
+    pub unmerged_changes: u64,
 }
 
 impl Default for Limits {
@@ -57,6 +59,7 @@ impl Default for Limits {
             jobs: 16,
             grace: Duration::from_secs(30),
             file_time: Duration::from_secs(20),
+            unmerged_changes: 1 << 12,
         }
     }
 }

@@ -47,6 +47,7 @@ pub(crate) struct Metrics {
     pub(crate) in_flight: Gauge,
     pub(crate) added: Counter,
     pub(crate) failures: Counter,
+    pub(crate) merged: Counter,
     documents: Gauge,
     disk: Gauge<i64>,
     under_way: Gauge,
@@ -65,7 +66,7 @@ impl Metrics {
         let (refused, jobs) = (Family::default(), Family::default());
         let [in_flight, documents, under_way] = [(); 3].map(|()| Gauge::default());
         let disk = Gauge::default();
-        let [added, failures] = [(); 2].map(|()| Counter::<u64, AtomicU64>::default());
+        let [added, failures, merged] = [(); 3].map(|()| Counter::<u64, AtomicU64>::default());
         registry.register("requests", "Requests by route, method and status", requests.clone());
         registry.register("request_seconds", "Time of requests by route", seconds.clone());
         registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
@@ -74,6 +75,7 @@ impl Metrics {
         registry.register("jobs_ended", "Jobs that ended, by kind and result", jobs.clone());
         registry.register("jobs_under_way", "Jobs that run or wait", under_way.clone());
         registry.register("archive_failures", "Failures of the archive itself", failures.clone());
+        registry.register("archive_merges", "Times that changes were merged", merged.clone());
         registry.register("documents", "Documents of the archive", documents.clone());
         registry.register("disk_bytes", "Bytes of the archive on disk", disk.clone());
         Self {
@@ -85,6 +87,7 @@ impl Metrics {
             in_flight,
             added,
             failures,
+            merged,
             documents,
             disk,
             under_way,

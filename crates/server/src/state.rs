@@ -15,6 +15,7 @@ use crate::metrics::Metrics;
 use crate::overview::Overview;
 use crate::problem::{Kind, Problem};
 use crate::shutdown::End;
+use crate::upkeep::Upkeep;
 
 /// Takes note of what happens, for those who read the log.
 pub type Log = Box<dyn Fn(&Value) + Send + Sync>;
@@ -29,6 +30,7 @@ pub(crate) struct State {
     pub(crate) overview: Overview,
     pub(crate) metrics: Metrics,
     pub(crate) end: End,
+    pub(crate) upkeep: Upkeep,
     log: Log,
     /// Held by whoever changes the archive, so that what it said of an id still holds when the change is made.
     changing: Mutex<()>,
@@ -56,6 +58,7 @@ impl State {
             overview: Overview::default(),
             metrics: Metrics::new(),
             end: End::new(),
+            upkeep: Upkeep::default(),
             limits,
             log,
             changing: Mutex::new(()),

@@ -79,6 +79,7 @@ pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response
             let _changing = state.changing();
             let document = state.document(&id)?;
             state.told(state.index.remove(&[&id]))?;
+            state.upkeep.changed();
             sent(StatusCode::OK, &WholeDocument::from(document))
         })
         .await

@@ -1,5 +1,7 @@
 //! Jobs: many documents, and clusters.
 
+use std::time::{Duration, Instant};
+
 use axum::http::StatusCode;
 use minwise_index::Settings;
 use minwise_server::Limits;
@@ -30,6 +32,29 @@ fn many_documents_become_a_job() {
         assert_eq!(job["result"]["added"].as_array().unwrap().len(), 1199);
         assert_eq!(job["result"]["rejected"][0]["name"], "..");
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 1199);
+    });
+}
+
+#[test]
+fn many_changes_are_merged() {
+    wait(async {
+        let archive = Archive::with(Limits { unmerged_changes: 30, ..wide() }, None, &Settings::default());
+        let put = async |number: usize| {
+            let path = format!("/api/v1/documents/d{}", number % 10);
+            archive.ask("PUT", &path, &json!({"text": text(number as u64, 40)})).await
+        };
+        let merges = async || archive.get("/metrics").await.text().contains("minwise_archive_merges_total 1");
+        for number in 0..30 {
+            assert!(!merges().await);
+            assert!(put(number).await.status.is_success());
+        }
+        let begun = Instant::now();
+        while !merges().await {
+            assert!(begun.elapsed() < Duration::from_mins(1));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let checked = archive.post("/api/v1/check", &json!({"text": text(25, 40)})).await.json();
+        assert_eq!(checked["matches"][0]["id"], "d5");
     });
 }
 

@@ -199,7 +199,11 @@ pub fn threads(text: Option<&str>, problems: &mut Problems) -> usize {
 
 /// Threads, and rejected records that are put up with.
 pub fn limits(args: &RunArgs, problems: &mut Problems) -> (usize, Option<u64>) {
-    let threads = threads(args.threads.as_deref(), problems);
+    let mut threads = threads(args.threads.as_deref(), problems);
+    if args.threads.is_none() {
+        // What is wrong with the memory is told by whoever asks for it.
+        threads = threads.min(memory(args, &mut Problems::default()).most_threads());
+    }
     let max_rejects = args.max_rejects.as_ref();
     (threads, max_rejects.map(|number| problems.number("--max-rejects", number, WHOLE)))
 }

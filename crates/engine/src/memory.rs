@@ -58,6 +58,14 @@ impl Memory {
         self.bytes
     }
 
+    /// The most threads that a run can have in it, and at least one.
+    #[must_use]
+    pub fn most_threads(self) -> usize {
+        // The inverse of `least`, with room for some documents.
+        let left = (self.bytes / 9 * 8).saturating_sub(PROGRAM_BYTES + MIB);
+        (left / THREAD_BYTES).max(1) as usize
+    }
+
     /// What is left for what grows with the corpus.
     pub(crate) fn room(self, threads: usize, documents: usize) -> Room {
         let taken = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
@@ -193,6 +201,19 @@ fn control_group_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_threads_as_fit() {
+        for mib in [128, 160, 512, 1000, 4096, 100_000] {
+            let memory = Memory::new(mib * MIB).unwrap();
+            let threads = memory.most_threads();
+            assert!(Memory::least(threads, 1000).bytes <= memory.bytes, "{threads} threads in {mib} MiB");
+            assert!(
+                Memory::least(threads + 1, 100_000).bytes > memory.bytes,
+                "{threads} threads in {mib} MiB"
+            );
+        }
+    }
 
     #[test]
     fn amounts_are_shown_in_the_largest_unit_that_is_exact() {

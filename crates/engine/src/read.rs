@@ -189,6 +189,7 @@ impl<'a> Desk<'a> {
             self.progress = about.after;
             self.segments += 1;
         }
+        self.check_rejects()?;
         self.check_size()
     }
 

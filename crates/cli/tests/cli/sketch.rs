@@ -174,7 +174,7 @@ fn outputs_are_not_overwritten_or_compressed() {
     --- stderr
     minwise: cannot write `in.zst`: a sketch file is read in place and cannot be compressed
 
-    hint: take a name that does not end in `.gz` or `.zst`
+    hint: take a name that does not end in `.gz`, `.zst`, `.bz2` or `.xz`
     ");
     insta::assert_snapshot!(desk.run("sketch in.jsonl -o -"), @"
     exit 2

@@ -187,13 +187,6 @@ pub struct Report {
 }
 
 #[derive(Serialize)]
-struct ClusterLine<'a> {
-    cluster: &'a str,
-    size: usize,
-    members: Vec<MemberOfCluster>,
-}
-
-#[derive(Serialize)]
 pub(crate) struct MemberOfCluster {
     pub id: String,
     pub similarity: f64,
@@ -317,6 +310,7 @@ fn write_reordered(
     Ok(())
 }
 
+/// Members one by one: a cluster may have as many as there are documents.
 fn write_clusters(
     corpus: &Corpus,
     reading: &Reading,
@@ -324,14 +318,18 @@ fn write_clusters(
     out: &mut Output,
 ) -> Result<(), Error> {
     for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
-        let mut members = Vec::with_capacity(cluster.len());
-        for removed in cluster {
-            let id = reading.documents.id(removed.document, corpus)?.into_owned();
-            members.push(MemberOfCluster { id, similarity: removed.similarity });
-        }
         let keeper = reading.documents.id(cluster[0].of, corpus)?;
-        let line = ClusterLine { cluster: &keeper, size: cluster.len() + 1, members };
-        write_json_line(&line, out)?;
+        let size = cluster.len() + 1;
+        out.write_bytes(
+            format!("{{\"cluster\":{},\"size\":{size},\"members\":[", json(&*keeper)).as_bytes(),
+        )?;
+        for (at, removed) in cluster.iter().enumerate() {
+            let id = reading.documents.id(removed.document, corpus)?.into_owned();
+            let member = json(&MemberOfCluster { id, similarity: removed.similarity });
+            out.write_bytes(if at == 0 { b"" } else { b"," })?;
+            out.write_bytes(member.as_bytes())?;
+        }
+        out.write_bytes(b"]}\n")?;
     }
     Ok(())
 }
@@ -345,9 +343,12 @@ fn write_rejects(corpus: &Corpus, rejects: &Rejects, out: &mut Output) -> Result
 }
 
 pub(crate) fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {
-    let mut line =
-        serde_json::to_vec(value).expect("strings and finite numbers can always be written as JSON");
-    line.push(b'\n');
-    out.write_bytes(&line)?;
+    let mut line = json(value);
+    line.push('\n');
+    out.write_bytes(line.as_bytes())?;
     Ok(())
+}
+
+fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("strings and finite numbers can always be written as JSON")
 }

@@ -35,12 +35,12 @@ impl Writer {
             }
             .into());
         }
-        if path.extension().is_some_and(|end| end == "gz" || end == "zst") {
+        if path.extension().is_some_and(|end| ["gz", "zst", "bz2", "xz"].iter().any(|name| end == *name)) {
             return Err(ErrorKind::File {
                 path: path.display().to_string(),
                 action: "write",
                 reason: format!("a {} is read in place and cannot be compressed", kind.name),
-                hint: Some("take a name that does not end in `.gz` or `.zst`".to_owned()),
+                hint: Some("take a name that does not end in `.gz`, `.zst`, `.bz2` or `.xz`".to_owned()),
             }
             .into());
         }

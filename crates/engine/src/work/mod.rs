@@ -115,7 +115,8 @@ impl Work {
         // The list of outputs goes last: as long as it is there, whoever is ended here can be taken up again and find that
         // the outputs in place are its own.
         let last = [Piece::Manifest.name(), LOCK.to_owned(), Piece::Finishing.name()];
-        for name in entries(folder)?.iter().filter(|name| is_piece(name) && !last.contains(name)) {
+        // The newest first: a piece is never there without those before it.
+        for name in entries(folder)?.iter().rev().filter(|name| is_piece(name) && !last.contains(name)) {
             remove(name)?;
         }
         for name in last.iter().filter(|name| folder.join(name).exists()) {

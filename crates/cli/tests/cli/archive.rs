@@ -126,6 +126,11 @@ fn what_is_no_evidence_is_left_out() {
     assert_eq!(check("--exclude applicant --set applicant=Ada"), Some(0));
     assert_eq!(check("--exclude applicant --set applicant=Eve"), Some(1));
     assert_eq!(check("--until 2020"), Some(0));
+    let line = |applicant: &str| format!("{{\"text\":\"{form} and more\",\"applicant\":\"{applicant}\"}}\n");
+    for (applicant, code) in [("Ada", 0), ("Eve", 1)] {
+        desk.write("new.jsonl", line(applicant));
+        desk.run("check new.jsonl --index archive --exclude applicant").exit(code);
+    }
     let listed = desk.run("index list archive --search ada --format jsonl").exit(0);
     let listed: Value = serde_json::from_str(listed.lines()[0]).unwrap();
     assert_eq!((&listed["title"], &listed["metadata"]["applicant"]), (&"A study".into(), &"Ada".into()));
@@ -177,7 +182,7 @@ fn documents_are_replaced_and_removed() {
     insta::assert_snapshot!(desk.run("index check archive"), @"
     exit 0
     --- stderr
-    checked     3 documents, 150 rows; everything is as it was written
+    checked     3 documents, 171 rows; everything is as it was written
     ");
 }
 

@@ -6,7 +6,7 @@ mod show;
 use std::path::Path;
 
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_corpus::{Format, InputFormat, Output, ReadOptions, Scratch};
+use minwise_corpus::{Format, InputFormat, Layout, Output, ReadOptions, Scratch};
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query};
 use serde_json::{Map, Value};
 
@@ -32,8 +32,7 @@ pub struct Checked {
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
-    // Records bring the fields with them by which documents are passed over.
-    reading.value_fields = settings::fields("--exclude", &args.matching.exclude.join(","), &mut problems);
+    let fields = settings::fields("--exclude", &args.matching.exclude.join(","), &mut problems);
     let mut options = match_options(&args.matching, &mut problems);
     let metadata = given_metadata(&args.matching.set, &mut problems);
     problems.finish()?;
@@ -52,7 +51,13 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         None => None,
         Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
     };
-    let corpus = super::open(&args.inputs, &reading, &progress)?;
+    let mut corpus = super::open(&args.inputs, &reading, &progress)?;
+    let twice = !args.inputs.iter().any(|input| input == "-");
+    if corpus.layout() == Layout::Records && !fields.is_empty() && twice {
+        // Records bring the fields with them by which documents are passed over; files that are documents have none.
+        reading.value_fields = fields;
+        corpus = super::open(&args.inputs, &reading, &progress)?;
+    }
     let (mut scratch, mut checked, mut rejects) = (Scratch::new(), vec![], vec![]);
     let mut found = false;
     let mut lines = documents::Lines::default();

@@ -12,8 +12,8 @@ use minwise_index::{Index, NewDocument, Settings, Unwatched};
 
 use crate::support::{document, text};
 
-/// How often the process is killed.
-const KILLS: u64 = 200;
+/// How often the process is killed, unless `MINWISE_KILLS` says otherwise: 200 take minutes.
+const KILLS: u64 = 25;
 /// The first step of the process that is to be killed, and the folder of its index.
 const CHILD: &str = "MINWISE_INDEX_TEST_CHILD";
 
@@ -83,7 +83,8 @@ fn every_acknowledged_document_survives() {
     let mut random = SplitMix64::new(7);
     let (mut model, mut next) = (BTreeMap::new(), 0u64);
     let mut in_flight = 0;
-    for kill in 0..KILLS {
+    let kills = std::env::var("MINWISE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
+    for kill in 0..kills {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["crash::child", "--exact", "--nocapture"])
             .env(CHILD, format!("{next} {}", path.display()))
@@ -129,7 +130,7 @@ fn every_acknowledged_document_survives() {
             index.compact(&Unwatched).unwrap();
         }
     }
-    assert!(next > KILLS / 2, "{next} steps");
+    assert!(next > kills / 2, "{next} steps");
     assert!(in_flight > 0, "no kill came while something was written");
 }
 

@@ -12,7 +12,7 @@
 //! let answer = index.query(&query, &Options::default())?;
 //! let found = &answer.matches[0];
 //! assert_eq!(found.entry.id, "2019-17");
-//! assert!(found.similarity > 0.8);
+//! assert_eq!(found.similarity, 12.0 / 15.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Indexes as lines of JSON, and indexes made of others.
 //!
-//! The first line has the settings, every other one a document: its text, or what is kept in its place. An index can be
-//! made again from them by any version, so they are what outlives a format.
+//! The first line has the settings, every other one a document: its text, or what is kept in its place. They are
+//! text that people and programs can read, so they outlive the format of the store.
 
 use std::io::{BufRead, Write};
 

@@ -27,6 +27,8 @@ const BUCKETS: usize = 20;
 const WAIT: Duration = Duration::from_secs(2);
 /// How many times as long as it takes to look it is good for, however often the archive changes.
 const REST: u32 = 20;
+/// A look that takes less than this is taken again after every change: whoever added documents sees them.
+const QUICK: Duration = Duration::from_millis(100);
 
 /// Pairs of a range of similarities.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -86,7 +88,7 @@ impl Overview {
         let mut looking = {
             let mut looks = state.overview.looks();
             if let Some((at, when, took, seen)) = &looks.last
-                && (*at == changes || when.elapsed() < *took * REST)
+                && (*at == changes || rests(*took, when.elapsed()))
             {
                 return Some(Arc::clone(seen));
             }
@@ -96,6 +98,11 @@ impl Overview {
         let _ = tokio::time::timeout(WAIT, looking.changed()).await;
         state.overview.last()
     }
+}
+
+/// Whether a look that took this long is good for a changed archive, this long after it.
+fn rests(took: Duration, since: Duration) -> bool {
+    took > QUICK && since < took * REST
 }
 
 /// Begins to look.
@@ -155,4 +162,17 @@ fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Simila
         }
     }
     Ok(Similarities { buckets, documents_sampled: drawn.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_looks_rest() {
+        let seconds = Duration::from_secs;
+        assert!(!rests(Duration::from_millis(99), Duration::ZERO), "whoever adds to a small archive sees it");
+        assert!(rests(seconds(3), seconds(59)), "a large one is not looked at all the time");
+        assert!(!rests(seconds(3), seconds(60)), "but is again");
+    }
 }

@@ -142,9 +142,9 @@ fn bodies_that_cannot_be_read_are_told_so() {
 #[test]
 fn the_archive_is_told_in_numbers() {
     wait(async {
-        let archive = Archive::new();
-        let empty = archive.get("/api/v1/stats").await.json();
+        let empty = Archive::new().get("/api/v1/stats").await.json();
         assert_eq!(empty["similarities"]["documents_sampled"], 0);
+        let archive = Archive::new();
         // Two that are equal, one that is half of them, one that is alone.
         let (whole, half, alone) = (text(1, 200), text(1, 100), text(2, 200));
         archive.add(&[("a", &whole), ("b", &whole), ("half", &half), ("alone", &alone)]).await;

@@ -37,6 +37,7 @@
  * @property {Match[]} matches
  * @property {number} candidates
  * @property {number} not_looked_at
+ * @property {number} recall_at_threshold
  * @property {number} elapsed_ms
  * @property {string} spec
  */

@@ -76,6 +76,7 @@ export class FakeArchive {
       matches,
       candidates: matches.length,
       not_looked_at: 0,
+      recall_at_threshold: 0.996,
       elapsed_ms: performance.now() - begin,
       spec: SPEC,
     };

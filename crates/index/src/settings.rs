@@ -1,6 +1,6 @@
 //! What an index was made with. It is decided once, when the index is made, and read from it ever after.
 
-use minwise::candidate::{Banding, Winnow};
+use minwise::candidate::{Banding, Curve, Winnow};
 use minwise::shingle::Repeats;
 use minwise::sketch::Bits;
 use minwise::{ErrorKind as CoreErrorKind, Spec};
@@ -65,6 +65,12 @@ impl Settings {
             return Err(mismatch("weights", "", &self.spec.weights.to_string()));
         }
         Ok(())
+    }
+
+    /// The probability with which bands find a document of exactly this similarity. One that shares a passage is found in
+    /// any case, so that this is the least.
+    pub fn probability(&self, similarity: f64) -> Result<f64> {
+        Ok(Curve::from(self.banding()?).probability(similarity))
     }
 
     pub(crate) fn banding(&self) -> Result<Banding> {

@@ -72,12 +72,16 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
       2021-01.txt: contained, shared passage
         similarity 0.2045 exact; 37.5 % of it is there, 31.0 % of that is here; longest passage 40 tokens
         40 tokens: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
+    --- stderr
+    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always
     ");
     desk.write("own.txt", prose(77, 100));
     insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"
     exit 0
     --- stdout
     own.txt: nothing like it is in the archive
+    --- stderr
+    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always
     ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
     assert!(from_stdin.text().contains("similarity 1.0000 exact"), "{from_stdin}");

@@ -25,6 +25,7 @@ mod memory;
 mod outputs;
 mod pairs;
 mod plan;
+mod promises;
 mod report;
 mod serve;
 mod sketch;

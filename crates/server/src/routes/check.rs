@@ -148,6 +148,8 @@ pub(crate) struct Answered {
     candidates: usize,
     /// Candidates that a limit left out.
     not_looked_at: usize,
+    /// The least probability with which a document exactly at the threshold is found.
+    recall_at_threshold: f64,
     elapsed_ms: f64,
     spec: String,
 }
@@ -233,6 +235,7 @@ impl State {
             matches: matches.into_iter().map(MatchSent::from).collect(),
             candidates: compared,
             not_looked_at: not_compared,
+            recall_at_threshold: self.told(self.index.settings().probability(meant.threshold))?,
             elapsed_ms: begun.elapsed().as_secs_f64() * 1e3,
             spec: self.index.settings().spec.to_string(),
         })

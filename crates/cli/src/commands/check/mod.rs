@@ -7,7 +7,7 @@ use std::path::Path;
 
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{Format, InputFormat, Layout, Output, ReadOptions, Scratch};
-use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query};
+use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
 use serde_json::{Map, Value};
 
 use super::documents::{self, CHUNK_BYTES};
@@ -15,7 +15,7 @@ use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
-use crate::printer::{Failure, Printer};
+use crate::printer::{Failure, Printer, counted};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -51,6 +51,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         None => None,
         Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
     };
+    let recall = index.settings().probability(options.threshold)?;
+    printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
     let mut corpus = super::open(&args.inputs, &reading, &progress)?;
     let twice = !args.inputs.iter().any(|input| input == "-");
     if corpus.layout() == Layout::Records && !fields.is_empty() && twice {
@@ -80,7 +82,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             let one = Checked { document, answer, matched };
             match args.format {
                 ListFormat::Text => show::text(&one)?,
-                ListFormat::Jsonl => show::jsonl(&one, index.settings())?,
+                ListFormat::Jsonl => show::jsonl(&one, index.settings(), recall)?,
             }
             if report.is_some() {
                 checked.push(one);
@@ -88,7 +90,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         }
     }
     if let Some(mut report) = report {
-        let page = page::page(&checked, index.settings(), &options);
+        let page = page::page(&checked, index.settings(), &options, recall);
         std::io::Write::write_all(&mut report, page.as_bytes())?;
         report.finish()?;
     }
@@ -102,6 +104,15 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         (true, true) => Exit::Finding,
         (true, false) => Exit::Done,
     })
+}
+
+/// What a check may miss, and what it does not, in words.
+fn found_for_certain(options: &Options, settings: &Settings, recall: f64) -> String {
+    format!(
+        "a document of similarity {} with a probability of {recall:.4} or more, one that shares {} in a row always",
+        options.threshold,
+        counted(settings.passage as u64, "token"),
+    )
 }
 
 fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {

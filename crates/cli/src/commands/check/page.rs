@@ -16,7 +16,7 @@ const AROUND: usize = 160;
 const LONG: usize = 6000;
 
 /// The page of documents that were checked.
-pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> String {
+pub fn page(checked: &[Checked], settings: &Settings, options: &Options, recall: f64) -> String {
     let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
@@ -33,7 +33,7 @@ pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> Stri
     }
     let _ = write!(
         out,
-        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>.</p>\n</footer>\n</main>\n</body>\n</html>\n",
+        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>. Found is {}.</p>\n</footer>\n</main>\n</body>\n</html>\n",
         options.threshold,
         (100.0 * options.containment * 10.0).round() / 10.0,
         match options.passage.unwrap_or(settings.passage).max(settings.passage) {
@@ -41,6 +41,7 @@ pub fn page(checked: &[Checked], settings: &Settings, options: &Options) -> Stri
             tokens => format!(", or both share a passage of {} or more", counted(tokens as u64, "token")),
         },
         escaped(&settings.spec.to_string()),
+        escaped(&super::found_for_certain(options, settings, recall)),
     );
     out
 }

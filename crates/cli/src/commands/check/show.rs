@@ -118,7 +118,7 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
     }
 }
 
-pub fn jsonl(checked: &Checked, settings: &Settings) -> Result<(), Failure> {
+pub fn jsonl(checked: &Checked, settings: &Settings, recall: f64) -> Result<(), Failure> {
     let answer = &checked.answer;
     let line = json!({
         "id": checked.document.id,
@@ -130,6 +130,7 @@ pub fn jsonl(checked: &Checked, settings: &Settings) -> Result<(), Failure> {
         "compared": answer.compared,
         "not_compared": answer.not_compared,
         "passed_over": answer.passed_over,
+        "recall_at_threshold": recall,
         "spec": settings.spec.to_string(),
     });
     writeln!(std::io::stdout().lock(), "{}", visible_json(&line.to_string()))?;

@@ -164,6 +164,18 @@ fn delimited_records_pass_through_byte_for_byte() {
 }
 
 #[test]
+fn an_empty_file_first_takes_no_header_away() {
+    let desk = Desk::with("full.csv", format!("id,text\na,{}\n", prose(1, 20)));
+    desk.write("empty.csv", "");
+    desk.run("dedup empty.csv full.csv -o out.csv").exit(0);
+    assert_eq!(desk.text("out.csv"), desk.text("full.csv"));
+    desk.run("dedup empty.csv full.csv -o marked.csv --annotate").exit(0);
+    assert!(desk.text("marked.csv").starts_with("id,text,minwise\na,"), "{}", desk.text("marked.csv"));
+    desk.run("dedup empty.csv full.csv -o each/ --annotate").exit(0);
+    assert_eq!(desk.text("each/empty.csv"), "");
+}
+
+#[test]
 fn each_input_has_its_own_output() {
     let desk = Desk::with("data/a.jsonl", records(&[("a", &prose(1, 20)), ("b", &prose(2, 20))]));
     desk.write("data/deep/b.jsonl", records(&[("c", &prose(1, 20)), ("d", &prose(3, 20))]));

@@ -68,6 +68,34 @@ fn a_pattern_names_files() {
     assert_eq!(kept("data/{y1,x2}.jsonl"), ["x2.jsonl", "y1.jsonl"]);
 }
 
+/// A pattern that begins elsewhere names files as a folder does: by what follows.
+#[test]
+fn a_pattern_that_leads_elsewhere_has_outputs_inside_the_folder() {
+    let desk = Desk::with("data/deep/a.jsonl", record("a", &prose(1, 9)));
+    desk.write("texts/b.txt", prose(2, 9));
+    desk.write("here/nothing", "");
+    let root = desk.root().display();
+    desk.run(&format!("dedup {root}/data/**/*.jsonl -o {root}/out/")).exit(0);
+    assert_eq!(desk.ids("out/deep/a.jsonl"), ["a"]);
+    desk.run(&format!("dedup {root}/here/../texts/*.txt -o kept")).exit(0);
+    assert_eq!(desk.text("kept/b.txt"), prose(2, 9));
+}
+
+/// What Spark and others leave beside their data is no data.
+#[test]
+fn what_a_writer_left_beside_its_files_is_passed_over() {
+    let desk = Desk::with("data/part-0.jsonl", record("a", &prose(1, 9)));
+    for left in ["_SUCCESS", ".part-0.jsonl.crc", "deep/._metadata", "_logs/x.txt"] {
+        desk.write(&format!("data/{left}"), [0, 1, 2]);
+    }
+    desk.write("data/_more.jsonl", record("b", &prose(2, 9)));
+    let run = desk.run("dedup data -o -");
+    // A folder that begins like that is a folder like others.
+    assert!(run.err.contains("_logs/x.txt"), "{run}");
+    fs_err::remove_dir_all(desk.path("data/_logs")).unwrap();
+    assert_eq!(ids(desk.run("dedup data -o -").exit(0).text()), ["b", "a"]);
+}
+
 /// A file whose name looks like a pattern is that file.
 #[test]
 fn a_name_with_brackets_is_a_name_first() {

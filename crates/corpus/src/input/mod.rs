@@ -157,6 +157,18 @@ pub(crate) enum Given {
     Found,
 }
 
+/// Whether a path leads somewhere else than further down. What stands for a document in every output is also where its
+/// output goes in an output folder, so it must not lead out of it.
+fn leads_out(path: &Path) -> bool {
+    path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// Whether a file in a folder of records is what a writer left beside them, such as `_SUCCESS` or `.part-0.parquet.crc`.
+fn is_left_beside(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.starts_with(['.', '_']) && Format::of_name(file).is_none()
+}
+
 struct Resolver<'o> {
     options: &'o ReadOptions,
     watch: &'o dyn Watch,
@@ -180,10 +192,7 @@ impl Resolver<'_> {
             Ok(metadata) if metadata.is_dir() => self.folder(input, path),
             Ok(metadata) => {
                 let name = slashed(input);
-                // That is also where its output goes in an output folder, so it must not lead out of it.
-                let leads_out =
-                    path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
-                let id_start = if leads_out { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
+                let id_start = if leads_out(path) { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
                 self.file(name, id_start, path, Given::Named, metadata.is_file())
             }
             Err(_) if pattern::has_wildcard(input) => self.pattern(input),
@@ -195,7 +204,10 @@ impl Resolver<'_> {
     }
 
     fn folder(&mut self, input: &str, folder: &Path) -> Result<()> {
-        let found = walk::files_in(folder, None)?;
+        let mut found = walk::files_in(folder, None)?;
+        if found.iter().any(|file| Format::of_name(&file.name).is_some()) {
+            found.retain(|file| !is_left_beside(&file.name));
+        }
         if found.is_empty() {
             return Err(Error::new(ErrorKind::EmptyFolder { folder: input.to_owned() }));
         }
@@ -209,7 +221,8 @@ impl Resolver<'_> {
 
     fn pattern(&mut self, input: &str) -> Result<()> {
         let matches = pattern::expand(input)?;
-        self.found(&slashed(matches.prefix), 0, matches.folder, matches.files)
+        let id_start = if leads_out(matches.folder) { matches.prefix.len() } else { 0 };
+        self.found(&slashed(matches.prefix), id_start, matches.folder, matches.files)
     }
 
     fn found(&mut self, prefix: &str, id_start: usize, folder: &Path, files: Vec<Found>) -> Result<()> {
@@ -275,6 +288,11 @@ impl Resolver<'_> {
         metadata: &Metadata,
     ) -> Result<()> {
         let size_bytes = metadata.len();
+        if let (0, Some(compression)) = (size_bytes, Compression::of_name(&name)) {
+            // Every compressed stream has a header; what has none is what is left of a download that failed.
+            let (compression, message) = (compression.name(), "the file is empty".to_owned());
+            return Err(Error::new(ErrorKind::Damaged { name, compression, at: 0, message }));
+        }
         let look = |bytes: usize| {
             look(&file, 0, size_bytes, bytes).map_err(|error| Error::io("read", &*name, error))
         };

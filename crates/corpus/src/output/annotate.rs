@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::copy::header_of;
 use super::member::annotate_line;
 use super::{MEMBER, Output};
 use crate::corpus::{Corpus, Scratch};
@@ -15,7 +16,6 @@ use crate::csv::{push_quoted, without_line_end};
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::source::Source;
 use crate::table::{TableCompression, annotate_arrow, annotate_parquet};
 
 /// What was decided about a document.
@@ -62,12 +62,9 @@ pub fn annotate_records<'a>(
         }
         Format::Csv | Format::Tsv => {
             let delimiter = corpus.format().delimiter().unwrap_or(b',');
-            let mut header = vec![
-                0;
-                corpus.sources().get(sources.start as usize).map_or(0, Source::header_bytes)
-                    as usize
-            ];
-            corpus.read_span(sources.start, 0, &mut header)?;
+            let Some((source, header_bytes)) = header_of(corpus, sources) else { return Ok(()) };
+            let mut header = vec![0; header_bytes as usize];
+            corpus.read_span(source, 0, &mut header)?;
             let mut line = Vec::new();
             add_field(&header, delimiter, |out| out.extend_from_slice(MEMBER.as_bytes()), &mut line);
             if !line.ends_with(b"\n") {

@@ -35,7 +35,7 @@ struct Run {
 /// the corpus's format, even if there are no records.
 ///
 /// Where a record does not end its line and another follows, as at the end of many files, a line end is put
-/// between. Delimited records follow the header of the first source, and tables are written like the first: whether
+/// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
 /// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
 pub fn copy_records(
     corpus: &Corpus,
@@ -50,10 +50,16 @@ pub fn copy_records(
         Format::Jsonl | Format::Csv | Format::Tsv | Format::Document | Format::Text => {
             let mut copier =
                 Copier { corpus, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
-            copier.copy_header(sources.start)?;
+            copier.copy_header(sources)?;
             copier.copy_all(places)
         }
     }
+}
+
+/// The first of the sources that has a header, and the bytes of it. An empty file has none.
+pub(super) fn header_of(corpus: &Corpus, sources: Range<u32>) -> Option<(u32, u64)> {
+    let bytes = |source: u32| corpus.sources().get(source as usize).map_or(0, Source::header_bytes);
+    sources.map(|source| (source, bytes(source))).find(|(_, bytes)| *bytes > 0)
 }
 
 struct Copier<'c> {
@@ -67,10 +73,12 @@ struct Copier<'c> {
 }
 
 impl Copier<'_> {
-    /// Copies what stands before the records of a source.
-    fn copy_header(&mut self, source: u32) -> Result<()> {
-        let header_bytes = self.corpus.sources().get(source as usize).map_or(0, Source::header_bytes);
-        self.copy(Run { source, start: 0, end: header_bytes })
+    /// Copies what stands before the records of the sources.
+    fn copy_header(&mut self, sources: Range<u32>) -> Result<()> {
+        match header_of(self.corpus, sources) {
+            Some((source, header_bytes)) => self.copy(Run { source, start: 0, end: header_bytes }),
+            None => Ok(()),
+        }
     }
 
     fn copy_all(&mut self, places: impl Iterator<Item = Place>) -> Result<()> {

@@ -3,7 +3,7 @@
 use ::parquet::schema::types::Type;
 use arrow_schema::Schema;
 
-use super::{Form, Table};
+use super::{Form, Table, arrow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::problem::Problem;
 use crate::source::Source;
@@ -44,7 +44,9 @@ fn names(table: &Table) -> Vec<&str> {
 fn difference(first: &Table, second: &Table) -> Option<String> {
     match (&first.form, &second.form) {
         (Form::Parquet(first), Form::Parquet(second)) => parquet_difference(first.schema(), second.schema()),
-        (Form::Arrow(first), Form::Arrow(second)) => arrow_difference(first.schema(), second.schema()),
+        (Form::Arrow(first), Form::Arrow(second)) => {
+            arrow_difference(first.schema(), second.schema()).or_else(|| dictionary(first, second))
+        }
         _ => Some("one is Parquet and the other Arrow IPC".to_owned()),
     }
 }
@@ -55,6 +57,12 @@ fn parquet_difference(first: &Type, second: &Type) -> Option<String> {
 
 fn arrow_difference(first: &Schema, second: &Schema) -> Option<String> {
     column_difference(first.fields(), second.fields(), |field| field.name().as_str())
+}
+
+/// A file has one dictionary for a column, and those of different files are seldom the same.
+fn dictionary(first: &arrow::File, second: &arrow::File) -> Option<String> {
+    let column = first.of_one_dictionary().filter(|_| second.of_one_dictionary().is_some())?;
+    Some(format!("each has a dictionary for the column `{column}`, and one Arrow file cannot have two"))
 }
 
 fn column_difference<T: PartialEq>(first: &[T], second: &[T], name: impl Fn(&T) -> &str) -> Option<String> {

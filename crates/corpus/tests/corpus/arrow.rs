@@ -12,7 +12,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field};
-use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, Scratch, TableCompression};
+use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, Scratch, TableCompression, refuse_unlike};
 use proptest::prelude::*;
 
 use crate::support::{Folder, Record, assert_read_again, places, scan};
@@ -213,6 +213,22 @@ fn what_is_cut_short_says_where() {
     folder.write("empty.arrow", "");
     let error = folder.open(&["empty.arrow"]).unwrap_err().to_string();
     assert!(error.ends_with("its beginning: there is no schema"), "{error}");
+}
+
+/// That would fail when the second is written, after all the work.
+#[test]
+fn files_with_dictionaries_do_not_become_one() {
+    let folder = Folder::new();
+    both(&folder);
+    folder.write("b.arrow", file(&[batch(11)], None));
+    folder.write("b.arrows", stream(&[batch(11)], None));
+    let error = refuse_unlike(&folder.open(&["a.arrow", "b.arrow"]).unwrap()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("each has a dictionary for the column `kind`, and one Arrow file cannot have two"),
+        "{error}"
+    );
+    refuse_unlike(&folder.open(&["a.arrows", "b.arrows"]).unwrap()).unwrap();
+    refuse_unlike(&folder.open(&["a.arrow"]).unwrap()).unwrap();
 }
 
 /// Feather files are Arrow files by another name.

@@ -9,7 +9,7 @@ use minwise_corpus::{
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
-    Int32Type, Int64Type, Int96, Int96Type,
+    FloatType, Int32Type, Int64Type, Int96, Int96Type,
 };
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -36,6 +36,12 @@ const EVERYTHING: &str = "message documents {
         required group tags (LIST) { repeated group list { optional binary element (UTF8); } }
         repeated binary old_list (UTF8);
     }
+    optional int32 day (DATE);
+    optional int64 moment (TIMESTAMP(MICROS,true));
+    optional int64 hour (TIME(NANOS,false));
+    required float weight;
+    optional fixed_len_byte_array(9) cost (DECIMAL(20, 2));
+    optional group scores (MAP) { repeated group key_value { required binary key (UTF8); optional int32 value; } }
 }";
 
 type GroupWriter<'w, 'o> = SerializedRowGroupWriter<'w, &'o mut Vec<u8>>;
@@ -97,6 +103,15 @@ fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     // Tags: two of which one is null; no meta; an empty list.
     column::<ByteArrayType>(group, &bytes(&["a"]), Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
     column::<ByteArrayType>(group, &bytes(&["x", "y", "z"]), Some(&[2, 2, 0, 2]), Some(&[0, 1, 0, 0]));
+    column::<Int32Type>(group, &[20_000, -1], Some(&[1, 0, 1]), None);
+    column::<Int64Type>(group, &[1_700_000_000_000_000, -1], Some(&[1, 0, 1]), None);
+    column::<Int64Type>(group, &[86_399_999_999_999, 0], Some(&[1, 0, 1]), None);
+    column::<FloatType>(group, &[0.1, f32::MIN_POSITIVE, -0.0], None, None);
+    let cost = |byte: u8| FixedLenByteArray::from(ByteArray::from(vec![byte; 9]));
+    column::<FixedLenByteArrayType>(group, &[cost(1), cost(255)], Some(&[1, 0, 1]), None);
+    // Scores: two of which one is null; none; an empty map.
+    column::<ByteArrayType>(group, &bytes(&["a", "b"]), Some(&[2, 2, 0, 1]), Some(&[0, 1, 0, 0]));
+    column::<Int32Type>(group, &[7], Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
 }
 
 fn everything(folder: &Folder) -> Corpus {
@@ -199,6 +214,20 @@ fn compression_can_be_chosen() {
             if compression == TableCompression::None { "UNCOMPRESSED".into() } else { name.to_uppercase() };
         assert!(codec.starts_with(expected.split('.').next().unwrap()), "{codec}");
     }
+}
+
+/// A file without rows has no compression that could be kept.
+#[test]
+fn an_empty_file_first_takes_no_compression_away() {
+    let folder = Folder::new();
+    everything(&folder);
+    folder.write("empty.parquet", parquet(EVERYTHING, WriterProperties::builder(), &[]));
+    let corpus = folder.open(&["empty.parquet", "a.parquet"]).unwrap();
+    let all = places(&scan(&corpus, 1 << 20));
+    folder.copy(&corpus, &all, "both.parquet", TableCompression::Keep);
+    assert_eq!(rows(&folder, "both.parquet"), rows(&folder, "a.parquet"));
+    let id = metadata(&folder, "both.parquet").row_group(0).column(0).compression();
+    assert_eq!(id, Compression::SNAPPY);
 }
 
 #[test]
@@ -338,7 +367,7 @@ fn tables_that_differ_are_not_one_file() {
     everything(&folder);
     folder.write("b.parquet", small(3, 9));
     let error = refuse_unlike(&folder.open(&["a.parquet", "b.parquet"]).unwrap()).unwrap_err();
-    assert!(error.to_string().ends_with("cannot become one file: they have 9 and 2 columns"), "{error}");
+    assert!(error.to_string().ends_with("cannot become one file: they have 15 and 2 columns"), "{error}");
     assert_eq!(error.hint().as_deref(), Some("`--output DIR/` writes one file for each input"));
     folder.write("c.parquet", small(5, 9));
     let corpus = folder.open(&["b.parquet", "c.parquet"]).unwrap();

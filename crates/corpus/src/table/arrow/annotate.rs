@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, StructArray};
 use arrow_schema::{DataType, Fields, Schema};
 
-use super::copy::{Batches, Writer, file};
+use super::copy::{Batches, Writer, file, model};
 use crate::corpus::Corpus;
 use crate::document::Place;
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub(crate) fn annotate<'a>(
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {
-    let first = file(corpus, sources.start)?;
+    let first = model(corpus, sources)?;
     let mut fields = first.schema.fields().to_vec();
     fields.push(Arc::new(annotation_field()));
     let schema = Arc::new(Schema::new_with_metadata(fields, first.schema.metadata().clone()));

@@ -27,7 +27,7 @@ pub(crate) fn copy(
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {
-    let first = file(corpus, sources.start)?;
+    let first = model(corpus, sources)?;
     let mut writer = Writer::new(first, &first.schema, compression, out)?;
     let mut batches = Batches::default();
     let part_of = |source, row| file(corpus, source).map_or(0, |file| file.batch_of(row));
@@ -41,6 +41,12 @@ pub(crate) fn copy(
 pub(super) fn file(corpus: &Corpus, source: u32) -> Result<&File> {
     let table = corpus.sources().get(source as usize).and_then(|source| source.table()?.as_arrow());
     table.ok_or_else(|| Error::new(ErrorKind::NoSuchPlace { source, offset: 0 }))
+}
+
+/// The file or stream that the output is like: the first that has rows, since only those tell compression.
+pub(super) fn model(corpus: &Corpus, sources: Range<u32>) -> Result<&File> {
+    let has_rows = |source: &u32| file(corpus, *source).is_ok_and(|file| !file.batches.is_empty());
+    file(corpus, sources.clone().find(has_rows).unwrap_or(sources.start))
 }
 
 /// Decodes batches one after the other.

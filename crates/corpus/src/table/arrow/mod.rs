@@ -13,7 +13,7 @@ mod values;
 use std::sync::Mutex;
 
 use arrow_ipc::{Block, CompressionType, MetadataVersion};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 pub(crate) use self::annotate::annotate as annotate_arrow;
 pub(crate) use self::copy::copy as copy_arrow;
@@ -60,6 +60,13 @@ impl File {
     /// The columns at the top.
     pub(in crate::table) fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// A column that has a dictionary, and cannot have another one in a file like this.
+    pub(in crate::table) fn of_one_dictionary(&self) -> Option<&str> {
+        let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
+        let column = self.schema.flattened_fields().into_iter().find(has_one)?;
+        (self.shape == Shape::File && !self.dictionaries.is_empty()).then_some(column.name())
     }
 
     /// The record batch that a row lies in.

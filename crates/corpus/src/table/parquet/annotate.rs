@@ -15,7 +15,7 @@ use arrow_schema::Schema;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::copy::{copy_columns, file, writing};
+use super::copy::{copy_columns, file, model, writing};
 use super::write::properties;
 use crate::corpus::Corpus;
 use crate::document::Place;
@@ -36,7 +36,7 @@ pub(crate) fn annotate<'a>(
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {
-    let first = file(corpus, sources.start)?;
+    let first = model(corpus, sources)?;
     let about = first.metadata.file_metadata();
     let key_values = about.key_value_metadata().map(|values| values.iter().filter_map(with_field).collect());
     let properties = properties(&first.metadata, key_values, compression);

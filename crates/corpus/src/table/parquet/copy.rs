@@ -37,7 +37,7 @@ pub(crate) fn copy(
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {
-    let first = file(corpus, sources.start)?;
+    let first = model(corpus, sources)?;
     let about = first.metadata.file_metadata();
     let properties = properties(&first.metadata, about.key_value_metadata().cloned(), compression);
     let schema = about.schema_descr().root_schema_ptr();
@@ -61,6 +61,12 @@ pub(super) fn writing(error: ParquetError) -> Error {
 pub(super) fn file(corpus: &Corpus, source: u32) -> Result<&File> {
     let table = corpus.sources().get(source as usize).and_then(|source| source.table()?.as_parquet());
     table.ok_or_else(|| Error::new(ErrorKind::NoSuchPlace { source, offset: 0 }))
+}
+
+/// The file that the output is like: the first that has rows, since only those tell compression and encodings.
+pub(super) fn model(corpus: &Corpus, sources: Range<u32>) -> Result<&File> {
+    let has_rows = |source: &u32| file(corpus, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
+    file(corpus, sources.clone().find(has_rows).unwrap_or(sources.start))
 }
 
 /// Copies the columns of the selected rows to the row group that is written.

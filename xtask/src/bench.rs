@@ -91,8 +91,9 @@ pub fn memory() -> Result<()> {
     Ok(())
 }
 
-/// A corpus far larger than the memory that a run is allowed, beside the same run in memory and one that can be taken up
-/// again; fails if the three differ.
+/// A corpus far larger than the memory that a run is allowed, beside the same run in memory, one that can be taken up
+/// again, and one with all that a run does unless told otherwise. Fails if they differ, if one takes a fifth more than it
+/// may, or if the plain one has less than half of the speed it has in memory.
 pub fn beyond(documents: &str) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -102,27 +103,28 @@ pub fn beyond(documents: &str) -> Result<()> {
     let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
     println!("{documents} documents, {size:.0} MB, two threads");
     let folder = path(&work().join("beyond.work"));
-    let ways: [(&str, &[&str]); 3] = [
-        ("in memory", &[]),
-        ("--memory 1GiB", &["--memory", "1GiB"]),
-        ("--memory 1GiB --work", &["--memory", "1GiB", "--work", &folder]),
+    let report = path(&work().join("beyond.report"));
+    let limit = ["--memory", "1GiB", "--audit", "0"];
+    let ways: [(&str, &[&str]); 4] = [
+        ("in memory", &["--audit", "0"]),
+        ("--memory 1GiB", &limit),
+        ("--memory 1GiB --work", &[&limit[..], &["--work", &folder]].concat()),
+        ("--memory 1GiB, audit, report", &["--memory", "1GiB", "--report", &report]),
     ];
     let mut first: Option<(f64, String)> = None;
     for (name, options) in ways {
         let out = path(&work().join("beyond.out"));
-        let plain =
-            ["dedup", &corpus, "--output", &out, "--force", "--quiet", "--threads", "2", "--audit", "0"];
+        let plain = ["dedup", &corpus, "--output", &out, "--force", "--quiet", "--threads", "2"];
         let started = Instant::now();
         let peak = peak_megabytes(&minwise, &[&plain[..], options].concat())?;
         let seconds = started.elapsed().as_secs_f64();
         let hash = output(Path::new("sha256sum"), &[&out])?;
         let (unbounded, same) = first.get_or_insert((seconds, hash.clone()));
         ensure!(hash == *same, "`{name}` gives another output");
-        println!(
-            "{name:22} {:6.1} MB/s, {:.2} of in memory, peak {peak:.0} MB",
-            size / seconds,
-            *unbounded / seconds
-        );
+        let share = *unbounded / seconds;
+        println!("{name:28} {:6.1} MB/s, {share:.2} of in memory, peak {peak:.0} MB", size / seconds);
+        ensure!(options.len() == 2 || peak < 1.2 * 1074.0, "`{name}` takes more than 1.2 GiB");
+        ensure!(options != limit || share >= 0.5, "`{name}` has less than half of the speed in memory");
     }
     Ok(())
 }
@@ -141,11 +143,20 @@ fn tiny(documents: u64) -> Result<PathBuf> {
     Ok(corpus)
 }
 
-/// What the audit that every run has unless told otherwise costs, as a share of the run without it.
+/// What the audit that every run has unless told otherwise costs, as a share of the run without it; fails if it is more than
+/// a twentieth. Half of the third corpus is one family, so that sketches tell little apart.
 pub fn audit(data: &str) -> Result<()> {
     let minwise = build()?;
-    for name in ["english", "throughput"] {
-        let corpus = path(&unpack(data, name)?);
+    let family = work().join("family.jsonl");
+    fs_err::create_dir_all(work())?;
+    let made = ["lab", "corpus", "--documents", "100000", "--families", "1", "--copies", "0.5", "--force"];
+    command_quietly(&minwise, &[&made[..], &["--output", &path(&family)]].concat())?;
+    for (name, corpus) in [
+        ("english", unpack(data, "english")?),
+        ("throughput", unpack(data, "throughput")?),
+        ("family", family),
+    ] {
+        let corpus = path(&corpus);
         let cleaned = path(&work().join("cleaned.jsonl"));
         let plain = ["dedup", &corpus, "--output", &cleaned, "--force", "--quiet", "--threads", "2"];
         let mut seconds = [vec![], vec![]];
@@ -161,12 +172,14 @@ pub fn audit(data: &str) -> Result<()> {
             seconds.sort_by(f64::total_cmp);
             (seconds[AUDITED / 2], seconds[0])
         });
+        let (median, fastest) = (with.0 / without.0 - 1.0, with.1 / without.1 - 1.0);
         println!(
             "{name}: {:+.1} % of {:.2} s, medians of {AUDITED} runs; {:+.1} % by the fastest",
-            100.0 * (with.0 / without.0 - 1.0),
+            100.0 * median,
             without.0,
-            100.0 * (with.1 / without.1 - 1.0),
+            100.0 * fastest,
         );
+        ensure!(median.min(fastest) <= 0.05, "the audit takes more than a twentieth of the run");
     }
     Ok(())
 }

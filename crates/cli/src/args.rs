@@ -134,8 +134,8 @@ pub struct DedupArgs {
     pub max_cluster: Option<String>,
 
     /// Compare N documents, drawn by the seed, with all others without bands, and tell which share of their near-duplicates was
-    /// found; fewer where that would take more than a twentieth of the run. 0 or `off` for none.
-    #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
+    /// found. `auto` takes up to a thousand, as many as a twentieth of the run's time is enough for; 0 or `off` none.
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub audit: String,
 
     #[command(flatten)]

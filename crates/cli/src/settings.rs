@@ -16,7 +16,7 @@ use minwise::verify::Measure;
 use minwise::weight::{MostDocuments, Weighting};
 use minwise::{ErrorKind, Spec, Weights};
 use minwise_corpus::{FieldPath, ReadOptions};
-use minwise_engine::{Memory, Search, Settings, Weighing};
+use minwise_engine::{AuditSize, Memory, Search, Settings, Weighing};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::Failure;
@@ -83,10 +83,15 @@ pub fn max_cluster(text: Option<&str>, problems: &mut Problems) -> Option<u64> {
 }
 
 /// Documents that are audited, if any are to be.
-pub fn audit(text: &str, problems: &mut Problems) -> Option<u64> {
-    let documents =
-        if text == "off" { 0 } else { problems.number("--audit", text, "a whole number or `off`") };
-    Some(documents).filter(|&documents| documents > 0)
+pub fn audit(text: &str, problems: &mut Problems) -> Option<AuditSize> {
+    match text {
+        "auto" => Some(AuditSize::Affordable),
+        "off" => None,
+        number => match problems.number("--audit", number, "a whole number, `auto` or `off`") {
+            0 => None,
+            documents => Some(AuditSize::Documents(documents)),
+        },
+    }
 }
 
 /// The sketch with this many registers; the default stands in for one that is not possible.

@@ -10,16 +10,14 @@ use minwise_corpus::{Corpus, Output, Scratch};
 use serde::Serialize;
 
 use crate::compare::compare;
-use crate::dedup::{Decisions, Removed};
+use crate::dedup::Removed;
 use crate::error::{Error, ErrorKind};
 use crate::observe::Observer;
 use crate::parallel;
 use crate::read::Reading;
-use crate::report::{MemberOfCluster, READ_BYTES, write_json_line};
+use crate::report::{READ_BYTES, write_cluster};
 use crate::settings::Settings;
 
-/// Members of a cluster that are listed.
-const MEMBERS: usize = 1000;
 /// Members that the keeper is compared with for a passage.
 const COMPARED: usize = 3;
 /// Clusters, the largest ones, of which passages are shown: each takes as long as reading a few documents.
@@ -41,17 +39,9 @@ pub(crate) fn spare(removed: &mut Vec<Removed>, most: Option<u64>, spared: &mut 
     *removed = kept_small;
 }
 
-#[derive(Serialize)]
-struct LargeCluster {
-    cluster: String,
-    size: usize,
-    members: Vec<MemberOfCluster>,
-    passages: Vec<SharedText>,
-}
-
 /// What the keeper shares with a member.
 #[derive(Serialize)]
-struct SharedText {
+pub(crate) struct SharedText {
     member: String,
     text: String,
 }
@@ -60,14 +50,12 @@ struct SharedText {
 pub(crate) fn write(
     corpus: &Corpus,
     reading: &Reading,
-    decisions: &Decisions,
+    spared_by_keeper: &[&Removed],
     settings: &Settings,
     observer: &dyn Observer,
     out: &mut Output,
 ) -> Result<(), Error> {
-    let mut by_keeper = decisions.spared.clone();
-    by_keeper.sort_unstable_by_key(|removed| (removed.of, removed.document));
-    let clusters: Vec<&[Removed]> = by_keeper.chunk_by(|a, b| a.of == b.of).collect();
+    let clusters: Vec<&[&Removed]> = spared_by_keeper.chunk_by(|a, b| a.of == b.of).collect();
     let mut largest: Vec<usize> = (0..clusters.len()).collect();
     largest.sort_by_key(|&number| Reverse(clusters[number].len()));
     largest.truncate(WITH_PASSAGES);
@@ -76,20 +64,16 @@ pub(crate) fn write(
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let cluster = clusters[number];
         let passages = match largest.binary_search(&number) {
-            Ok(_) => passages(corpus, reading, settings, cluster)?,
+            Ok(_) => passages(corpus, reading, settings, clusters[number])?,
             Err(_) => vec![],
         };
-        let mut members = vec![];
-        for member in cluster.iter().take(MEMBERS) {
-            let id = reading.documents.id(member.document, corpus)?.into_owned();
-            members.push(MemberOfCluster { id, similarity: member.similarity });
-        }
-        let keeper = reading.documents.id(cluster[0].of, corpus)?.into_owned();
-        Ok(LargeCluster { cluster: keeper, size: cluster.len() + 1, members, passages })
+        Ok((number, passages))
     };
-    parallel::in_order(clusters.len(), settings.threads, || (), work, |line| write_json_line(&line, out))
+    let write = |(number, passages): (usize, Vec<SharedText>)| {
+        write_cluster(corpus, reading, clusters[number], Some(&passages), out)
+    };
+    parallel::in_order(clusters.len(), settings.threads, || (), work, write)
 }
 
 /// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
@@ -97,7 +81,7 @@ fn passages(
     corpus: &Corpus,
     reading: &Reading,
     settings: &Settings,
-    cluster: &[Removed],
+    cluster: &[&Removed],
 ) -> Result<Vec<SharedText>, Error> {
     // None of a document that is too long to be looked through for the sake of a few lines.
     let text = |document: u32| -> Result<Option<String>, Error> {
@@ -112,7 +96,7 @@ fn passages(
         (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
     chosen.dedup();
     let mut found: Vec<SharedText> = vec![];
-    for member in chosen.into_iter().map(|at| &cluster[at]) {
+    for member in chosen.into_iter().map(|at| cluster[at]) {
         let Some(other) = text(member.document)? else { continue };
         let comparison = compare(&keeper, &other, &settings.spec, &settings.weighing)?;
         let Some(longest) = comparison.passages.first() else { continue };

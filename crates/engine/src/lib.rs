@@ -64,7 +64,7 @@ pub use ranks::UnrankedCount;
 pub use read::{Reading, read};
 pub use rejects::{Rejected, Rejects};
 pub use screen::Screened;
-pub use settings::{AUDIT, FILTER_ERROR, ReadSettings, Search, Settings};
+pub use settings::{AuditSize, FILTER_ERROR, ReadSettings, Search, Settings};
 #[doc(hidden)]
 pub use store::seal;
 pub use verify::{Reordered, Verification};

@@ -170,20 +170,26 @@ fn machine_bytes() -> Option<u64> {
 #[cfg(target_os = "linux")]
 fn control_group_bytes() -> Option<u64> {
     let groups = fs_err::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    least_limit(&groups, std::path::Path::new("/sys/fs/cgroup"))
+}
+
+/// The least limit of some groups, as a process is told of them, that are mounted here.
+#[cfg(target_os = "linux")]
+fn least_limit(groups: &str, mounted: &std::path::Path) -> Option<u64> {
     let mut files = vec![];
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':').skip(1);
         let (Some(kind), Some(group)) = (fields.next(), fields.next()) else { continue };
         let (root, name) = match kind {
-            "" => ("/sys/fs/cgroup", "memory.max"),
+            "" => (mounted.to_owned(), "memory.max"),
             kind if kind.split(',').any(|kind| kind == "memory") => {
-                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+                (mounted.join("memory"), "memory.limit_in_bytes")
             }
             _ => continue,
         };
         // A limit on an outer group holds for the inner ones; in a container the outer ones are not to be seen.
         let group = std::path::Path::new(group.trim_start_matches('/'));
-        files.extend(group.ancestors().map(|group| std::path::Path::new(root).join(group).join(name)));
+        files.extend(group.ancestors().map(|group| root.join(group).join(name)));
     }
     files.iter().filter_map(|file| fs_err::read_to_string(file).ok()?.trim().parse().ok()).min()
 }
@@ -201,6 +207,32 @@ fn control_group_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_least_limit_of_the_control_groups_holds() {
+        let mounted = tempfile::tempdir().unwrap();
+        let write = |file: &str, limit: &str| {
+            let path = mounted.path().join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, limit).unwrap();
+        };
+        let limit = |groups: &str| least_limit(groups, mounted.path());
+        assert_eq!(limit("0::/jobs/one\n"), None);
+        write("jobs/one/memory.max", "max\n");
+        assert_eq!(limit("0::/jobs/one\n"), None);
+        write("jobs/memory.max", "3000\n");
+        assert_eq!(limit("0::/jobs/one\n"), Some(3000));
+        write("jobs/one/memory.max", "2000\n");
+        assert_eq!(limit("0::/jobs/one\n"), Some(2000));
+        // In a container the path is that of the host, and the own group is what is mounted.
+        write("memory.max", "1000\n");
+        assert_eq!(limit("0::/docker/0123\n"), Some(1000));
+        // The first version has a tree for each resource.
+        write("memory/old/memory.limit_in_bytes", "500\n");
+        assert_eq!(limit("5:cpu,memory:/old\n4:pids:/jobs\n"), Some(500));
+        assert_eq!(limit("4:pids:/jobs\n"), None);
+    }
 
     #[test]
     fn as_many_threads_as_fit() {

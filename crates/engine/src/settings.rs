@@ -22,8 +22,15 @@ use crate::work::Work;
 /// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
 pub const FILTER_ERROR: f64 = 1e-6;
 
-/// Documents that are audited, unless said otherwise.
-pub const AUDIT: u64 = 1000;
+/// How many documents are audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AuditSize {
+    /// Up to a thousand, fewer where that would take more than a twentieth of the run.
+    #[default]
+    Affordable,
+    /// This many, however long it takes.
+    Documents(u64),
+}
 
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,9 +123,8 @@ pub struct Settings {
     pub cluster: Cluster,
     /// The most documents of a cluster of which any is removed.
     pub max_cluster: Option<u64>,
-    /// Documents that are compared without bands to measure the recall, at most; none without it. It changes nothing but
-    /// the report.
-    pub audit: Option<u64>,
+    /// Documents that are compared without bands to measure the recall; none without it. It changes nothing but the report.
+    pub audit: Option<AuditSize>,
     /// Threads to work with.
     pub threads: usize,
     /// Rejected records that are put up with.
@@ -150,7 +156,7 @@ impl Settings {
             keep: Keep::default(),
             cluster: Cluster::default(),
             max_cluster: None,
-            audit: Some(AUDIT),
+            audit: Some(AuditSize::default()),
             threads: available_parallelism().map_or(1, usize::from),
             max_rejects: None,
             temporary: None,

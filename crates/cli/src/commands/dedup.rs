@@ -262,11 +262,10 @@ impl Targets {
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
             let this_run = ThisRun { command: shell::command(), stages: progress.times() };
-            let measured_recall = decisions.audit.map(|audit| MeasuredRecall {
-                value: audit.recall,
-                low: audit.low,
-                high: audit.high,
-            });
+            // Without pairs there is nothing to measure by.
+            let audit = decisions.audit.filter(|audit| audit.pairs > 0);
+            let measured_recall =
+                audit.map(|audit| MeasuredRecall { value: audit.recall, low: audit.low, high: audit.high });
             let extras = Extras { measured_recall, this_run: Some(this_run) };
             report.write(corpus, reading, decisions, settings, summary, &extras, progress)?;
         }

@@ -232,3 +232,60 @@ fn a_text_may_be_several_fields() {
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field subject,heading").exit(2);
     assert!(run.err.contains("in.jsonl:1: there is no field `subject,heading`"), "{run}");
 }
+
+/// A Parquet file of columns of texts.
+fn columns<const N: usize>(names: [&str; N], rows: &[[&str; N]]) -> Vec<u8> {
+    let fields = names.map(|name| format!("required binary {name} (UTF8);"));
+    let schema = Arc::new(parse_message_type(&format!("message m {{ {} }}", fields.concat())).unwrap());
+    let mut writer =
+        SerializedFileWriter::new(vec![], schema, Arc::new(WriterProperties::builder().build())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for at in 0..N {
+        let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(row[at])).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Every command of the guide does what the guide says, on files such as it speaks of.
+#[test]
+fn the_guide_leads_from_a_folder_of_parquet_files_to_a_cleaned_copy() {
+    let (body, changed) = (prose(1, 150), with_word(&prose(1, 150), 75, "elsewhere"));
+    let other = prose(2, 150);
+    let crawled = |rows: &[[&str; 5]]| columns(["id", "title", "body", "source", "published"], rows);
+    let desk = Desk::with(
+        "crawl/a.parquet",
+        crawled(&[
+            ["old", "T", &body, "preprint", "2024-01-01"],
+            ["other", "U", &other, "web", "2020-05-05"],
+        ]),
+    );
+    desk.write("crawl/b.parquet", crawled(&[["printed", "T", &changed, "journal", "2023-06-01"]]));
+    desk.write("crawl/_SUCCESS", "");
+    desk.write("new/n.parquet", columns(["id", "text"], &[["n1", &body], ["n2", &other]]));
+    desk.write("archive/x.parquet", columns(["id", "text"], &[["x", &changed]]));
+    let commands = crate::serve::commands(include_str!("../../../../docs/guides/deduplicate-a-corpus.md"));
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        desk.run(&command).exit(0);
+    }
+    let ids = |name: &str| -> Vec<String> {
+        let id = |row: &String| row.split('"').nth(1).unwrap().to_owned();
+        rows(&desk, name).iter().map(id).collect()
+    };
+    // What was printed in a journal stays, though the other is newer and came first.
+    assert_eq!(
+        (ids("clean/a.parquet"), ids("clean/b.parquet")),
+        (vec!["other".to_owned()], vec!["printed".to_owned()])
+    );
+    assert_eq!(ids("gone/a.parquet"), ["old"]);
+    assert_eq!(ids("fresh/n.parquet"), ["n2"]);
+    for page in ["look", "stays", "report"] {
+        assert!(desk.text(&format!("{page}/index.html")).contains("1 removed as near-duplicate"), "{page}");
+    }
+    assert!(!desk.names().contains(&"run".to_owned()), "when the run is done the folder goes");
+    desk.run("compare clean/b.parquet#printed gone/a.parquet#old --text-field title,body").exit(0);
+}

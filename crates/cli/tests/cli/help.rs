@@ -102,10 +102,10 @@ fn dedup() {
 
           --audit <N>
               Compare N documents, drawn by the seed, with all others without bands, and tell which
-              share of their near-duplicates was found; fewer where that would take more than a
-              twentieth of the run. 0 or `off` for none
+              share of their near-duplicates was found. `auto` takes up to a thousand, as many as a
+              twentieth of the run's time is enough for; 0 or `off` none
 
-              [default: 1000]
+              [default: auto]
 
           --work <DIR>
               A folder in which the run keeps what it has found out, so that `--resume` can go on after

@@ -191,3 +191,23 @@ fn mistakes_are_told() {
     desk.run("lab report odd").exit(2);
     assert_eq!(desk.text("mine/002/figure-4/letter.txt"), "dear friend");
 }
+
+/// What a made-up corpus is said to hold is what a run finds in it.
+#[test]
+fn the_truth_of_a_corpus_is_what_is_found_in_it() {
+    let desk = Desk::new();
+    desk.run("lab corpus -o made.jsonl --truth truth.tsv --documents 500 --families 20 --edits 3").exit(0);
+    let found = desk.run("pairs made.jsonl --candidates all --threshold 0.6 -q").exit(0);
+    let known = desk.text("truth.tsv");
+    let pair = |line: &str| {
+        let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        let similarity: f64 = fields[2].parse().unwrap();
+        ([fields[0].clone().min(fields[1].clone()), fields[0].clone().max(fields[1].clone())], similarity)
+    };
+    let found: std::collections::BTreeMap<_, _> = found.lines().into_iter().map(pair).collect();
+    let similar: Vec<_> = known.lines().map(pair).filter(|(_, similarity)| *similarity >= 0.6).collect();
+    assert!(similar.len() > 50, "{}", similar.len());
+    for (pair, similarity) in similar {
+        assert!((found[&pair] - similarity).abs() < 1e-6, "{pair:?}");
+    }
+}

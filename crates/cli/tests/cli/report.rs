@@ -172,6 +172,9 @@ fn the_audit_is_in_the_summary() {
     let (_, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
+    // What is asked for is done, however small a part of the run it would be.
+    let (_, all) = audited("--audit 1000000");
+    assert_eq!(all, audit);
     for off in ["--audit 0", "--audit off", "--candidates all"] {
         let (run, audit) = audited(off);
         assert_eq!(audit, json!(null), "{off}");

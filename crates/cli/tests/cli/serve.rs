@@ -129,8 +129,8 @@ fn tokens_let_in_whoever_has_one() {
     assert_eq!(serving.ask(with_token, "").0, 200);
 }
 
-/// Commands of the guide, in order.
-fn commands(guide: &str) -> Vec<String> {
+/// Commands of a guide, in order.
+pub fn commands(guide: &str) -> Vec<String> {
     let blocks = guide.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let joined: String = blocks.map(|block| block.replace("\\\n", " ")).collect();
     joined.lines().map(|line| line.strip_prefix("minwise ").unwrap().to_owned()).collect()

@@ -17,7 +17,7 @@
 //!
 //! # What it may cost
 //!
-//! A twentieth of the run, counted in bytes and comparisons and not by the clock, so that the same input gives the same
+//! A twentieth of the run unless a number of documents was asked for, counted in bytes and comparisons and not by the clock, so that the same input gives the same
 //! numbers on every machine. A byte of text takes some 6 ns until it is decided about. A comparison of sketches of one bit a
 //! register takes some 4 ns, and one of whole rows several times that; a byte that is read and shingled again takes less than
 //! the first time. So one comparison for `BYTES_A_COMPARISON` bytes is a fiftieth of the run, and so is one byte read again
@@ -40,7 +40,7 @@ use crate::hoods::Candidates;
 use crate::observe::{Observer, Stage};
 use crate::order::Order;
 use crate::read::Reading;
-use crate::settings::{Search, Settings};
+use crate::settings::{AuditSize, Search, Settings};
 use partners::Partners;
 use sieve::Sieve;
 
@@ -52,6 +52,10 @@ const FREE_COMPARISONS: u64 = 1 << 20;
 const BYTES_A_BYTE: u64 = 64;
 /// Bytes that are read again however small the corpus is.
 const FREE_BYTES: u64 = 1 << 20;
+/// The most documents that are drawn, unless more are asked for.
+const AFFORDABLE: u64 = 1000;
+/// Partners of each document that are read if so many documents were asked for, all of them of the average size.
+const PARTNERS: u64 = 32;
 
 /// What a sample says of the recall.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -97,13 +101,14 @@ impl Run<'_> {
         self.observer.begin(Stage::Audit, reading.documents.len() as u64);
         let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
         let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
+        let read_again = bounds.read_again(asked, size);
         let drawn = sample::draw(inputs.clone(), size as usize, settings.spec.seed);
 
         // Equal documents have one set, which is compared once.
         let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
         sets.sort_unstable();
         sets.dedup();
-        let partners = partners::find(self, &sieve, &sets, bounds.read_again())?;
+        let partners = partners::find(self, &sieve, &sets, read_again)?;
         let pairs: Vec<(u32, u32)> = sets
             .iter()
             .zip(&partners)
@@ -158,17 +163,35 @@ impl Bounds {
         Self { bytes, documents: documents.max(1) }
     }
 
-    /// Bytes of text that may be read again.
-    fn read_again(self) -> u64 {
+    /// Bytes of a document, on average.
+    fn average(self) -> u64 {
+        (self.bytes / self.documents).max(1)
+    }
+
+    /// Bytes of text that a twentieth of the run is enough to read again.
+    fn affordable(self) -> u64 {
         (self.bytes / BYTES_A_BYTE).max(FREE_BYTES)
     }
 
-    /// How many documents are drawn of `asked`, if comparing two sketches costs this much.
-    fn sample(self, asked: u64, cost: u64) -> u64 {
+    /// Bytes of text that may be read again for a sample.
+    fn read_again(self, asked: AuditSize, sample: u64) -> u64 {
+        match asked {
+            AuditSize::Affordable => self.affordable(),
+            AuditSize::Documents(_) => {
+                self.affordable().max(sample.saturating_mul(PARTNERS.saturating_mul(self.average())))
+            }
+        }
+    }
+
+    /// How many documents are drawn, if comparing two sketches costs this much.
+    fn sample(self, asked: AuditSize, cost: u64) -> u64 {
+        if let AuditSize::Documents(documents) = asked {
+            return documents;
+        }
         let comparisons = (self.bytes / BYTES_A_COMPARISON).max(FREE_COMPARISONS) / cost;
         // A document and one partner of it are to be read.
-        let read = self.read_again() / (2 * self.bytes / self.documents).max(1);
-        asked.min(comparisons / self.documents).min(read).max(1)
+        let read = self.affordable() / self.average().saturating_mul(2);
+        AFFORDABLE.min(comparisons / self.documents).min(read).max(1)
     }
 }
 
@@ -178,12 +201,23 @@ mod tests {
 
     #[test]
     fn small_corpora_are_seen_whole_and_large_ones_in_part() {
-        assert_eq!(Bounds::new(300 * 1000, 300).sample(1000, 1).min(300), 300);
+        let sample =
+            |bytes, documents, cost| Bounds::new(bytes, documents).sample(AuditSize::Affordable, cost);
+        assert_eq!(sample(300 * 1000, 300, 1).min(300), 300);
         // 5 million documents of 3.2 kB: a hundred comparisons each.
-        assert_eq!(Bounds::new(16_000_000_000, 5_000_000).sample(1000, 1), 100);
-        assert_eq!(Bounds::new(16_000_000_000, 5_000_000).sample(1000, 8), 12);
-        assert_eq!(Bounds::new(160_000_000_000, 5_000_000).sample(1000, 1), 1000);
+        assert_eq!(sample(16_000_000_000, 5_000_000, 1), 100);
+        assert_eq!(sample(16_000_000_000, 5_000_000, 8), 12);
+        assert_eq!(sample(160_000_000_000, 5_000_000, 1), 1000);
         // A hundred documents of a megabyte: one of them is a hundredth of the run.
-        assert_eq!(Bounds::new(100_000_000, 100).sample(1000, 1), 1);
+        assert_eq!(sample(100_000_000, 100, 1), 1);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done() {
+        let (bounds, asked) = (Bounds::new(16_000_000_000, 5_000_000), AuditSize::Documents(20_000));
+        assert_eq!(bounds.sample(asked, 8), 20_000);
+        assert_eq!(bounds.read_again(asked, 20_000), 20_000 * PARTNERS * 3200);
+        assert_eq!(bounds.read_again(AuditSize::Affordable, 1), 250_000_000);
+        assert_eq!(bounds.read_again(AuditSize::Documents(1), 1), 250_000_000);
     }
 }

@@ -1,4 +1,4 @@
-//! The largest clusters: where most of what was removed comes from.
+//! The largest clusters: where most of what was removed comes from, and what was too large to be removed.
 
 use std::cmp::Reverse;
 
@@ -15,28 +15,32 @@ const NAMED: usize = 3;
 /// The table of the largest clusters.
 pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
     let mut largest = Least::new(SHOWN);
-    let mut first = 0;
-    for cluster in run.by_keeper.chunk_by(|a, b| a.of == b.of) {
-        largest.offer((Reverse(cluster.len()), first));
-        first += cluster.len();
+    for (spared, documents) in [(true, run.spared_by_keeper), (false, run.by_keeper)] {
+        let mut first = 0;
+        for cluster in documents.chunk_by(|a, b| a.of == b.of) {
+            largest.offer((Reverse(cluster.len()), !spared, first));
+            first += cluster.len();
+        }
     }
     let mut rows = vec![];
-    for (Reverse(removed), first) in largest.into_items() {
-        let cluster = &run.by_keeper[first..first + removed];
+    for (Reverse(others), removed, first) in largest.into_items() {
+        let documents = if removed { run.by_keeper } else { run.spared_by_keeper };
+        let cluster = &documents[first..first + others];
         let least = cluster.iter().map(|removed| removed.similarity).fold(1.0, f64::min);
         let mut named = vec![];
-        for removed in cluster.iter().take(NAMED) {
-            named.push(run.id(removed.document)?);
+        for other in cluster.iter().take(NAMED) {
+            named.push(run.id(other.document)?);
         }
-        if removed > NAMED {
-            named.push(format!("and {} more", grouped((removed - NAMED) as u64)));
+        if others > NAMED {
+            named.push(format!("and {} more", grouped((others - NAMED) as u64)));
         }
         let keeper = cluster[0].of;
         rows.push(vec![
             run.id(keeper)?,
-            grouped(removed as u64 + 1),
+            grouped(others as u64 + 1),
             format!("{least:.4}"),
             named.join(", "),
+            if removed { "removed" } else { "kept, as --max-cluster says" }.to_owned(),
             run.text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
         ]);
     }
@@ -47,7 +51,8 @@ pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
         Column::Words("kept"),
         Column::Numbers("documents"),
         Column::Numbers("least similarity"),
-        Column::Words("removed"),
+        Column::Words("the others"),
+        Column::Words("were"),
         Column::Words("begins"),
     ];
     Ok(table("Largest first, each with the document that stays", &columns, &rows))

@@ -6,7 +6,7 @@
 //! | `summary.json` | the settings and the counts |
 //! | `pairs.tsv` | a line for each removed document: its id, the id of the kept one, their similarity |
 //! | `clusters.jsonl` | a line for each cluster of more than one document |
-//! | `large-clusters.jsonl` | a line for each cluster that was spared because it is too large: its first thousand members, and passages that they share |
+//! | `large-clusters.jsonl` | a line for each cluster that was spared because it is too large: its members, and passages that they share |
 //! | `reordered.tsv` | a line for each reordered pair, the first million of them: the two ids, similarity and its standard error, alignment share and its standard error; an error of 0 says that the value is exact |
 //! | `rejects.jsonl` | a line for each record that was not taken in |
 //!
@@ -31,7 +31,7 @@ use self::page::{Run, page};
 use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
-use crate::large;
+use crate::large::{self, SharedText};
 use crate::observe::Observer;
 use crate::ranks::UnrankedCount;
 use crate::read::Reading;
@@ -251,13 +251,22 @@ impl Report {
         text.push(b'\n');
         self.summary.write_bytes(&text)?;
         write_pairs(corpus, reading, decisions, &mut self.pairs)?;
-        let mut by_keeper: Vec<&Removed> = decisions.removed.iter().collect();
-        by_keeper.sort_by_key(|removed| (removed.of, removed.document));
-        write_clusters(corpus, reading, &by_keeper, &mut self.clusters)?;
-        large::write(corpus, reading, decisions, settings, observer, &mut self.large_clusters)?;
+        let (by_keeper, spared_by_keeper) = (by_keeper(&decisions.removed), by_keeper(&decisions.spared));
+        for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
+            write_cluster(corpus, reading, cluster, None, &mut self.clusters)?;
+        }
+        large::write(corpus, reading, &spared_by_keeper, settings, observer, &mut self.large_clusters)?;
         write_reordered(corpus, reading, decisions, &mut self.reordered)?;
         write_rejects(corpus, &reading.rejected, &mut self.rejects)?;
-        let run = Run { corpus, reading, decisions, settings, summary, by_keeper: &by_keeper };
+        let run = Run {
+            corpus,
+            reading,
+            decisions,
+            settings,
+            summary,
+            by_keeper: &by_keeper,
+            spared_by_keeper: &spared_by_keeper,
+        };
         self.page.write_bytes(page(&run, extras)?.as_bytes())?;
         Ok(())
     }
@@ -310,27 +319,35 @@ fn write_reordered(
     Ok(())
 }
 
-/// Members one by one: a cluster may have as many as there are documents.
-fn write_clusters(
+/// Documents that repeat another, by that one.
+fn by_keeper(removed: &[Removed]) -> Vec<&Removed> {
+    let mut by_keeper: Vec<&Removed> = removed.iter().collect();
+    by_keeper.sort_by_key(|removed| (removed.of, removed.document));
+    by_keeper
+}
+
+/// The line of a cluster. Members are written one by one: it may have as many as there are documents.
+pub(crate) fn write_cluster(
     corpus: &Corpus,
     reading: &Reading,
-    by_keeper: &[&Removed],
+    cluster: &[&Removed],
+    passages: Option<&[SharedText]>,
     out: &mut Output,
 ) -> Result<(), Error> {
-    for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
-        let keeper = reading.documents.id(cluster[0].of, corpus)?;
-        let size = cluster.len() + 1;
-        out.write_bytes(
-            format!("{{\"cluster\":{},\"size\":{size},\"members\":[", json(&*keeper)).as_bytes(),
-        )?;
-        for (at, removed) in cluster.iter().enumerate() {
-            let id = reading.documents.id(removed.document, corpus)?.into_owned();
-            let member = json(&MemberOfCluster { id, similarity: removed.similarity });
-            out.write_bytes(if at == 0 { b"" } else { b"," })?;
-            out.write_bytes(member.as_bytes())?;
-        }
-        out.write_bytes(b"]}\n")?;
+    let keeper = reading.documents.id(cluster[0].of, corpus)?;
+    let size = cluster.len() + 1;
+    out.write_bytes(format!("{{\"cluster\":{},\"size\":{size},\"members\":[", json(&*keeper)).as_bytes())?;
+    for (at, removed) in cluster.iter().enumerate() {
+        let id = reading.documents.id(removed.document, corpus)?.into_owned();
+        let member = json(&MemberOfCluster { id, similarity: removed.similarity });
+        out.write_bytes(if at == 0 { b"" } else { b"," })?;
+        out.write_bytes(member.as_bytes())?;
     }
+    out.write_bytes(b"]")?;
+    if let Some(passages) = passages {
+        out.write_bytes(format!(",\"passages\":{}", json(passages)).as_bytes())?;
+    }
+    out.write_bytes(b"}\n")?;
     Ok(())
 }
 

@@ -69,6 +69,8 @@ pub(super) struct Run<'a> {
     pub(super) summary: &'a Summary,
     /// The removed documents by their keepers.
     pub(super) by_keeper: &'a [&'a Removed],
+    /// Those of clusters that are so large that nothing of them was removed.
+    pub(super) spared_by_keeper: &'a [&'a Removed],
 }
 
 impl Run<'_> {
@@ -181,6 +183,17 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
         notes.push(format!(
             "Compared with {} of references, which stay.",
             counted(summary.reference, "document")
+        ));
+    }
+    if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
+        notes.push(format!(
+            "No recall was measured: {} looked at without bands, and nothing like {}.",
+            if audit.documents == 1 {
+                "1 document was".to_owned()
+            } else {
+                format!("{} documents were", grouped(audit.documents))
+            },
+            if audit.documents == 1 { "it is there" } else { "them is there" },
         ));
     }
     if summary.spared > 0 {

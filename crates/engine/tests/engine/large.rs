@@ -79,6 +79,16 @@ fn they_are_listed_the_same_by_any_number_of_threads() {
     assert_eq!(lines(5), one);
 }
 
+#[test]
+fn all_their_members_are_listed() {
+    let words = |n: usize| (0..60).map(move |at| if at == 30 { format!("n{n}") } else { format!("w{at}") });
+    let documents = Documents::new((0..1500).map(|n| words(n).collect::<Vec<_>>().join(" ")));
+    let settings = Settings { max_cluster: Some(1000), ..settings("words:3", 0.8, 16, 6) };
+    let lines = large_clusters(&documents, &settings, &Unobserved).unwrap();
+    let line: serde_json::Value = serde_json::from_str(lines.trim_end()).unwrap();
+    assert_eq!((line["members"].as_array().unwrap().len(), line["size"].as_u64()), (1499, Some(1500)));
+}
+
 /// Someone who has seen enough.
 struct Impatient;
 

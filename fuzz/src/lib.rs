@@ -10,13 +10,14 @@
 
 mod archive;
 mod documents;
+mod records;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use minwise::Spec;
 use minwise::keep::Keep;
-use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Overwrite, ReadOptions, Scratch, Unwatched};
+use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions, Unwatched};
 use minwise_engine::dedup::dedup;
 use minwise_engine::frequencies::{self, FrequencyTable};
 use minwise_engine::sketch_file::SketchFile;
@@ -26,6 +27,7 @@ use tempfile::TempDir;
 
 pub use archive::{index_export, index_rows};
 pub use documents::extract;
+pub use records::{arrow, delimited, jsonl, parquet};
 
 /// A spec that can be read has a text form that gives it again.
 pub fn spec(bytes: &[u8]) {
@@ -52,37 +54,6 @@ pub fn fields(bytes: &[u8]) {
         path.to_string().parse::<FieldPath>().ok().map(|path| path.to_string()),
         Some(path.to_string())
     );
-}
-
-/// Lines become documents or rejects, and a document that is read again is the same.
-pub fn jsonl(bytes: &[u8]) {
-    let folder = folder();
-    let path = folder.path().join("in.jsonl");
-    write(&path, bytes);
-    let options = ReadOptions {
-        text_fields: ["text", "a.b", "a[0]"].iter().filter_map(|field| field.parse().ok()).collect(),
-        format: InputFormat::Only(Format::Jsonl),
-        ..ReadOptions::default()
-    };
-    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unwatched) else {
-        return;
-    };
-    let mut found = vec![];
-    for chunk in corpus.chunks(64) {
-        let scanned = corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| {
-            if let Ok(document) = document {
-                found.push((place, document.text.into_owned()));
-            }
-        });
-        assert!(scanned.is_ok(), "content never makes a scan fail");
-    }
-    for (place, text) in found {
-        let mut scratch = Scratch::new();
-        assert_eq!(
-            corpus.read(&place, &mut scratch).map(|document| document.text.into_owned()).ok(),
-            Some(text)
-        );
-    }
 }
 
 /// A sketch file is opened or refused.
@@ -183,10 +154,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         ]),
         "keep" => texts(&["first", "priority:source=a,b\\,c;newest:date;longest;last", "max:n;min:m"]),
         "fields" => texts(&["text", "a.b[3].c", "\"odd name\".x"]),
-        "jsonl" => texts(&[
-            "{\"text\":\"one\\u00e9\\ud83d\\ude00\",\"id\":1}\n{\"a\":{\"b\":\"two\"}}\n\n{\"a\":[\"x\"]}\nbroken\n",
-            "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
-        ]),
+        "jsonl" | "delimited" | "arrow" | "parquet" => records::seeds(target),
         "extract" => documents::seeds(),
         "index_rows" => minwise_index::fuzzing::seeds(),
         "index_export" => vec![archive::export()],

@@ -53,6 +53,21 @@ fn jsonl() {
 }
 
 #[test]
+fn delimited() {
+    smoke("delimited", fuzz::delimited, 2000);
+}
+
+#[test]
+fn arrow() {
+    smoke("arrow", fuzz::arrow, 2000);
+}
+
+#[test]
+fn parquet() {
+    smoke("parquet", fuzz::parquet, 2000);
+}
+
+#[test]
 fn index_rows() {
     smoke("index_rows", fuzz::index_rows, 100_000);
 }

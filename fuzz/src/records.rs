@@ -1,0 +1,112 @@
+//! Files of records and tables, from any bytes.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions, Scratch, Unwatched};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+/// Lines become documents or rejects, whatever is in them.
+pub fn jsonl(bytes: &[u8]) {
+    assert!(read(bytes, Format::Jsonl), "content never makes a scan fail");
+}
+
+/// So do delimited records, once their header can be read. The first byte says by what they are delimited.
+pub fn delimited(bytes: &[u8]) {
+    let Some((which, content)) = bytes.split_first() else { return };
+    let format = if which % 2 == 0 { Format::Csv } else { Format::Tsv };
+    assert!(read(content, format), "content never makes a scan fail");
+}
+
+/// A table is read or said to be damaged.
+pub fn arrow(bytes: &[u8]) {
+    read(bytes, Format::Arrow);
+}
+
+/// So is this one.
+pub fn parquet(bytes: &[u8]) {
+    read(bytes, Format::Parquet);
+}
+
+/// Reads everything; says whether that went well. A document that is read again is the same.
+fn read(bytes: &[u8], format: Format) -> bool {
+    let folder = crate::folder();
+    let path = folder.path().join("in");
+    crate::write(&path, bytes);
+    let options = ReadOptions {
+        text_fields: ["text", "a.b", "a[0]"].iter().filter_map(|field| field.parse().ok()).collect(),
+        format: InputFormat::Only(format),
+        ..ReadOptions::default()
+    };
+    // What has no text at all, or no header, is refused.
+    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unwatched) else {
+        return true;
+    };
+    let (mut found, mut whole) = (vec![], true);
+    for chunk in corpus.chunks(64) {
+        let scanned = corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| {
+            if let Ok(document) = document {
+                found.push((place, document.text.into_owned()));
+            }
+        });
+        whole &= scanned.is_ok();
+    }
+    for (place, text) in found {
+        let again = corpus.read(&place, &mut Scratch::new()).map(|document| document.text.into_owned());
+        assert!(again.as_ref().is_ok_and(|again| *again == text), "{again:?} was {text:?}");
+    }
+    whole
+}
+
+/// Files that can be read, to begin with.
+pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    match target {
+        "jsonl" => texts(&[
+            "{\"text\":\"one\\u00e9\\ud83d\\ude00\",\"id\":1}\n{\"a\":{\"b\":\"two\"}}\n\n{\"a\":[\"x\"]}\nbroken\n",
+            "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
+        ]),
+        "delimited" => texts(&[
+            "\0id,text,more\n1,\"one \"\"word\"\"\r\nand, more\",x\n2,,\n3,short\n",
+            "\u{1}text\tid\r\n\"a\tb\"\t1\r\n\n\u{feff}c\t2",
+        ]),
+        "arrow" => arrow_seeds(),
+        _ => vec![parquet_seed()],
+    }
+}
+
+const TEXTS: [&str; 4] = ["one text", "", "another text, which is longer", "文本"];
+
+fn arrow_seeds() -> Vec<Vec<u8>> {
+    let column = || Arc::new(StringArray::from(TEXTS.to_vec())) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("id", column()), ("text", column())]).expect("two columns");
+    let mut file = FileWriter::try_new(vec![], &batch.schema()).expect("it can be written");
+    let mut stream = StreamWriter::try_new(vec![], &batch.schema()).expect("it can be written");
+    for _ in 0..2 {
+        file.write(&batch).expect("there is room");
+        stream.write(&batch).expect("there is room");
+    }
+    vec![file.into_inner().expect("there is room"), stream.into_inner().expect("there is room")]
+}
+
+fn parquet_seed() -> Vec<u8> {
+    let schema = "message m { required binary id (UTF8); optional binary text (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(vec![], schema, properties).expect("it can be written");
+    for _ in 0..2 {
+        let mut group = writer.next_row_group().expect("a row group");
+        for levels in [None, Some(&[1, 1, 1, 1][..])] {
+            let mut column = group.next_column().expect("a column").expect("two of them");
+            let values = TEXTS.map(ByteArray::from);
+            column.typed::<ByteArrayType>().write_batch(&values, levels, None).expect("there is room");
+            column.close().expect("there is room");
+        }
+        group.close().expect("there is room");
+    }
+    writer.into_inner().expect("there is room")
+}

@@ -186,16 +186,25 @@ fn the_audit_is_in_the_summary() {
 #[test]
 fn names_and_settings_cannot_break_out() {
     let desk = Desk::new();
-    for (name, id) in [("<img src=x onerror=alert(1)>.jsonl", "a"), ("\"><script>alert(2)<\u{202e}.jsonl", "b")] {
+    for (name, id) in
+        [("<img src=x onerror=alert(1)>.jsonl", "a"), ("\"><script>alert(2)<\u{202e}.jsonl", "b")]
+    {
         desk.write(name, record(id, &prose(1, 60)));
     }
-    let arguments =
-        ["dedup", "*.jsonl", "--dry-run", "--report", "report", "--keep", "priority:x=<script>alert(3)</script>"];
+    let arguments = [
+        "dedup",
+        "*.jsonl",
+        "--dry-run",
+        "--report",
+        "report",
+        "--keep",
+        "priority:id=<script>alert(3)</script>",
+    ];
     assert_eq!(desk.run_with(&arguments, b"").code, Some(0));
     let page = desk.text("report/index.html");
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;.jsonl"), "{page}");
     assert!(page.contains("&lt;script&gt;alert(2)&lt;\\u{202e}.jsonl"), "{page}");
-    assert!(page.contains("x=&lt;script&gt;alert(3)"), "{page}");
+    assert!(page.contains("id=&lt;script&gt;alert(3)"), "{page}");
     for open in ["<img", "<script", "\u{202e}"] {
         assert!(!page.contains(open), "{open}");
     }

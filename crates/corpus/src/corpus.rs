@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -53,7 +53,11 @@ pub struct Scratch {
 
 /// A buffer larger than this is given back before the next chunk, so that one giant record is not paid for by
 /// every thread until the end of the run.
-const KEPT_BYTES: usize = 64 << 20;
+const KEPT_BYTES: usize = 4 << 20;
+
+/// A record, a file or a piece of a table with more bytes than this is scanned by one thread at a time: it is there as
+/// bytes and as text, and giants read by all threads together would fill the memory.
+const LONG_BYTES: u64 = 8 << 20;
 
 impl Scratch {
     /// Empty buffers, which grow with use.
@@ -82,6 +86,8 @@ pub struct Corpus {
     unfolded: Unfolded,
     found: FoundTexts,
     options: ReadOptions,
+    /// Held by whoever scans something long.
+    long: Mutex<()>,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
 }
@@ -114,6 +120,7 @@ impl Corpus {
             unfolded: Unfolded::new(options.spool_dir.clone()),
             found: FoundTexts::new(options.spool_dir.clone()),
             options: options.clone(),
+            long: Mutex::default(),
             file_ids: resolved.file_ids,
             walked: resolved.walked,
         })
@@ -189,16 +196,33 @@ impl Corpus {
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
         scratch.give_back();
-        match &chunk.span {
-            Span::Lines { source, start, end } => self.scan_jsonl(*source, (*start, *end), scratch, visit),
-            Span::Pieces { source, pieces } => self.scan_pieces(*source, pieces.clone(), scratch, visit),
+        let mut turn = None;
+        let mut loads = |bytes: u64| {
+            if bytes > LONG_BYTES && turn.is_none() {
+                turn = Some(self.long.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+        };
+        let scanned = match &chunk.span {
+            Span::Lines { source, start, end } => {
+                self.scan_jsonl(*source, (*start, *end), scratch, &mut loads, visit)?
+            }
+            Span::Pieces { source, pieces } => {
+                loads(chunk.size_bytes());
+                self.scan_pieces(*source, pieces.clone(), scratch, visit)?
+            }
             Span::Files(files) => {
                 for source in files.clone() {
+                    loads(self.sources.get(source as usize).map_or(0, Source::size_bytes));
                     self.scan_text(source, scratch, visit)?;
                 }
-                Ok(ScannedLines(0))
+                ScannedLines(0)
             }
+        };
+        if turn.is_some() {
+            // Before the next one has its turn.
+            scratch.give_back();
         }
+        Ok(scanned)
     }
 
     /// Reads one record again.
@@ -295,12 +319,13 @@ impl Corpus {
         source: u32,
         span: (u64, u64),
         scratch: &mut Scratch,
+        loads: &mut dyn FnMut(u64),
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
         let reader = self.reader(source)?;
         let limit = self.options.record_limit();
         let Scratch { bytes, decoded, .. } = scratch;
-        let lines = scan_lines(&reader, span, limit, bytes, &mut |line| {
+        let lines = scan_lines(&reader, span, limit, bytes, loads, &mut |line| {
             let Line { number, offset, len, content } = line;
             let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {

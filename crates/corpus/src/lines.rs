@@ -37,12 +37,14 @@ pub(crate) enum Content<'w> {
     TooLarge,
 }
 
-/// Visits the lines that start in `start..end`, in order, and returns how many they are.
+/// Visits the lines that start in `start..end`, in order, and returns how many they are. `loads` is told the bytes of a line
+/// that runs past them before it is loaded.
 pub(crate) fn scan_lines(
     reader: &Reader,
     (start, end): (u64, u64),
     limit: u64,
     window: &mut Vec<u8>,
+    loads: &mut dyn FnMut(u64),
     visit: &mut dyn FnMut(Line<'_>),
 ) -> Result<u64> {
     // Whether a line starts at `start` is told by the byte before it.
@@ -75,6 +77,7 @@ pub(crate) fn scan_lines(
                 too_large = Some((offset, line_end - offset));
                 last_line
             } else {
+                loads(line_end - offset);
                 let more = (line_end - base) as usize;
                 reader
                     .read_exact_at(loaded_end, grown(window, more).get_mut(loaded..).unwrap_or_default())?;

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::groups::{self, Groups, NewGroups};
 use crate::hoods::Candidates;
 use crate::join::{Items, Scale, Source};
+use crate::memory::Room;
 use crate::observe::{Observer, Stage};
 use crate::order::Order;
 use crate::parallel;
@@ -44,7 +45,7 @@ pub(crate) fn find(
     let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match settings.search {
         Search::Banding => {
             let resumed = match settings.work.as_deref() {
-                Some(work) => groups::resumed(work, documents.len())?,
+                Some(work) => groups::resumed(work, documents.len(), settings.banding.bands())?,
                 None => None,
             };
             let groups = match resumed {
@@ -63,8 +64,10 @@ pub(crate) fn find(
         .collect();
     // A document with equals is looked at again, when documents after it may have been kept.
     let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
-    let mut pairs = Pairs::new(again, settings.threads, settings.temporary.as_deref());
-    let screened = look(&PairSearch { corpus, reading, documents: &taken, settings, observer }, &mut pairs)?;
+    let room = settings.memory.room(settings.threads, documents.len());
+    let mut pairs = Pairs::new(again, room, settings.threads, settings.temporary.as_deref());
+    let search = PairSearch { corpus, reading, documents: &taken, settings, room, observer };
+    let screened = look(&search, &mut pairs)?;
     Candidates::of_pairs(pairs, &taken, screened, documents)
 }
 
@@ -115,6 +118,7 @@ struct PairSearch<'a> {
     /// The documents among which pairs are looked for, by the numbers that they have in them.
     documents: &'a [u32],
     settings: &'a Settings,
+    room: Room,
     observer: &'a dyn Observer,
 }
 
@@ -132,6 +136,7 @@ impl PairSearch<'_> {
             items,
             rule,
             threads: self.settings.threads,
+            room: self.room,
             folder: self.settings.temporary.as_deref(),
             observer: self.observer,
         }

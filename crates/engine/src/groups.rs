@@ -155,20 +155,22 @@ impl<'a> NewGroups<'a> {
 }
 
 /// The groups that an earlier process has found.
-pub(crate) fn resumed(work: &Work, documents: usize) -> Result<Option<Groups>, Error> {
+pub(crate) fn resumed(work: &Work, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
     if !work.has(Piece::Groups) {
         return Ok(None);
     }
     let groups = open(work.open_piece(Piece::Groups)?)?;
     let (mut sensible, mut words) = (true, 0);
-    groups.for_each(|_, group| {
+    groups.for_each(|band, group| {
         words += 2 + group.len() as u64;
-        sensible &=
-            group.len() > 1 && group.is_sorted() && group.iter().all(|&place| (place as usize) < documents);
+        sensible &= (band as usize) < bands
+            && group.len() > 1
+            && group.is_sorted()
+            && group.iter().all(|&place| (place as usize) < documents);
     })?;
     match &groups.words {
         Words::Stored { file, words: all, .. } if !sensible || words != *all => {
-            Err(file.wrong("it groups documents that are not there".to_owned()))
+            Err(file.wrong("it groups documents or bands that are not there".to_owned()))
         }
         _ => Ok(Some(groups)),
     }
@@ -191,7 +193,33 @@ pub(crate) fn push(words: &mut Vec<u32>, band: usize, places: impl ExactSizeIter
 
 #[cfg(test)]
 mod tests {
+    use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+
     use super::*;
+    use crate::observe::Unobserved;
+    use crate::work::Manifest;
+
+    /// A piece can be whole, and be that of another run.
+    #[test]
+    fn groups_of_what_is_not_there_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("in.jsonl");
+        fs_err::write(&file, "{\"text\":\"one\"}\n").unwrap();
+        let name = file.to_string_lossy().into_owned();
+        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
+        let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
+        let work = Work::open(&folder.path().join("work"), &manifest, false).unwrap();
+        let mut new = NewGroups::new(0, None, Some(&work)).unwrap();
+        let mut words = vec![];
+        push(&mut words, 3, [0, 1].into_iter());
+        new.add(&words).unwrap();
+        new.finish().unwrap();
+        assert!(resumed(&work, 2, 4).unwrap().is_some());
+        for (documents, bands) in [(2, 3), (1, 4)] {
+            let error = resumed(&work, documents, bands).unwrap_err().to_string();
+            assert!(error.ends_with("it groups documents or bands that are not there"), "{error}");
+        }
+    }
 
     #[test]
     fn groups_come_back_wherever_they_were() {

@@ -20,8 +20,10 @@ use crate::screen::Screened;
 const HOOD_BYTES: u64 = 512;
 const SHELF_BYTES: u64 = 48;
 const MEMBER_BYTES: u64 = 8;
-/// Text of neighbourhoods whose decisions are written down together.
+/// Text of neighbourhoods whose decisions are written down together, and the most times that they are for this reason: for
+/// each, all groups are looked through.
 const TEXT_BYTES: u64 = 256 << 20;
+const TIMES_WRITTEN: u64 = 64;
 
 /// All neighbourhoods, and how the documents of each meet.
 #[derive(Debug)]
@@ -305,12 +307,13 @@ impl Candidates {
     pub(crate) fn batches(&self, first: usize, room: Room, written: bool) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = vec![];
         let (mut bytes, mut text) = (0, 0);
+        let most_text = TEXT_BYTES.max(self.text_bytes.iter().sum::<u64>() / TIMES_WRITTEN);
         for hood in first..self.len() {
             let (cost, texts) = (self.cost(hood), self.text_bytes[hood]);
             bytes += cost;
             text += texts;
             match batches.last_mut() {
-                Some(batch) if bytes <= room.batch() && !(written && text > TEXT_BYTES) => {
+                Some(batch) if bytes <= room.batch() && !(written && text > most_text) => {
                     batch.end = hood + 1;
                 }
                 _ => {
@@ -610,6 +613,28 @@ mod tests {
         assert_eq!((candidates.text_bytes(0), candidates.text_bytes(1)), (10 + 40 + 50, 20 + 60));
     }
 
+    /// For each batch all groups are looked through, so that there must not be more of them the larger the corpus is.
+    #[test]
+    fn decisions_are_written_down_a_bounded_number_of_times() {
+        let pairs: Vec<[u32; 2]> = (0..1000).map(|hood| [2 * hood, 2 * hood + 1]).collect();
+        let pairs: Vec<&[u32]> = pairs.iter().map(|pair| &pair[..]).collect();
+        let documents = Documents::of_places(Shape { words: 1, placed_words: None, rank_words: 0 }, 2000);
+        let order = Order::of_input(documents.len());
+        let mut candidates = Candidates::of_groups(groups(&[&pairs]), &order, &documents).unwrap();
+        let room = Memory::default().room(1, 0);
+        let batches = |candidates: &Candidates, first| {
+            let batches = candidates.batches(first, room, true);
+            assert_eq!((batches[0].start, batches[batches.len() - 1].end), (first, 1000));
+            batches.len() as u64
+        };
+        assert_eq!(batches(&candidates, 0), 1);
+        candidates.text_bytes.fill(TEXT_BYTES / 10);
+        assert!((50..=100).contains(&batches(&candidates, 0)), "as often as the text asks for");
+        candidates.text_bytes.fill(100 * TEXT_BYTES);
+        assert!(batches(&candidates, 0) <= TIMES_WRITTEN + 3, "{}", batches(&candidates, 0));
+        assert!(batches(&candidates, 500) <= TIMES_WRITTEN / 2 + 3);
+    }
+
     #[test]
     fn shelves_with_the_same_documents_are_taken_once() {
         let groups = groups(&[&[&[0, 1], &[2, 3]], &[&[0, 1, 2]], &[&[2, 3], &[0, 1]]]);
@@ -625,7 +650,8 @@ mod tests {
 
     #[test]
     fn pairs_become_neighbourhoods_in_keeper_order() {
-        let mut pairs = Pairs::new(vec![false, true, false, false, false, false, false, false], 1, None);
+        let mut pairs =
+            Pairs::new(vec![false, true, false, false, false, false, false, false], Room::none(), 1, None);
         pairs.add(&[(4, 5), (2, 6), (4, 1)]).unwrap();
         let documents = documents();
         let order = [10, 11, 12, 13, 14, 15, 16, 17];
@@ -655,7 +681,7 @@ mod tests {
         let order = Order::of_input(documents.len());
         let candidates = Candidates::of_groups(groups(&[]), &order, &documents).unwrap();
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
-        let pairs = Pairs::new(vec![false; 3], 1, None);
+        let pairs = Pairs::new(vec![false; 3], Room::none(), 1, None);
         let candidates = Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents).unwrap();
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
     }

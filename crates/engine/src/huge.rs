@@ -10,6 +10,7 @@ use minwise::verify::Overlap;
 
 use crate::error::Error;
 use crate::memory::Room;
+use crate::prepare::HUGE_BYTES;
 use crate::runs::Runs;
 use crate::sets::{self, Loader};
 
@@ -27,9 +28,9 @@ pub(crate) struct Sorting<'a> {
 }
 
 impl<'a> Sorting<'a> {
-    /// Within what there is room for, with a temporary file in `folder`.
-    pub(crate) fn new(room: Room, folder: Option<&'a Path>) -> Self {
-        let shingles = room.held() / (TIMES * size_of::<u64>() as u64);
+    /// Within what there is room for if so many threads sort at one time, with temporary files in `folder`.
+    pub(crate) fn new(room: Room, threads: usize, folder: Option<&'a Path>) -> Self {
+        let shingles = room.held() / (TIMES * size_of::<u64>() as u64 * threads as u64);
         Self { most: usize::try_from(shingles).unwrap_or(usize::MAX).max(LEAST), folder }
     }
 }
@@ -48,7 +49,9 @@ impl<'a> Sorted<'a> {
         let mut runs = Runs::new(most, folder);
         let mut stretch: Vec<u64> = vec![];
         let sets::Room { scratch, prepared } = room;
-        let read = loader.corpus.read(&loader.documents.place(document)?, scratch)?;
+        let place = loader.documents.place(document)?;
+        let _turn = loader.turns.take(u64::from(place.len) > HUGE_BYTES);
+        let read = loader.corpus.read(&place, scratch)?;
         loader.preparation.shingle_blocks(&read.text, prepared, |shingles| {
             stretch.extend_from_slice(shingles);
             if stretch.len() >= most { runs.add(sorted(&mut stretch)) } else { Ok(()) }
@@ -80,4 +83,20 @@ fn sorted(stretch: &mut Vec<u64>) -> Vec<u64> {
     sort_mixed(&mut sorted, &mut vec![]);
     sorted.dedup();
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+
+    /// What they sort at one time is no more than what one of them would.
+    #[test]
+    fn threads_share_the_memory() {
+        let room = Memory::new(8 << 30).unwrap().room(16, 0);
+        let most = |threads| Sorting::new(room, threads, None).most;
+        assert!(most(1) > 16 * LEAST);
+        assert_eq!(most(16), most(1) / 16);
+        assert_eq!(Sorting::new(Room::none(), 1, None).most, LEAST);
+    }
 }

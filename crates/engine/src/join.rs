@@ -1,6 +1,6 @@
 //! Candidates by sort-merge: documents that share shingles or registers, counted pair by pair, in bounded memory.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,19 +11,27 @@ use minwise_corpus::{Corpus, Scratch};
 
 use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
+use crate::memory::Room;
 use crate::observe::Observer;
 use crate::parallel;
 use crate::partners::Pairs;
-use crate::prepare::{DocumentSet, Preparation, Prepared};
+use crate::prepare::{Preparation, Prepared};
 use crate::read::Reading;
 use crate::runs::{Entry, Runs, Spread};
+use crate::turn::Turns;
 
-/// The most documents whose items are gathered together.
+/// The most documents whose items are gathered together, and the most items.
 const TOGETHER: usize = 512;
-/// Entries that stay in memory, for each thread.
+const GATHERED: usize = 1 << 19;
+/// Entries that stay in memory for each thread, and those that do however little memory there is: fewer would make too many
+/// runs.
 const HELD: usize = 1 << 20;
+const LEAST_HELD: usize = 1 << 16;
 /// The fewest and the most entries that are merged together, if there are as many.
 const MERGED: RangeInclusive<usize> = 1 << 10..=1 << 18;
+/// How often entries that are merged together are in memory, about: as they were read, as they are, as room to sort in, and
+/// with threads that wait for an earlier one to hand on its own.
+const TIMES: usize = 8;
 /// Pairs that are counted together before they are put away.
 const PAIRS: usize = 1 << 18;
 /// Pieces of work for each thread, so that none is idle for long while another one is at its last.
@@ -60,6 +68,7 @@ pub(crate) struct Source<'a> {
     pub items: Items<'a>,
     pub rule: Rule,
     pub threads: usize,
+    pub room: Room,
     pub folder: Option<&'a Path>,
     pub observer: &'a dyn Observer,
 }
@@ -93,6 +102,11 @@ impl Source<'_> {
         if self.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
+    /// Entries that stay in memory.
+    fn held(&self) -> usize {
+        self.room.entries(size_of::<Having>()).clamp(LEAST_HELD, (HELD * self.threads).max(LEAST_HELD))
+    }
+
     /// Adds all candidates that pass a last look to `pairs`.
     pub(crate) fn candidates(
         &self,
@@ -102,9 +116,9 @@ impl Source<'_> {
         let having = self.gather()?;
         let join = self.decide(&having)?;
         // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
-        let counts = Mutex::new(Runs::new(HELD * self.threads, self.folder));
+        let counts = Mutex::new(Runs::new(self.held(), self.folder));
         let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
-        self.for_each_range(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
+        self.for_each_having(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
         drop(having);
         let counts: Runs<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
@@ -136,7 +150,8 @@ impl Source<'_> {
         receive: impl FnMut(T) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let together = runs.len() / (PIECES * self.threads);
-        let ranges = runs.ranges(together.clamp(*MERGED.start(), *MERGED.end()));
+        let most = self.held() / (TIMES * self.threads);
+        let ranges = runs.ranges(together.min(most).clamp(*MERGED.start(), *MERGED.end()));
         let merge = |(): &mut (), range: usize| {
             self.check()?;
             work(runs.merged(ranges[range].clone())?)
@@ -144,10 +159,24 @@ impl Source<'_> {
         parallel::in_order(ranges.len(), self.threads, || (), merge, receive)
     }
 
+    /// The same for items, each of a document once: one that was cut block by block may give them again.
+    fn for_each_having<T: Send>(
+        &self,
+        runs: &Runs<'_, Having>,
+        work: impl Fn(Vec<Having>) -> Result<T, Error> + Sync,
+        receive: impl FnMut(T) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        let once = |mut entries: Vec<Having>| {
+            entries.dedup();
+            work(entries)
+        };
+        self.for_each_range(runs, once, receive)
+    }
+
     /// Finds out what each document leaves out.
     fn decide(&self, having: &Runs<'_, Having>) -> Result<Join, Error> {
         let mut census = Census::new(self.rule, self.documents.len());
-        self.for_each_range(having, Ok, |entries| {
+        self.for_each_having(having, Ok, |entries| {
             for run in entries.chunk_by(|a, b| a.0 == b.0) {
                 census.add(rank(run), run.iter().map(|&entry| self.document(entry)));
             }
@@ -165,7 +194,7 @@ impl Source<'_> {
     /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
     fn cuts(&self, having: &Runs<'_, Having>, join: &Join) -> Result<Vec<(u32, Cuts)>, Error> {
         let spread = Spread::new(self.documents.len());
-        let mut frequent = Runs::new(HELD * self.threads, self.folder);
+        let mut frequent = Runs::new(self.held(), self.folder);
         let of_crowded = |entries: Vec<Having>| {
             let mut found = vec![];
             for run in entries.chunk_by(|a, b| a.0 == b.0) {
@@ -181,7 +210,7 @@ impl Source<'_> {
             sort_mixed(&mut found, &mut vec![]);
             Ok(found)
         };
-        self.for_each_range(having, of_crowded, |found| frequent.add(found))?;
+        self.for_each_having(having, of_crowded, |found| frequent.add(found))?;
 
         let mut all = vec![];
         let cut = |entries: Vec<(u64, u64)>| {
@@ -208,55 +237,85 @@ impl Source<'_> {
         ((with >> 32) as u32, self.scale().mass(f32::from_bits(with as u32)))
     }
 
+    /// Documents whose items are gathered together: as many as give few enough of them, and at least one.
+    fn pieces(&self) -> Result<Vec<Range<usize>>, Error> {
+        let documents = &self.reading.documents;
+        let most_documents = self.documents.len().div_ceil(PIECES * self.threads).clamp(1, TOGETHER);
+        let most = match &self.items {
+            Items::Shingles(preparation, _) => preparation.whole_bytes(1),
+            Items::Registers => GATHERED as u64,
+        };
+        let mut pieces: Vec<Range<usize>> = vec![];
+        let mut size = 0;
+        for (at, &document) in self.documents.iter().enumerate() {
+            let more = match &self.items {
+                Items::Shingles(..) => u64::from(documents.place(document)?.len),
+                Items::Registers => documents.shape().words as u64,
+            };
+            size += more;
+            match pieces.last_mut() {
+                Some(piece) if piece.len() < most_documents && size <= most => piece.end = at + 1,
+                _ => {
+                    size = more;
+                    pieces.push(at..at + 1);
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
     /// Every item of every document, sorted.
     fn gather(&self) -> Result<Runs<'_, Having>, Error> {
-        let mut runs = Runs::new(HELD * self.threads, self.folder);
-        let together = self.documents.len().div_ceil(PIECES * self.threads).clamp(1, TOGETHER);
-        let items = self.documents.len().div_ceil(together);
-        let work = |(room, scratch, rows): &mut (Prepared, Scratch, RowReader<'_>),
-                    item: usize|
-         -> Result<_, Error> {
+        // Their order does not show when they are merged, and none has to wait in memory.
+        let runs = Mutex::new(Runs::new(self.held(), self.folder));
+        let put_away = |entries: &mut Vec<Having>| {
+            sort_mixed(entries, &mut vec![]);
+            runs.lock().unwrap_or_else(PoisonError::into_inner).add(std::mem::take(entries))
+        };
+        let pieces = self.pieces()?;
+        let turns = Turns::default();
+        let work = |seat: &mut Seat<'_>, piece: usize| -> Result<_, Error> {
             self.check()?;
-            let begin = item * together;
-            let documents = &self.documents[begin..(begin + together).min(self.documents.len())];
             let mut entries: Vec<Having> = vec![];
-            for (number, &document) in (begin as u64..).zip(documents) {
-                let with = |weight: f32| number << 32 | u64::from(weight.to_bits());
+            for at in pieces[piece].clone() {
+                let with = |weight: f32| (at as u64) << 32 | u64::from(weight.to_bits());
                 match &self.items {
                     Items::Registers => {
-                        let row = rows.row(document)?;
+                        let row = seat.rows.row(self.documents[at])?;
                         let items = (0u64..).zip(row).map(|(at, &value)| fmix64(at << 32 | u64::from(value)));
                         entries.extend(items.map(|item| (item, with(1.0))));
                     }
                     Items::Shingles(preparation, _) => {
-                        let place = self.reading.documents.place(document)?;
-                        let read = self.corpus.read(&place, scratch)?;
-                        match preparation.set(&read.text, room) {
-                            DocumentSet::Plain(set) => {
-                                entries.extend(set.as_slice().iter().map(|&shingle| (shingle, with(1.0))));
-                            }
-                            DocumentSet::Weighted(set) => {
-                                let (shingles, weights) = (set.view().shingles(), set.view().weights());
-                                entries.extend(
-                                    shingles
-                                        .iter()
-                                        .zip(weights)
-                                        .map(|(&shingle, &weight)| (shingle, with(weight as f32))),
-                                );
-                            }
+                        let place = self.reading.documents.place(self.documents[at])?;
+                        let large = u64::from(place.len) > preparation.whole_bytes(1);
+                        let _turn = turns.take(large);
+                        let read = self.corpus.read(&place, &mut seat.scratch)?;
+                        if large && preparation.cuts_blocks() {
+                            preparation.shingle_blocks(&read.text, &mut seat.prepared, |shingles| {
+                                entries.extend(shingles.iter().map(|&shingle| (shingle, with(1.0))));
+                                if entries.len() >= GATHERED { put_away(&mut entries) } else { Ok(()) }
+                            })?;
+                        } else {
+                            let set = preparation.set_alone(&read.text, &mut seat.prepared);
+                            set.for_each(|shingle, weight| entries.push((shingle, with(weight as f32))));
+                        }
+                        drop(read);
+                        if large {
+                            seat.prepared = Prepared::default();
+                            seat.scratch.give_back();
                         }
                     }
                 }
             }
-            sort_mixed(&mut entries, &mut vec![]);
-            Ok(entries)
+            put_away(&mut entries)
         };
-        let prepare = || {
-            let rows = RowReader::new(&self.reading.documents, Which::Sketch);
-            (Prepared::default(), Scratch::new(), rows)
+        let seat = || Seat {
+            prepared: Prepared::default(),
+            scratch: Scratch::new(),
+            rows: RowReader::new(&self.reading.documents, Which::Sketch),
         };
-        parallel::in_order(items, self.threads, prepare, work, |entries| runs.add(entries))?;
-        Ok(runs)
+        parallel::in_order(pieces.len(), self.threads, seat, work, Ok)?;
+        Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Puts away the pairs of some items with what they share, sorted and summed in portions.
@@ -290,6 +349,13 @@ impl Source<'_> {
         }
         finish(&mut pairs)
     }
+}
+
+/// One thread's room to gather in.
+struct Seat<'a> {
+    prepared: Prepared,
+    scratch: Scratch,
+    rows: RowReader<'a>,
 }
 
 /// The rank of an item, given all entries with it.

@@ -52,6 +52,7 @@ mod settings;
 pub mod sketch_file;
 mod store;
 mod tiles;
+mod turn;
 mod verify;
 pub mod work;
 

@@ -126,6 +126,11 @@ impl Room {
         self.bytes / 8
     }
 
+    /// How many entries of so many bytes that is.
+    pub(crate) fn entries(self, bytes: usize) -> usize {
+        usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
+    }
+
     /// For a batch of neighbourhoods that are worked on together.
     pub(crate) fn batch(self) -> u64 {
         self.bytes / 4

@@ -10,13 +10,15 @@ use minwise::sort::sort_mixed;
 use minwise_corpus::Temporary;
 
 use crate::error::Error;
+use crate::memory::Room;
 use crate::parallel;
 use crate::runs::{Runs, Spread};
 
 /// Pairs that are sorted together.
 const TOGETHER: usize = 1 << 18;
-/// Pairs that stay in memory, for each thread.
+/// Pairs that stay in memory for each thread, and those that do however little memory there is.
 const HELD: usize = 1 << 20;
+const LEAST_HELD: usize = 1 << 17;
 /// Pairs that are merged together.
 const MERGED: usize = 1 << 18;
 
@@ -30,21 +32,25 @@ pub(crate) struct Pairs<'a> {
     pending: Vec<u64>,
     scratch: Vec<u64>,
     runs: Runs<'a, u64>,
+    /// Pairs that stay in memory.
+    most: usize,
     threads: usize,
     folder: Option<&'a Path>,
 }
 
 impl<'a> Pairs<'a> {
     /// No pairs yet. Every document will know its partners before it, and those that `both_ways` names all of them.
-    pub(crate) fn new(both_ways: Vec<bool>, threads: usize, folder: Option<&'a Path>) -> Self {
+    pub(crate) fn new(both_ways: Vec<bool>, room: Room, threads: usize, folder: Option<&'a Path>) -> Self {
         let documents = both_ways.len();
+        let most = room.entries(size_of::<u64>()).clamp(LEAST_HELD, (HELD * threads).max(LEAST_HELD));
         Self {
             spread: Spread::new(documents),
             forest: Forest::new(documents),
             both_ways,
             pending: vec![],
             scratch: vec![],
-            runs: Runs::new(HELD * threads, folder),
+            runs: Runs::new(most, folder),
+            most,
             threads,
             folder,
         }
@@ -81,7 +87,7 @@ impl<'a> Pairs<'a> {
         self.put_away()?;
         let all = self.runs.len();
         let mut list = match all {
-            few if few <= 2 * HELD * self.threads => List::Memory(Vec::with_capacity(few)),
+            few if few <= 2 * self.most => List::Memory(Vec::with_capacity(few)),
             _ => List::Disk(Temporary::create(self.folder)?),
         };
         let mut begins = Vec::with_capacity(self.both_ways.len() + 1);
@@ -157,6 +163,7 @@ impl Partners {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Memory;
 
     /// A graph of so many documents and its partners, as sorting in memory gives them.
     fn check(documents: u32, edges: impl Iterator<Item = (u32, u32)> + Clone) {
@@ -168,7 +175,7 @@ mod tests {
                 expected[a.min(b) as usize].push(10 * a.max(b));
             }
         }
-        let mut pairs = Pairs::new(both_ways, 1, None);
+        let mut pairs = Pairs::new(both_ways, Memory::default().room(1, 0), 1, None);
         pairs.add(&edges.collect::<Vec<_>>()).unwrap();
         let partners = pairs.finish(|document| 10 * document).unwrap();
         let mut found = vec![];

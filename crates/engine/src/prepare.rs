@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::shingle::{Shingler, Shingles, Tally};
+use minwise::shingle::{Shingler, Shingles, Tally, Unit};
 use minwise::sketch::weighted::WeightedSketcher;
 use minwise::sketch::{Method, Sketcher};
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
@@ -14,9 +14,14 @@ use minwise::{Spec, Weights};
 use crate::error::Error;
 use crate::frequencies::FrequencyTable;
 
-/// A document with more text than this is *huge*: it is cut block by block, since its shingles would take many times its
-/// size. Blocks cost a little, so that ordinary documents are cut whole.
-const HUGE_BYTES: usize = 8 << 20;
+/// Text that one thread may cut whole: no more than half a million shingles, whatever it says, since they take many times
+/// its size. A character has one byte at least, a token one more that ends it. Blocks cost a little, so that ordinary
+/// documents are cut whole.
+const WHOLE_CHARS_BYTES: u64 = 512 << 10;
+const WHOLE_WORDS_BYTES: u64 = 1 << 20;
+/// Text that is never cut whole if there are blocks, however many threads share their memory for it. More is more than a
+/// thread may have of a document besides its shingles.
+pub(crate) const HUGE_BYTES: u64 = 8 << 20;
 /// Bytes of a block: its shingles stay in the second cache.
 const BLOCK_BYTES: usize = 128 << 10;
 
@@ -57,6 +62,17 @@ impl DocumentSet {
         match self {
             Self::Plain(set) => set.size_bytes(),
             Self::Weighted(set) => set.size_bytes(),
+        }
+    }
+
+    /// Visits its shingles with their weights, which are 1 without weights.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u64, f64)) {
+        match self {
+            Self::Plain(set) => set.as_slice().iter().for_each(|&shingle| visit(shingle, 1.0)),
+            Self::Weighted(set) => {
+                let (shingles, weights) = (set.view().shingles(), set.view().weights());
+                shingles.iter().zip(weights).for_each(|(&shingle, &weight)| visit(shingle, weight));
+            }
         }
     }
 
@@ -118,6 +134,10 @@ pub(crate) struct Preparation {
     shingler: Shingler,
     weigher: Option<Weigher>,
     maker: Maker,
+    /// Whether sketches of blocks make the sketch of the document.
+    merges: bool,
+    /// Text that one thread may cut whole, in bytes.
+    whole_bytes: u64,
 }
 
 /// Room to prepare documents in, one after the other.
@@ -179,12 +199,35 @@ impl Preparation {
             }
             method => Maker::Plain(method.build(spec.seed)?),
         };
-        Ok(Self { shingler: spec.shingler(), weigher: weighing.weigher(&spec.weights)?, maker })
+        let merges = match &maker {
+            Maker::Plain(sketcher) => MergedSketch::default().begin(&**sketcher),
+            Maker::Weighted(_) => false,
+        };
+        let whole_bytes = match spec.shingling.unit() {
+            Unit::Chars => WHOLE_CHARS_BYTES,
+            Unit::Words | Unit::Terms => WHOLE_WORDS_BYTES,
+        };
+        let weigher = weighing.weigher(&spec.weights)?;
+        Ok(Self { shingler: spec.shingler(), weigher, maker, merges, whole_bytes })
     }
 
-    /// Whether a document with so many bytes of text is cut block by block. Weights need all its shingles at once.
-    pub(crate) fn is_huge(&self, text_bytes: u64) -> bool {
-        text_bytes > HUGE_BYTES as u64 && self.weigher.is_none() && self.shingler.cuts_blocks()
+    /// The most text that may be cut whole at one time, if so many threads have their memory for it.
+    pub(crate) fn whole_bytes(&self, threads: usize) -> u64 {
+        (self.whole_bytes * threads as u64).clamp(self.whole_bytes, HUGE_BYTES)
+    }
+
+    /// Whether documents can be cut block by block. Weights need all shingles at once.
+    pub(crate) fn cuts_blocks(&self) -> bool {
+        self.weigher.is_none() && self.shingler.cuts_blocks()
+    }
+
+    /// Whether a text is cut whole to be sketched though it has more than one thread may cut so.
+    pub(crate) fn is_oversized(&self, text: &str, in_order: bool) -> bool {
+        text.len() as u64 > self.whole_bytes && !self.sketches_blocks(in_order)
+    }
+
+    fn sketches_blocks(&self, in_order: bool) -> bool {
+        !in_order && self.merges && self.cuts_blocks()
     }
 
     /// Gives the shingles of a huge document to `each`, block by block.
@@ -200,30 +243,27 @@ impl Preparation {
     /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
     /// for in document order.
     pub(crate) fn prepare(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
-        if !in_order
-            && self.is_huge(text.len() as u64)
-            && let Some(tally) = self.prepare_blocks(text, room)
+        if text.len() as u64 > self.whole_bytes
+            && self.sketches_blocks(in_order)
+            && let Maker::Plain(sketcher) = &self.maker
         {
-            return tally.units > 0;
+            return self.prepare_blocks(text, &**sketcher, room);
         }
         self.shingle(text, room);
         self.weigh(room)
     }
 
-    /// Sketches a huge text block by block, where such sketches can be merged.
+    /// Sketches a text block by block.
     #[cold]
-    fn prepare_blocks(&self, text: &str, room: &mut Prepared) -> Option<Tally> {
-        let Maker::Plain(sketcher) = &self.maker else { return None };
+    fn prepare_blocks(&self, text: &str, sketcher: &dyn Sketcher, room: &mut Prepared) -> bool {
         let Prepared { shingles, sketch, tally, .. } = room;
-        if !sketch.begin(&**sketcher) {
-            return None;
-        }
+        sketch.begin(sketcher);
         let Ok(of_blocks) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
-            sketch.add(&**sketcher, shingles);
+            sketch.add(sketcher, shingles);
             Ok::<(), Infallible>(())
         });
         *tally = Some(of_blocks);
-        *tally
+        of_blocks.units > 0
     }
 
     pub(crate) fn shingler(&self) -> &Shingler {
@@ -289,7 +329,22 @@ impl Preparation {
         }
     }
 
-    /// The set of a text, for comparison.
+    /// The set of a text, for comparison. Unlike [`set`](Self::set) it may leave the room without shingles, which takes less
+    /// of it.
+    pub(crate) fn set_alone(&self, text: &str, room: &mut Prepared) -> DocumentSet {
+        if text.len() <= BLOCK_BYTES || !self.cuts_blocks() {
+            return self.set(text, room);
+        }
+        let Prepared { shingles, sort, .. } = room;
+        sort.0.clear();
+        let Ok(_) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
+            sort.0.extend_from_slice(shingles);
+            Ok::<(), Infallible>(())
+        });
+        DocumentSet::Plain(ShingleSet::of_gathered(sort))
+    }
+
+    /// The set of a text, for comparison, and its shingles in the room.
     pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         self.shingle(text, room);
         self.weigh(room);

@@ -20,6 +20,7 @@ use crate::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::screen::Placed;
 use crate::settings::ReadSettings;
+use crate::turn::Turns;
 use crate::work::{self, Piece, Work};
 
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
@@ -346,6 +347,8 @@ struct Tools {
     /// Whether rows are something else than registers.
     bits: bool,
     placed: Option<Placed>,
+    /// For documents that are cut whole though they are too large for it.
+    turns: Turns,
 }
 
 impl Tools {
@@ -356,6 +359,7 @@ impl Tools {
             rows: settings.banding.map(|banding| Rows::new(spec, banding, settings.bits)).transpose()?,
             bits: settings.bits.is_some(),
             placed: settings.places.then(|| Placed::new(spec.seed)).transpose()?,
+            turns: Turns::default(),
         })
     }
 
@@ -427,7 +431,9 @@ impl<'a> Worker<'a> {
         let preparation = &tools.preparation;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
-                let has_shingles = preparation.prepare(&document.text, tools.placed.is_some(), prepared);
+                let in_order = tools.placed.is_some();
+                let turn = tools.turns.take(preparation.is_oversized(&document.text, in_order));
+                let has_shingles = preparation.prepare(&document.text, in_order, prepared);
                 if preparation.shingler().refuses(prepared.units()) {
                     part.rejected.push(too_short(&place, &document, prepared.units(), &spec.shingling));
                 } else {
@@ -442,6 +448,9 @@ impl<'a> Worker<'a> {
                     let (row, placed) =
                         part.columns.add(&new, |out| part.ranks.add(keep, number, &document, out));
                     tools.sketch(prepared, registers, row, placed);
+                }
+                if turn.is_some() {
+                    *prepared = Prepared::default();
                 }
             }
             Err(reject) => part.rejected.push(Rejected::new(&place, reject)),

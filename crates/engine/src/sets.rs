@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::huge::{Sorted, Sorting};
 use crate::parallel;
 use crate::prepare::{DocumentSet, Preparation, Prepared};
+use crate::turn::Turns;
 
 /// Reads documents again and gives their shingle sets.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Loader<'a> {
     pub preparation: &'a Preparation,
     /// For documents whose sets are not held.
     pub sorting: Sorting<'a>,
+    /// For documents that are too large to be read by several threads at a time.
+    pub turns: Turns,
 }
 
 /// One thread's room to load sets in.
@@ -27,6 +30,14 @@ pub(crate) struct Loader<'a> {
 pub(crate) struct Room {
     pub(crate) scratch: Scratch,
     pub(crate) prepared: Prepared,
+}
+
+impl Room {
+    /// Gives back what a large document took.
+    fn give_back(&mut self) {
+        self.prepared = Prepared::default();
+        self.scratch.give_back();
+    }
 }
 
 /// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
@@ -55,13 +66,22 @@ impl Drop for Lent<'_> {
 }
 
 impl Loader<'_> {
-    fn is_huge(&self, document: u32) -> Result<bool, Error> {
-        Ok(self.preparation.is_huge(u64::from(self.documents.place(document)?.len)))
+    fn text_bytes(&self, document: u32) -> Result<u64, Error> {
+        Ok(u64::from(self.documents.place(document)?.len))
     }
 
-    fn load(&self, document: u32, room: &mut Room) -> Result<DocumentSet, Error> {
-        let read = self.corpus.read(&self.documents.place(document)?, &mut room.scratch)?;
-        Ok(self.preparation.set(&read.text, &mut room.prepared))
+    /// Loads a set. Of more than `whole_bytes` of text, it is the only one that is made at the time.
+    fn load(&self, document: u32, room: &mut Room, whole_bytes: u64) -> Result<DocumentSet, Error> {
+        let place = self.documents.place(document)?;
+        let text_bytes = u64::from(place.len);
+        let _turn = self.turns.take(text_bytes > whole_bytes);
+        let read = self.corpus.read(&place, &mut room.scratch)?;
+        let set = self.preparation.set_alone(&read.text, &mut room.prepared);
+        drop(read);
+        if text_bytes > self.preparation.whole_bytes(1) {
+            room.give_back();
+        }
+        Ok(set)
     }
 
     /// The shingles of a document in order, in the room.
@@ -87,6 +107,8 @@ pub(crate) struct Sets<'a> {
     now: u64,
     size_bytes: usize,
     budget: Budget,
+    /// Text that may be cut whole at one time.
+    whole_bytes: u64,
 }
 
 /// The slot of a document whose set is not there.
@@ -129,6 +151,7 @@ impl<'a> Sets<'a> {
             now: 0,
             size_bytes: 0,
             budget,
+            whole_bytes: loader.preparation.whole_bytes(budget.threads),
         }
     }
 
@@ -161,11 +184,17 @@ impl<'a> Sets<'a> {
         for document in [a, b] {
             // No set of a huge one is held.
             let is_held = self.slots[document as usize] != NONE;
-            if !is_held && self.loader.is_huge(self.documents[document as usize])? {
+            if !is_held && self.is_huge(document)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a document is compared on disk.
+    fn is_huge(&self, document: u32) -> Result<bool, Error> {
+        Ok(self.loader.preparation.cuts_blocks()
+            && self.loader.text_bytes(self.documents[document as usize])? > self.whole_bytes)
     }
 
     fn measure_huge(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
@@ -202,13 +231,20 @@ impl<'a> Sets<'a> {
 
     /// The alignment share of two documents. Both are read again, since sets have no order.
     pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
-        let first = self.loader.shingle(self.documents[a as usize], self.room)?.to_vec();
-        Ok(alignment_share(&first, self.loader.shingle(self.documents[b as usize], self.room)?))
+        let [a, b] = [a, b].map(|document| self.documents[document as usize]);
+        let text_bytes = self.loader.text_bytes(a)?.max(self.loader.text_bytes(b)?);
+        let _turn = self.loader.turns.take(text_bytes > self.whole_bytes);
+        let first = self.loader.shingle(a, self.room)?.to_vec();
+        let share = alignment_share(&first, self.loader.shingle(b, self.room)?);
+        if text_bytes > self.whole_bytes {
+            self.room.give_back();
+        }
+        Ok(share)
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {
         if self.budget.ahead_bytes == 0 {
-            let set = self.loader.load(self.documents[document as usize], self.room)?;
+            let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
             self.put(document, set);
         } else {
             self.load_ahead(document)?;
@@ -217,24 +253,32 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    /// Loads a document and those behind it, with several threads.
+    /// Loads a document and those behind it, with several threads; no huge ones, which are compared on disk.
     fn load_ahead(&mut self, document: u32) -> Result<(), Error> {
-        let mut text_bytes = 0;
+        let (mut text_bytes, mut largest) = (0, 1);
         let mut missing: Vec<u32> = vec![];
         for next in (document..self.documents.len() as u32).filter(|&next| self.slots[next as usize] == NONE)
         {
-            text_bytes += u64::from(self.loader.documents.place(self.documents[next as usize])?.len);
+            if next != document && self.is_huge(next)? {
+                continue;
+            }
+            let bytes = self.loader.text_bytes(self.documents[next as usize])?;
+            text_bytes += bytes;
             if next != document && text_bytes > self.budget.ahead_bytes {
                 break;
             }
+            largest = largest.max(bytes);
             missing.push(next);
         }
         let mut loaded = Vec::with_capacity(missing.len());
-        let (loader, documents) = (self.loader, self.documents);
-        let work =
-            |room: &mut Lent<'_>, item: usize| loader.load(documents[missing[item] as usize], &mut room.room);
+        let (loader, documents, whole_bytes) = (self.loader, self.documents, self.whole_bytes);
+        let work = |room: &mut Lent<'_>, item: usize| {
+            loader.load(documents[missing[item] as usize], &mut room.room, whole_bytes)
+        };
         let prepare = || self.rooms.lend();
-        parallel::in_order(missing.len(), self.budget.threads, prepare, work, |set| {
+        // As many as may be cut whole at one time.
+        let threads = (whole_bytes / largest).clamp(1, self.budget.threads as u64) as usize;
+        parallel::in_order(missing.len(), threads, prepare, work, |set| {
             loaded.push(set);
             Ok(())
         })?;
@@ -269,5 +313,59 @@ impl<'a> Sets<'a> {
         for (slot, held) in (0..).zip(&self.held) {
             self.slots[held.document as usize] = slot;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise_corpus::{ReadOptions, Unwatched};
+
+    use super::*;
+    use crate::documents::{Columns, New, Shape};
+    use crate::memory;
+    use crate::prepare::Weighing;
+
+    fn documents(corpus: &Corpus) -> Documents {
+        let shape = Shape { words: 1, placed_words: None, rank_words: 0 };
+        let mut columns = Columns::new(shape);
+        for chunk in corpus.chunks(u64::MAX) {
+            let mut add = |place, _| {
+                columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
+            };
+            corpus
+                .scan(&chunk, &mut Scratch::new(), &mut |place, document| add(place, document.is_ok()))
+                .unwrap();
+        }
+        let mut all = Documents::new(shape);
+        all.append(&mut columns, 0);
+        all
+    }
+
+    #[test]
+    fn what_is_compared_on_disk_is_not_loaded_ahead() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("in.jsonl");
+        let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
+        let lines: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+        fs_err::write(&file, lines).unwrap();
+        let name = file.to_string_lossy().into_owned();
+        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
+        let spec = "casefold / words:2 / minhash:16 / seed:1".parse().unwrap();
+        let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+        let loader = Loader {
+            corpus: &corpus,
+            documents: &documents(&corpus),
+            preparation: &preparation,
+            sorting: Sorting::new(memory::Room::none(), 1, None),
+            turns: Turns::default(),
+        };
+        let budget = Budget { bytes: 1 << 30, threads: 1, ahead_bytes: 9 << 20 };
+        let mut room = Room::default();
+        let mut sets = Sets::new(&loader, &[0, 1, 2, 3], &mut room, budget);
+        assert_eq!(sets.measure(0, 1, Measure::Jaccard).unwrap(), 1.0 / 3.0);
+        let held: Vec<bool> = sets.slots.iter().map(|&slot| slot != NONE).collect();
+        assert_eq!(held, [true, true, false, true]);
+        assert_eq!(sets.measure(2, 3, Measure::Jaccard).unwrap(), 0.0);
+        assert_eq!(sets.slots[2], NONE);
     }
 }

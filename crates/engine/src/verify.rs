@@ -16,6 +16,7 @@ use crate::rows::Rows;
 use crate::screen::{OrderScreen, Screen, Screened};
 use crate::sets::{Budget, Loader, Room, Sets};
 use crate::settings::{KEPT, Settings};
+use crate::turn::Turns;
 
 /// Memory for shingle sets, for each thread.
 const SETS_BYTES: usize = 24 << 20;
@@ -281,8 +282,9 @@ pub(crate) fn each_hood<T: Send>(
     };
     let memory = settings.memory.room(settings.threads, reading.documents.len());
     let folder = settings.temporary.as_deref();
-    let sorting = Sorting::new(memory, folder);
-    let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation, sorting };
+    let sorting = Sorting::new(memory, settings.threads, folder);
+    let turns = Turns::default();
+    let loader = Loader { corpus, documents: &reading.documents, preparation: &preparation, sorting, turns };
     let run = |batch: &Batch<'_>, number: usize, seat: &mut Seat<'_>, budget: Budget| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
@@ -313,7 +315,7 @@ pub(crate) fn each_hood<T: Send>(
     let all = Budget {
         bytes: SETS_BYTES * settings.threads,
         threads: settings.threads,
-        ahead_bytes: AHEAD_BYTES * settings.threads as u64,
+        ahead_bytes: AHEAD_BYTES.min(preparation.whole_bytes(1)) * settings.threads as u64,
     };
     let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
     let seat = || Seat::new(&reading.documents);

@@ -148,6 +148,68 @@ fn huge_documents_are_compared_within_the_memory() {
     assert_eq!(desk.ids("out.jsonl"), ["0"]);
 }
 
+/// Just not so large that they would be read by one thread at a time. Cut whole, each would take forty times its size.
+#[test]
+fn documents_of_megabytes_keep_to_the_memory() {
+    let base = prose(1, 830_000);
+    let desk = corpus(4, |i| format!("{base} and one of them ends with {i}"));
+    let bytes = base.len() as u64;
+    assert!((7 * MIB..8 * MIB).contains(&bytes), "{bytes}");
+    for shingling in ["chars:9", "words:5"] {
+        let arguments = format!("dedup in.jsonl -o {shingling}.jsonl -q --threads 2 --shingle {shingling}");
+        let peak = peak(&desk, &format!("{arguments} --registers 16 --memory 160MiB"));
+        assert!(peak < 160 * MIB, "{shingling}: {} MiB", peak / MIB);
+        assert_eq!(desk.ids(&format!("{shingling}.jsonl")), ["0"]);
+    }
+}
+
+/// Each is there as it was read and as text; if every thread had one, these alone would be more.
+#[test]
+fn huge_documents_are_read_one_at_a_time() {
+    let base = prose(1, 1_600_000);
+    let desk = corpus(6, |i| format!("{i} {base}"));
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 6 --registers 16 --memory 330MiB");
+    let of_all = 6 * 2 * base.len() as u64;
+    assert!(peak < of_all, "{} MiB, and those of all threads have {} MiB", peak / MIB, of_all / MIB);
+}
+
+/// Documents that are gathered together are few if they are large, and cut block by block if they are huge.
+#[test]
+fn sort_merge_of_large_documents_keeps_to_the_memory() {
+    let desk = corpus(6, |i| format!("{} {}", prose(1, 100_000), prose(i, 200_000)));
+    let peak = peak(
+        &desk,
+        "dedup in.jsonl -o out.jsonl -q --candidates sort-merge --shingle chars:9 --registers 16 --threads 1 \
+         --memory 128MiB",
+    );
+    assert!(peak < 128 * MIB, "{} MiB", peak / MIB);
+    assert_eq!(desk.ids("out.jsonl").len(), 6);
+}
+
+/// Near-copies of one document, and its copies among them.
+fn family(documents: u64) {
+    let base = prose(1, 24);
+    let desk = corpus(documents, |i| if i % 3 == 0 { base.clone() } else { format!("{base} x{i}") });
+    let peak = peak(&desk, "dedup in.jsonl -o out.jsonl --report report -q --threads 2 --memory 192MiB");
+    assert!(peak < 192 * MIB, "{} MiB", peak / MIB);
+    assert_eq!(desk.ids("out.jsonl"), ["0"]);
+    assert_eq!(desk.json("report/summary.json")["removed"], documents - 1);
+    let clusters = desk.text("report/clusters.jsonl");
+    assert!(clusters.lines().count() == 1 && clusters.contains(&format!("\"size\":{documents},")));
+}
+
+/// Their sketches alone are 100 MB, and their shelves as much again.
+#[test]
+fn a_family_of_many_keeps_to_the_memory() {
+    family(200_000);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_family_of_a_million_keeps_to_the_memory() {
+    family(1_000_000);
+}
+
 /// Five million pairs, which are 80 MB if all of them are remembered.
 #[test]
 fn pairs_keep_to_the_memory() {

@@ -10,9 +10,14 @@ impl ShingleSet {
     /// The set of `shingles`. The two buffers are room to work in and are used again for the next one.
     #[must_use]
     pub fn build(shingles: &[u64], work: &mut (Vec<u64>, Vec<u64>)) -> Self {
-        let (items, scratch) = work;
-        items.clear();
-        items.extend_from_slice(shingles);
+        work.0.clear();
+        work.0.extend_from_slice(shingles);
+        Self::of_gathered(work)
+    }
+
+    /// The set of the shingles that were gathered in the first buffer, for those that were never all in one place.
+    #[must_use]
+    pub fn of_gathered((items, scratch): &mut (Vec<u64>, Vec<u64>)) -> Self {
         sort_mixed(items, scratch);
         items.dedup();
         Self(items.as_slice().into())

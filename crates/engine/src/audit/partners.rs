@@ -10,6 +10,7 @@ use crate::huge::Sorting;
 use crate::parallel;
 use crate::prepare::Preparation;
 use crate::sets::{Budget, Loader, Room, Sets};
+use crate::turn::Turns;
 
 /// Documents whose rows are compared together.
 const BLOCK: usize = 1024;
@@ -57,8 +58,9 @@ pub(super) fn find(
     let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
     let documents = &run.reading.documents;
     let memory = settings.memory.room(settings.threads, documents.len());
-    let sorting = Sorting::new(memory, settings.temporary.as_deref());
-    let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting };
+    let sorting = Sorting::new(memory, settings.threads, settings.temporary.as_deref());
+    let turns = Turns::default();
+    let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting, turns };
     let work = |room: &mut Room, item: usize| -> Result<_, Error> {
         check(run)?;
         let documents: Vec<u32> =

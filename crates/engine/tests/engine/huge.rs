@@ -1,11 +1,13 @@
-//! Documents of more than 8 MiB, which are cut block by block and compared on disk: nothing of that is to be seen.
+//! Documents that are cut block by block and compared on disk, which depends on the threads too: nothing of that is to be seen.
 
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_engine::{Memory, Settings};
+use minwise_engine::{Memory, Search, Settings};
 
 use crate::support::{Documents, Random, settings, triples};
 
+/// Documents of more text than this are huge whatever the threads, and with one thread those of an eighth of it are, or, if
+/// they are cut into characters, of a sixteenth.
 const HUGE_BYTES: usize = 8 << 20;
 
 /// A text of at least so many bytes, of words that come again and again.
@@ -40,6 +42,34 @@ fn they_are_compared_exactly() {
             .to_vec();
         assert!(expected.iter().all(|pair| pair.2 < 1.0), "{expected:?}");
         assert_eq!(triples(&Documents::new(texts).pairs(&settings)), expected, "{shingling}");
+    }
+}
+
+/// Some of them are huge with any number of threads, some with one, and some never.
+#[test]
+fn they_are_compared_alike_however_they_are_cut() {
+    let base = text(3, HUGE_BYTES / 2);
+    let parts = [(0, 16), (1, 16), (0, 2), (0, 1), (8, 8)];
+    let texts: Vec<String> = parts
+        .map(|(from, sixteenths)| {
+            let from = base.floor_char_boundary(from * 1000);
+            format!("{} {from}", &base[from..base.floor_char_boundary(base.len() * sixteenths / 16)])
+        })
+        .into();
+    let documents = Documents::new(&texts);
+    for shingling in ["words:3", "chars:9"] {
+        let mut settings = settings(shingling, 0.2, 64, 1);
+        let sets: Vec<ShingleSet> = texts.iter().map(|text| set(&settings, text)).collect();
+        let all = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
+        let expected: Vec<(u32, u32, f64)> = all
+            .map(|(a, b): (u32, u32)| (a, b, Overlap::of(&sets[a as usize], &sets[b as usize]).jaccard()))
+            .filter(|pair| pair.2 >= settings.threshold)
+            .collect();
+        assert!(expected.len() >= 4, "{expected:?}");
+        for (search, threads) in [(Search::All, 1), (Search::All, 9), (Search::SortMerge, 2)] {
+            (settings.search, settings.threads) = (search, threads);
+            assert_eq!(triples(&documents.pairs(&settings)), expected, "{shingling} {search} {threads}");
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Ids that several documents have, and documents by their id.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use minwise::sort::sort_mixed;
-use minwise_corpus::{Corpus, Layout, Source};
+use minwise_corpus::{Corpus, Layout};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Documents;
@@ -27,6 +28,7 @@ impl Documents {
         let mut repeated = vec![];
         let mut hashes: Vec<(u64, u32)> = vec![];
         let mut scratch = vec![];
+        let places = PlaceNames::new(corpus);
         let mut looks_like_places = vec![];
         let parts = room.parts(self.len() as u64 * SORTED_BYTES);
         for part in parts.all() {
@@ -38,52 +40,82 @@ impl Documents {
                 let hash = xxh3_64(id.as_bytes());
                 if parts.has(part, hash) {
                     hashes.push((hash, document));
-                    if place_of(id, corpus).is_some() {
+                    if places.find(id).is_some() {
                         looks_like_places.push(document);
                     }
                 }
             })?;
             sort_mixed(&mut hashes, &mut scratch);
             for group in hashes.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-                // Equal hashes are nearly always equal ids; those that are not must not be told apart by mistake.
-                let mut same = vec![];
-                for &(_, document) in group {
-                    same.push((self.raw_id(document)?, document));
-                }
-                same.sort_unstable();
-                for ids in same.chunk_by(|a, b| a.0 == b.0).filter(|ids| ids.len() > 1) {
-                    repeated.extend(ids.iter().map(|(_, document)| *document));
-                    let pair = [ids[0].1, ids[1].1];
-                    example = Some(example.map_or(pair, |before| before.min(pair)));
-                }
+                let pair = self.add_repeated(group, &mut repeated)?;
+                example = [example, pair].into_iter().flatten().min();
             }
         }
         repeated.sort_unstable();
         self.repeated = repeated;
         looks_like_places.sort_unstable();
-        loop {
-            // A document that goes by its place because of this may in turn have the place that is another one's id.
-            let mut clashes = vec![];
-            for &document in &looks_like_places {
-                clashes.extend(self.clash(document, corpus)?);
+        let clash = self.add_clashes(&looks_like_places, &places)?;
+        Ok(example.or(clash))
+    }
+
+    /// Adds those documents of some whose ids have one hash that have one id. Gives the first two of them.
+    fn add_repeated(&self, group: &[(u64, u32)], repeated: &mut Vec<u32>) -> Result<Option<[u32; 2]>, Error> {
+        // Equal hashes are nearly always equal ids; those that are not must not be told apart by mistake. The documents of a
+        // group ascend, and each id is held once, however many have it.
+        let mut firsts: BTreeMap<Cow<'_, str>, (u32, bool)> = BTreeMap::new();
+        let mut example: Option<[u32; 2]> = None;
+        for &(_, document) in group {
+            match firsts.entry(self.raw_id(document)?) {
+                Entry::Vacant(entry) => {
+                    entry.insert((document, false));
+                }
+                Entry::Occupied(mut entry) => {
+                    let (first, counted) = entry.get_mut();
+                    if !std::mem::replace(counted, true) {
+                        repeated.push(*first);
+                        let pair = [*first, document];
+                        example = Some(example.map_or(pair, |before| before.min(pair)));
+                    }
+                    repeated.push(document);
+                }
             }
-            let Some(first) = clashes.first() else { break };
-            example = example.or(Some(*first));
-            self.repeated.extend(clashes.iter().map(|clash| clash[0]));
-            self.repeated.sort_unstable();
         }
         Ok(example)
     }
 
-    /// The document that goes by the place that is this document's id.
-    fn clash(&self, document: u32, corpus: &Corpus) -> Result<Option<[u32; 2]>, Error> {
-        if self.repeated.binary_search(&document).is_ok() {
-            return Ok(None);
+    /// Adds to the repeated ids those that are the place by which another document goes. Gives the first such document
+    /// with the other.
+    ///
+    /// A document that goes by its place because of this may in turn have the place that is another one's id, and so on:
+    /// each is looked at once, after the one that its id names.
+    fn add_clashes(
+        &mut self,
+        looks_like_places: &[u32],
+        places: &PlaceNames<'_>,
+    ) -> Result<Option<[u32; 2]>, Error> {
+        // Whom an id names, and whose id it is.
+        let mut named: Vec<(u32, u32)> = vec![];
+        let mut clashes: Vec<(u32, u32)> = vec![];
+        for &document in looks_like_places {
+            if self.repeated.binary_search(&document).is_ok() {
+                continue;
+            }
+            let Some(place) = places.find(&self.raw_id(document)?) else { continue };
+            let Some(other) = self.at_place(place)? else { continue };
+            let goes_by_place = self.repeated.binary_search(&other).is_ok() || self.raw_id(other)?.is_empty();
+            if goes_by_place { &mut clashes } else { &mut named }.push((other, document));
         }
-        let Some(place) = place_of(&self.raw_id(document)?, corpus) else { return Ok(None) };
-        let Some(other) = self.at_place(place)? else { return Ok(None) };
-        let goes_by_place = self.repeated.binary_search(&other).is_ok() || self.raw_id(other)?.is_empty();
-        Ok(goes_by_place.then_some([document, other]))
+        let first = clashes.first().map(|&(other, document)| [document, other]);
+        named.sort_unstable();
+        let mut next = 0;
+        while let Some(&(_, document)) = clashes.get(next) {
+            let begin = named.partition_point(|&(other, _)| other < document);
+            clashes.extend(named[begin..].iter().take_while(|&&(other, _)| other == document));
+            next += 1;
+        }
+        self.repeated.extend(clashes.iter().map(|&(_, document)| document));
+        self.repeated.sort_unstable();
+        Ok(first)
     }
 
     /// The document at a line of a source.
@@ -127,11 +159,25 @@ impl Documents {
     }
 }
 
-/// The source and the line that an id names, if it names one.
-fn place_of(id: &str, corpus: &Corpus) -> Option<(u32, u64)> {
-    let (file, line) = id.rsplit_once(':')?;
-    let line = line.parse::<u64>().ok()?.checked_sub(1)?;
-    let named = |source: &Source| source.name() == file && source.layout() == Layout::Records;
-    let source = corpus.sources().iter().position(named)? as u32;
-    Some((source, line))
+/// The names of sources whose documents go by their places.
+struct PlaceNames<'a>(HashMap<&'a str, u32>);
+
+impl<'a> PlaceNames<'a> {
+    fn new(corpus: &'a Corpus) -> Self {
+        let mut names = HashMap::new();
+        for (number, source) in (0..).zip(corpus.sources()) {
+            if source.layout() == Layout::Records {
+                // Of several with one name, the first.
+                names.entry(source.name()).or_insert(number);
+            }
+        }
+        Self(names)
+    }
+
+    /// The source and the line that an id names, if it names one.
+    fn find(&self, id: &str) -> Option<(u32, u64)> {
+        let (file, line) = id.rsplit_once(':')?;
+        let source = *self.0.get(file)?;
+        Some((source, line.parse::<u64>().ok()?.checked_sub(1)?))
+    }
 }

@@ -7,6 +7,7 @@ mod audit;
 mod disk;
 mod filter;
 mod huge;
+mod ids;
 mod keep;
 mod large;
 mod oracle;

@@ -1,0 +1,91 @@
+//! Ids that several documents have, and ids that are the places of others: however many, each is looked at a few times.
+
+use std::sync::Mutex;
+
+use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_engine::{Memory, Observer, Settings, Warning, read};
+use tempfile::TempDir;
+
+use crate::support::settings;
+
+/// Files of documents with these ids, given the folder and the numbers of file and document; none for an empty one.
+fn corpus(files: usize, documents: usize, id: impl Fn(&str, usize, usize) -> String) -> (TempDir, Corpus) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_string_lossy().into_owned();
+    let names: Vec<String> = (0..files).map(|file| format!("{root}/{file}.jsonl")).collect();
+    for (file, name) in names.iter().enumerate() {
+        let line = |document| match &*id(&root, file, document) {
+            "" => "{\"text\":\"some words\"}\n".to_owned(),
+            id => format!("{{\"id\":{id:?},\"text\":\"some words\"}}\n"),
+        };
+        fs_err::write(name, (0..documents).map(line).collect::<String>()).unwrap();
+    }
+    let corpus = Corpus::open(&names, &ReadOptions::default(), &Unwatched).unwrap();
+    (folder, corpus)
+}
+
+/// Keeps what it is told of ids.
+#[derive(Default)]
+struct Listener(Mutex<Option<(u64, [String; 2])>>);
+
+impl Observer for Listener {
+    fn warn(&self, warning: &Warning) {
+        if let Warning::RepeatedIds { documents, places, .. } = warning {
+            *self.0.lock().unwrap() = Some((*documents, places.clone()));
+        }
+    }
+}
+
+/// How many documents share their id, and the places of an example, whether they are in memory or on disk.
+fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
+    let settings = settings("words:1", 0.8, 4, 4);
+    let [in_memory, on_disk] = [settings.memory, Memory::with_room(1 << 20)].map(|memory| {
+        let listener = Listener::default();
+        let settings = Settings { memory, ..settings.clone() };
+        read(corpus, &settings.reading(), &listener).unwrap();
+        listener.0.into_inner().unwrap().unwrap()
+    });
+    assert_eq!(in_memory, on_disk);
+    in_memory
+}
+
+#[test]
+fn one_id_of_all_documents() {
+    let documents = 60_000;
+    let (folder, corpus) = corpus(1, documents, |_, _, _| "the same id".to_owned());
+    let name = format!("{}/0.jsonl", folder.path().display());
+    assert_eq!(repeated(&corpus), (documents as u64, [1, 2].map(|line| format!("{name}:{line}"))));
+}
+
+/// The first document has no id and goes by its place, which is the id of the second, which therefore goes by its own, which
+/// is the id of the third, and so on. Going through all of them for each would take minutes.
+#[test]
+fn a_chain_of_places() {
+    let documents = 60_000;
+    for upwards in [true, false] {
+        let (folder, corpus) = corpus(1, documents, |root, _, document| {
+            let (is_last, next) = match upwards {
+                true => (document == 0, document),
+                false => (document + 1 == documents, document + 2),
+            };
+            if is_last { String::new() } else { format!("{root}/0.jsonl:{next}") }
+        });
+        let name = format!("{}/0.jsonl", folder.path().display());
+        let example = if upwards { [2, 1] } else { [documents - 1, documents] };
+        let places = example.map(|line| format!("{name}:{line}"));
+        assert_eq!(repeated(&corpus), (documents as u64 - 1, places));
+    }
+}
+
+/// Of two documents in each of many files, one has an id that is the place of the other, which has none, in the next file.
+#[test]
+fn places_in_many_files() {
+    let files = 3000;
+    let (folder, corpus) = corpus(files, 2, |root, file, document| match document {
+        0 => String::new(),
+        _ => format!("{root}/{}.jsonl:1", (file + 1) % files),
+    });
+    let root = folder.path().display();
+    let places = [format!("{root}/0.jsonl:2"), format!("{root}/1.jsonl:1")];
+    assert_eq!(repeated(&corpus), (files as u64, places));
+}

@@ -71,9 +71,9 @@ pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use options::{Encoding, ReadOptions};
 pub use output::{
-    Annotation, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each, annotate_records,
-    copy_each, copy_records, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
-    refuse_unlike,
+    Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,
+    annotate_records, copy_each, copy_records, refuse_annotation, refuse_overlap, refuse_same_names,
+    refuse_shared, refuse_unlike,
 };
 pub use positional::read_at;
 pub use problem::Problem;

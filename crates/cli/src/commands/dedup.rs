@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Instant;
 
 use minwise_corpus::{
-    Corpus, Layout, Output, OutputFolder, Overwrite, ReadOptions, TableCompression, refuse_annotation,
-    refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
+    CompleteOutput, Corpus, Layout, Output, OutputFolder, Overwrite, ReadOptions, TableCompression,
+    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
 };
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{
@@ -36,13 +36,14 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut settings = settings::run(&args.sketch, &args.run, &args.keep, cluster, problems)?;
     settings.max_cluster = max_cluster;
     settings.audit = audit;
-    settings.temporary.clone_from(&options.spool_dir);
     options.value_fields = settings::value_fields(&settings.keep)?;
 
     let progress = Progress::new(printer);
     if let Some(folder) = &args.work.folder {
         work::refuse(Path::new(folder), args.work.resume)?;
     }
+    // Whoever gave the run a folder has room for it there.
+    settings.temporary = options.spool_dir.clone().or_else(|| args.work.folder.as_ref().map(PathBuf::from));
     let corpus = open_against(&args.against, &args.inputs.inputs, &options, &progress)?;
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus, compression, resumed_overwrite(args)?)?;
@@ -63,12 +64,13 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.turn_to(Stage::Write.name());
     let summary = Summary::new(&corpus, &reading, &decisions, &settings);
     let written = targets.write(&corpus, &reading, &decisions, &settings, &summary, &progress)?;
+    let complete = written.complete()?;
     if let Some(work) = &settings.work {
         work.note_outputs(&named_outputs(args))?;
     }
-    written.finish()?;
-    if let Some(work) = settings.work.take().filter(|_| !args.work.keep_work) {
-        work.remove()?;
+    complete.put_in_place()?;
+    if let Some(work) = settings.work.take() {
+        if args.work.keep_work { work.forget_outputs()? } else { work.remove()? }
     }
 
     progress.clear();
@@ -80,9 +82,23 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(rejects(&reading, &corpus, &hint, printer))
 }
 
-/// The outputs as they were named, in the order of their options.
+/// The outputs in the order of their options, by names that are the same wherever the command is given.
 fn named_outputs(args: &DedupArgs) -> Vec<String> {
-    [&args.output, &args.removed, &args.report].map(|output| output.clone().unwrap_or_default()).into()
+    let name = |output: &Option<String>| match output.as_deref() {
+        None => String::new(),
+        Some("-") => "-".to_owned(),
+        Some(output) => absolute(Path::new(output)).to_string_lossy().into_owned(),
+    };
+    [&args.output, &args.removed, &args.report].map(name).into()
+}
+
+/// A path from the root, its folder resolved if it is there.
+fn absolute(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (path.parent().map(fs_err::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => path,
+    }
 }
 
 /// Outputs that exist are refused, unless the run that is taken up again was putting them in place when it ended.
@@ -273,23 +289,46 @@ impl Targets {
     }
 }
 
-/// Outputs that are complete and wait for their names.
+/// Outputs that are written, if not yet to the disk.
 struct Written {
     outputs: Vec<Place>,
     report: Option<(Report, NewFolder)>,
 }
 
 impl Written {
-    /// Puts them in place, which is done only after all of them are written, so that a full disk leaves nothing half done.
-    fn finish(self) -> Result<(), Failure> {
+    /// Brings all of them to the disk, so that one that cannot be written is known before any is in place.
+    fn complete(self) -> Result<Complete, Failure> {
+        let mut complete = Complete { files: vec![], folders: vec![], report: None };
         for place in self.outputs {
             match place {
-                Place::One(out) => out.finish()?,
-                Place::Each(out) | Place::Files(out) => out.finish()?,
+                Place::One(out) => complete.files.push(out.complete()?),
+                Place::Each(out) | Place::Files(out) => complete.folders.push(out),
             }
         }
         if let Some((report, new)) = self.report {
-            report.finish()?;
+            complete.files.extend(report.complete()?);
+            complete.report = Some(new);
+        }
+        Ok(complete)
+    }
+}
+
+/// Outputs that are on the disk and need nothing but their names.
+struct Complete {
+    files: Vec<CompleteOutput>,
+    folders: Vec<OutputFolder>,
+    report: Option<NewFolder>,
+}
+
+impl Complete {
+    fn put_in_place(self) -> Result<(), Failure> {
+        for folder in self.folders {
+            folder.finish()?;
+        }
+        for file in self.files {
+            file.put_in_place()?;
+        }
+        if let Some(new) = self.report {
             new.keep();
         }
         Ok(())
@@ -379,5 +418,19 @@ impl Drop for NewFolder {
             // A folder that is not empty stays; there is nothing to be done about one that cannot be removed.
             let _ = fs_err::remove_dir(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So that a run which is taken up again in another folder knows its outputs, and no others.
+    #[test]
+    fn outputs_have_one_name_wherever_the_command_is_given() {
+        let here = fs_err::canonicalize(".").unwrap();
+        assert_eq!(absolute(Path::new("out")), here.join("out"));
+        assert_eq!(absolute(&here.join("src/../out")), here.join("out"));
+        assert_eq!(absolute(Path::new("not-there/out")), here.join("not-there/out"));
     }
 }

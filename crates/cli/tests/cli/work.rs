@@ -153,6 +153,45 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     assert_eq!(fs_err::read_dir(desk.path("letters")).unwrap().count(), 1);
 }
 
+/// What a finished run has put in place is not replaced by whoever takes up its folder.
+#[test]
+fn outputs_that_are_in_place_are_replaced_only_on_demand() {
+    let desk = desk(400);
+    desk.run("dedup in.jsonl -o out.jsonl --work work -q --keep-work").exit(2);
+    assert!(!desk.path("work/finishing").exists());
+    let again = desk.run("dedup in.jsonl -o out.jsonl --work work --resume").exit(2);
+    assert!(again.to_string().contains("`out.jsonl` exists already"), "{again}");
+}
+
+/// Of documents whose comparison goes to disk.
+#[cfg(unix)]
+#[test]
+fn temporary_files_are_where_there_is_room_for_the_run() {
+    let base = prose(1, 100_000);
+    let desk = Desk::with("in.jsonl", record("a", &base) + &record("b", &format!("{base} and more")));
+    let run = |arguments: &str| {
+        let mut command = Command::new(MINWISE);
+        command.current_dir(desk.root()).env("TMPDIR", desk.path("not-there"));
+        let all = format!("dedup in.jsonl -q --threads 1 --memory 128MiB --shingle chars:9 {arguments}");
+        let output = command.args(all.split_whitespace()).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (done, said) = run("-o one.jsonl");
+    assert!(!done && said.contains("cannot make a temporary file in"), "{said}");
+    assert_eq!(run("-o two.jsonl --work work"), (true, String::new()));
+    assert_eq!(desk.ids("two.jsonl"), ["a"]);
+}
+
+/// An output that cannot be written is known before any other has its name.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_output_is_in_place_before_all_are_written() {
+    let desk = desk(400);
+    let run = desk.run("dedup in.jsonl -o out.jsonl --removed /dev/full --report report").exit(2);
+    assert!(run.to_string().contains("cannot write `/dev/full`"), "{run}");
+    assert_eq!(desk.names(), ["in.jsonl"]);
+}
+
 #[test]
 fn memory_is_an_amount() {
     let desk = desk(10);

@@ -111,14 +111,37 @@ impl Output {
 
     /// Completes the file: everything is on the disk before it gets its name.
     pub fn finish(self) -> Result<()> {
+        self.complete()?.put_in_place()
+    }
+
+    /// Completes the file but for its name, so that one of several that cannot be written is known before any of them is
+    /// there.
+    pub fn complete(self) -> Result<CompleteOutput> {
         let Self { encoder, temporary, name, path } = self;
         let write_error = |error| Error::io("write", &*name, error);
-        let Some(temporary) = temporary else {
-            return encoder.finish().map(drop).map_err(write_error);
-        };
-        if let Target::File(file) = encoder.finish().map_err(write_error)? {
+        let target = encoder.finish().map_err(write_error)?;
+        if let (Target::File(file), Some(_)) = (target, &temporary) {
             file.sync_all().map_err(write_error)?;
         }
+        Ok(CompleteOutput { temporary, name, path })
+    }
+}
+
+/// A file that is on the disk and waits for its name. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+#[must_use]
+pub struct CompleteOutput {
+    temporary: Option<TempPath>,
+    name: String,
+    path: PathBuf,
+}
+
+impl CompleteOutput {
+    /// Gives it its name.
+    pub fn put_in_place(self) -> Result<()> {
+        let Self { temporary, name, path } = self;
+        // A device or a pipe has what it has.
+        let Some(temporary) = temporary else { return Ok(()) };
         temporary
             .persist(&path)
             .map_err(|error| Error::io("rename the finished file to", &*name, error.error))?;
@@ -265,6 +288,24 @@ mod tests {
         output.finish().unwrap();
         assert_eq!(fs_err::read(&path).unwrap(), b"one\n");
         assert_eq!(names(folder.path()), ["out.jsonl"]);
+    }
+
+    #[test]
+    fn a_complete_file_waits_for_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.gz");
+        for in_place in [false, true] {
+            let mut output = Output::create(&path, Overwrite::Refuse).unwrap();
+            output.write_bytes(b"one").unwrap();
+            let complete = output.complete().unwrap();
+            assert!(!path.exists());
+            if in_place {
+                complete.put_in_place().unwrap()
+            } else {
+                drop(complete)
+            }
+            assert_eq!(names(folder.path()), if in_place { &["out.gz"][..] } else { &[] });
+        }
     }
 
     #[test]

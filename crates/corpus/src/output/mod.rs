@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub use annotate::{Annotation, annotate_records};
 pub use copy::copy_records;
 pub use each::{annotate_each, copy_each};
-pub use file::Output;
+pub use file::{CompleteOutput, Output};
 pub use folder::OutputFolder;
 pub(crate) use member::MEMBER;
 pub use overlap::{refuse_overlap, refuse_shared};

@@ -24,7 +24,7 @@ mod strange;
 
 use std::path::Path;
 
-use minwise_corpus::{Corpus, Output, Overwrite, escape_control};
+use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, escape_control};
 use serde::Serialize;
 
 use self::page::{Run, page};
@@ -271,11 +271,17 @@ impl Report {
         Ok(())
     }
 
-    /// Puts the files in place.
-    pub fn finish(self) -> Result<(), Error> {
+    /// Completes all files but for their names.
+    pub fn complete(self) -> Result<Vec<CompleteOutput>, Error> {
         let Self { page, summary, pairs, clusters, large_clusters, reordered, rejects } = self;
-        for file in [page, summary, pairs, clusters, large_clusters, reordered, rejects] {
-            file.finish()?;
+        let files = [page, summary, pairs, clusters, large_clusters, reordered, rejects];
+        files.into_iter().map(|file| Ok(file.complete()?)).collect()
+    }
+
+    /// Puts the files in place, once all are complete.
+    pub fn finish(self) -> Result<(), Error> {
+        for file in self.complete()? {
+            file.put_in_place()?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
 //! | `groups` | the documents that agree in each band | when all of them are known |
 //! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
-//! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is |
+//! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is, until all are |
 //!
 //! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
 //! under its name is done, and what is missing is done again; nothing else says how far a run got.
@@ -97,6 +97,12 @@ impl Work {
     /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
     pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
         self.create(Piece::Finishing)?.finish(&outputs)
+    }
+
+    /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
+    pub fn forget_outputs(&self) -> Result<(), Error> {
+        let path = self.path(Piece::Finishing);
+        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))
     }
 
     /// Whether an earlier process began the run.

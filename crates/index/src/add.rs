@@ -8,6 +8,7 @@ use std::thread;
 use minwise::candidate::Fingerprint;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::acknowledge::Pending;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::{Index, Writer};
@@ -244,10 +245,7 @@ impl Index {
         }
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
-        change.commit(&state)?;
-        writer.state = state;
-        writer.pending.1.extend(pending);
-        self.folder.acknowledge(state.sequence)?;
+        self.acknowledge(&mut writer, change, state, Pending::More(pending))?;
         // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
         let _ = self.count_pending(&mut writer);
         Ok(added)
@@ -270,10 +268,7 @@ impl Index {
         state.sequence += 1;
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
-        change.commit(&state)?;
-        writer.state = state;
-        writer.pending = (state.next, vec![]);
-        self.folder.acknowledge(state.sequence)
+        self.acknowledge(writer, change, state, Pending::Dropped)
     }
 
     /// Writes a table of frequencies in place of the one that is there.

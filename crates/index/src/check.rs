@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::acknowledge::Pending;
 use crate::add::{post, put_postings};
 use crate::error::Result;
 use crate::index::Index;
@@ -297,10 +298,7 @@ impl Index {
         }
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
-        change.commit(&state)?;
-        writer.state = state;
-        writer.pending = (state.next, vec![]);
-        self.folder.acknowledge(state.sequence)?;
+        self.acknowledge(&mut writer, change, state, Pending::Dropped)?;
         drop(writer);
         self.count_again(0, watch)?;
         Ok(checked)

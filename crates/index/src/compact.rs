@@ -1,5 +1,6 @@
 //! Compaction: the postings of many changes become one row each, and what was removed leaves the files.
 
+use crate::acknowledge::Pending;
 use crate::error::Result;
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::Index;
@@ -120,10 +121,7 @@ impl Index {
         state.removed = state.removed.saturating_sub(removed);
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
-        change.commit(&state)?;
-        writer.state = state;
-        writer.pending = (state.next, vec![]);
-        self.folder.acknowledge(state.sequence)
+        self.acknowledge(&mut writer, change, state, Pending::Dropped)
     }
 }
 

@@ -125,6 +125,14 @@ impl Folder {
     }
 }
 
+#[cfg(test)]
+impl Folder {
+    /// From now on, notes cannot be written.
+    pub(crate) fn refuse_notes(&mut self) {
+        self.acknowledged = fs::File::open(self.acknowledged.path()).unwrap();
+    }
+}
+
 fn open_file(path: &Path) -> Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -19,6 +19,7 @@
 //! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they
 //! began. A folder is held by one process at a time, and by any number of threads of it.
 
+mod acknowledge;
 mod add;
 mod check;
 mod clusters;

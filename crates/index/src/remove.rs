@@ -1,5 +1,6 @@
 //! Removing documents.
 
+use crate::acknowledge::Pending;
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
 use crate::store::{Change, Space, State, View};
@@ -26,9 +27,7 @@ impl Index {
             self.drop_rows(&view, &mut change, &mut state, number)?;
         }
         if !ids.is_empty() {
-            change.commit(&state)?;
-            writer.state = state;
-            self.folder.acknowledge(state.sequence)?;
+            self.acknowledge(&mut writer, change, state, Pending::Same)?;
         }
         Ok(ids.len() as u64)
     }

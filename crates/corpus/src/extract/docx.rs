@@ -7,8 +7,9 @@
 
 use super::archive::Archive;
 use super::package::{self, Main};
+use super::runs::Runs;
 use super::writing::Writing;
-use super::xml::{self, Element, Enter, Visitor};
+use super::xml::{self, Element, Enter};
 use super::{DocumentFormat, Extracted, Refusal};
 
 /// Parts whose text follows the body, by the relationship that leads to them, in this order.
@@ -18,7 +19,7 @@ const AFTER_THE_BODY: [&str; 4] = ["footnotes", "endnotes", "header", "footer"];
 pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
-    let mut body = Body { writing: Writing::new(limits), in_text: false };
+    let mut body = Runs::new(limits, open);
     xml::visit(&archive.needed(&main.part)?, limits, &mut body)?;
     for kind in AFTER_THE_BODY {
         for relationship in relationships.iter().filter(|relationship| relationship.kind == kind) {
@@ -32,46 +33,24 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Docx, text) })
 }
 
-struct Body<'l> {
-    writing: Writing<'l>,
-    in_text: bool,
-}
-
-impl Visitor for Body<'_> {
-    fn open(&mut self, element: &Element<'_>) -> Enter {
-        match element.name() {
-            // Properties hold tab stops and marks of revision, which are called as the tabs and revisions of text.
-            "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText"
-            | "Fallback" => {
-                return Enter::No;
-            }
-            // The rulers above the notes are notes themselves, of these kinds.
-            "footnote" | "endnote" if element.attribute("type").is_some_and(|kind| kind != "normal") => {
-                return Enter::No;
-            }
-            "p" => self.writing.begin_paragraph(),
-            "t" => self.in_text = true,
-            "tab" | "ptab" => self.writing.push("\t"),
-            "br" | "cr" => self.writing.end_line(),
-            "noBreakHyphen" => self.writing.push("\u{2011}"),
-            _ => {}
+/// What is text in Word beside the characters of runs, and what is none.
+fn open(element: &Element<'_>, writing: &mut Writing<'_>) -> Enter {
+    match element.name() {
+        // Properties hold tab stops and marks of revision, which are called as the tabs and revisions of text.
+        "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText" => {
+            return Enter::No;
         }
-        Enter::Yes
-    }
-
-    fn characters(&mut self, characters: &str) {
-        if self.in_text {
-            self.writing.push(characters);
+        // The rulers above the notes are notes themselves, of these kinds.
+        "footnote" | "endnote" if element.attribute("type").is_some_and(|kind| kind != "normal") => {
+            return Enter::No;
         }
+        "p" => writing.begin_paragraph(),
+        "tab" | "ptab" => writing.push("\t"),
+        "cr" => writing.end_line(),
+        "noBreakHyphen" => writing.push("\u{2011}"),
+        _ => {}
     }
-
-    fn close(&mut self, name: &str) {
-        match name {
-            "t" => self.in_text = false,
-            "p" | "tc" => self.writing.end_line(),
-            _ => {}
-        }
-    }
+    Enter::Yes
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod pptx;
 mod properties;
 mod recognise;
 mod refusal;
+mod runs;
 mod writing;
 mod xml;
 mod zipped;

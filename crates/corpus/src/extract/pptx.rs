@@ -5,6 +5,7 @@
 
 use super::archive::Archive;
 use super::package::{self, Main};
+use super::runs::Runs;
 use super::writing::Writing;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
@@ -15,7 +16,7 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extr
     let relationships = package::relationships(archive, &main.part)?;
     let mut order = Order(Vec::new());
     xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
-    let mut slides = Slides { writing: Writing::new(limits), in_text: false };
+    let mut slides = Runs::new(limits, open);
     for (number, id) in (1..).zip(order.0) {
         let Some(slide) = relationships.iter().find(|relationship| relationship.id == id) else { continue };
         slides.writing.begin(MarkPlace::Slide(number));
@@ -48,36 +49,11 @@ impl Visitor for Order {
     fn close(&mut self, _name: &str) {}
 }
 
-struct Slides<'l> {
-    writing: Writing<'l>,
-    in_text: bool,
-}
-
-impl Visitor for Slides<'_> {
-    fn open(&mut self, element: &Element<'_>) -> Enter {
-        match element.name() {
-            "Fallback" => return Enter::No,
-            "fld" if element.attribute("type").is_some_and(|kind| kind == "slidenum") => return Enter::No,
-            "t" => self.in_text = true,
-            "br" => self.writing.end_line(),
-            _ => {}
-        }
-        Enter::Yes
-    }
-
-    fn characters(&mut self, characters: &str) {
-        if self.in_text {
-            self.writing.push(characters);
-        }
-    }
-
-    fn close(&mut self, name: &str) {
-        match name {
-            "t" => self.in_text = false,
-            "p" | "tc" => self.writing.end_line(),
-            _ => {}
-        }
-    }
+/// What is no text on a slide.
+fn open(element: &Element<'_>, _: &mut Writing<'_>) -> Enter {
+    let is_number =
+        element.name() == "fld" && element.attribute("type").is_some_and(|kind| kind == "slidenum");
+    if is_number { Enter::No } else { Enter::Yes }
 }
 
 #[cfg(test)]

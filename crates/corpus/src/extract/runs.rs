@@ -1,0 +1,49 @@
+//! Runs of text, as Word and PowerPoint both have them: Office Open XML calls the characters of a run `t`, and paragraphs,
+//! breaks and cells of tables end lines. What else is text, and what is none, each format says itself.
+
+use super::Limits;
+use super::writing::Writing;
+use super::xml::{Element, Enter, Visitor};
+
+/// What a format does with an element that has a meaning of its own there.
+pub(super) type Rule = fn(&Element<'_>, &mut Writing<'_>) -> Enter;
+
+/// Writes down the text of runs.
+pub(super) struct Runs<'l> {
+    pub(super) writing: Writing<'l>,
+    in_text: bool,
+    rule: Rule,
+}
+
+impl<'l> Runs<'l> {
+    pub(super) fn new(limits: &'l Limits, rule: Rule) -> Self {
+        Self { writing: Writing::new(limits), in_text: false, rule }
+    }
+}
+
+impl Visitor for Runs<'_> {
+    fn open(&mut self, element: &Element<'_>) -> Enter {
+        match element.name() {
+            // Of what is written twice, for new and for old programs, the new one is read.
+            "Fallback" => return Enter::No,
+            "t" => self.in_text = true,
+            "br" => self.writing.end_line(),
+            _ => return (self.rule)(element, &mut self.writing),
+        }
+        Enter::Yes
+    }
+
+    fn characters(&mut self, characters: &str) {
+        if self.in_text {
+            self.writing.push(characters);
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "t" => self.in_text = false,
+            "p" | "tc" => self.writing.end_line(),
+            _ => {}
+        }
+    }
+}

@@ -24,9 +24,9 @@ use crate::text::Packer;
 const MOST_BYTES: usize = 1 << 30;
 
 /// Documents of a large batch.
-const FULL: usize = 1 << 14;
+pub(crate) const FULL: usize = 1 << 14;
 /// Bytes of text of a large batch.
-const FULL_BYTES: u64 = 64 << 20;
+pub(crate) const FULL_BYTES: u64 = 64 << 20;
 
 /// What became of documents that were added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Index {
         Ok(Batch(done.into_iter().map(|(_, written)| written).collect()))
     }
 
-    fn written_of(
+    pub(crate) fn written_of(
         &self,
         document: &NewDocument,
         added: u64,

@@ -19,6 +19,21 @@ pub(crate) struct Live {
 }
 
 impl Live {
+    /// None of those below `end`.
+    pub(crate) fn none(end: u32) -> Self {
+        Self { bits: vec![0; end.div_ceil(64) as usize], end }
+    }
+
+    pub(crate) fn add(&mut self, number: u32) {
+        if let Some(bits) = self.bits.get_mut(number as usize / 64) {
+            *bits |= 1 << (number % 64);
+        }
+    }
+
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
     pub(crate) fn has(&self, number: u32) -> bool {
         number >= self.end
             || self.bits.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
@@ -28,16 +43,12 @@ impl Live {
 impl Index {
     pub(crate) fn live(&self) -> Result<Live> {
         let view = self.store.view();
-        let end = view.state()?.next;
-        let mut bits = vec![0; end.div_ceil(64) as usize];
+        let mut live = Live::none(view.state()?.next);
         view.each_after(Space::Records, None, |key, _| {
-            let number = self.number_of(key)?;
-            if let Some(bits) = bits.get_mut(number as usize / 64) {
-                *bits |= 1 << (number % 64);
-            }
+            live.add(self.number_of(key)?);
             Ok(true)
         })?;
-        Ok(Live { bits, end })
+        Ok(live)
     }
 
     /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.

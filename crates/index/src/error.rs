@@ -162,6 +162,15 @@ impl Error {
         &self.kind
     }
 
+    /// What went wrong, without saying again where: for a list of what is wrong with one index.
+    pub(crate) fn what(&self) -> String {
+        match (self.kind(), &self.cause) {
+            (ErrorKind::Damaged { what, .. }, None) => what.clone(),
+            (ErrorKind::Damaged { what, .. }, Some(cause)) => format!("{what}: {cause}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether whoever read what is written has stopped reading.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
@@ -190,7 +199,7 @@ impl Error {
                     .to_owned()
             }
             ErrorKind::Damaged { .. } => {
-                "`minwise index check` names what is damaged and `--repair` rebuilds what can be, if the index can be opened; if not, \
+                "`minwise index check` names what is damaged and `--repair` saves what can be read, if its files can be opened; if not, \
                  `minwise index import` makes it again from an export"
                     .to_owned()
             }

@@ -6,11 +6,13 @@
 //! | `lock` | who has the index open | when it is opened |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
 //! | `store/` | everything else, in the files of the storage engine | |
+//! | `repair/`, `store-before-repair/` | what a repair makes anew, and what that takes the place of | while it runs |
 //!
 //! The header is written last when an index is made, so a folder with a header is a whole index. The note of what was
 //! acknowledged is not what makes a change durable; it tells a store that lost its newest changes (a flipped bit in
 //! a journal ends it there) from one that never had them.
 
+use std::ffi::OsString;
 use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +29,10 @@ use crate::settings::Settings;
 pub const FORMAT: u32 = 1;
 
 const MAGIC: &str = "minwise index";
+/// How a lock begins to say who has it.
+const HOLDER: &str = "process ";
+/// How the name of a header begins before it is whole.
+const HEADER_TO_BE: &str = ".header-";
 
 /// An index's folder, held by this process.
 #[derive(Debug)]
@@ -40,19 +46,37 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes the folder and takes its lock. There is no header yet: [`Folder::seal`] writes it.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        if path.exists() && fs::read_dir(path).map_err(|e| Error::io("read", path, e))?.next().is_some() {
-            return Err(ErrorKind::Exists { path: path.to_owned() }.into());
+        if path.exists() {
+            // Before anything is written where it may not belong.
+            remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
         let folder = Self::hold(path)?;
-        folder.acknowledge(0)?;
+        folder.claim()?;
         Ok(folder)
+    }
+
+    /// Makes a folder that is held one in which nothing was acknowledged.
+    fn claim(&self) -> Result<()> {
+        // Until the lock was taken, another process may have made an index here.
+        for name in remains(&self.path)? {
+            let path = self.path.join(&name);
+            let removed = match name.to_str() {
+                Some("lock" | "acknowledged") => Ok(()),
+                Some("store") => fs::remove_dir_all(&path),
+                _ => fs::remove_file(&path),
+            };
+            removed.map_err(|error| Error::io("remove", &path, error))?;
+        }
+        self.acknowledge(0)
     }
 
     /// Opens a folder that is an index.
     pub(crate) fn open(path: &Path) -> Result<(Self, Settings)> {
         let settings = read_header(path)?;
-        Ok((Self::hold(path)?, settings))
+        let folder = Self::hold(path)?;
+        folder.end_repair()?;
+        Ok((folder, settings))
     }
 
     fn hold(path: &Path) -> Result<Self> {
@@ -81,13 +105,15 @@ impl Folder {
     pub(crate) fn seal(&self, settings: &Settings) -> Result<()> {
         let path = self.path.join("header");
         let written = (|| {
-            let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
+            // An index without its note would be one that lost what it acknowledged.
+            self.acknowledged.file().sync_all()?;
+            let mut file = tempfile::Builder::new().prefix(HEADER_TO_BE).tempfile_in(&self.path)?;
             file.write_all(header(settings).as_bytes())?;
             file.as_file().sync_all()?;
-            file.persist(&path).map_err(|error| error.error)?;
-            fs::File::open(&self.path)?.sync_all()
+            file.persist(&path).map(drop).map_err(|error| error.error)
         })();
-        written.map_err(|error| Error::io("write", &path, error))
+        written.map_err(|error| Error::io("write", &path, error))?;
+        sync_folder(&self.path)
     }
 
     /// The folder.
@@ -100,10 +126,44 @@ impl Folder {
         self.path.join("store")
     }
 
+    /// Where a store is while another one takes its place.
+    fn replaced(&self) -> PathBuf {
+        self.path.join("store-before-repair")
+    }
+
+    /// Where a repair makes an index anew.
+    pub(crate) fn room_for_repair(&self) -> PathBuf {
+        self.path.join("repair")
+    }
+
+    /// Puts the store of the index in the room for a repair in the place of this one. Nobody has either of them open.
+    pub(crate) fn replace_store(&self) -> Result<()> {
+        let (store, replaced, room) = (self.store(), self.replaced(), self.room_for_repair());
+        fs::rename(&store, &replaced).map_err(|error| Error::io("move", &store, error))?;
+        fs::rename(room.join("store"), &store).map_err(|error| Error::io("move", &room, error))?;
+        sync_folder(&self.path)?;
+        self.end_repair()
+    }
+
+    /// Clears up behind a repair, wherever it was interrupted: what was not put in its place is given up, and so is what was
+    /// replaced.
+    fn end_repair(&self) -> Result<()> {
+        let (store, replaced) = (self.store(), self.replaced());
+        if replaced.exists() && !store.exists() {
+            fs::rename(&replaced, &store).map_err(|error| Error::io("move", &replaced, error))?;
+            sync_folder(&self.path)?;
+        }
+        for folder in [replaced, self.room_for_repair()] {
+            if folder.exists() {
+                fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that a change was acknowledged.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
-        let mut bytes = sequence.to_le_bytes().to_vec();
-        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        let bytes = note(sequence);
         let mut file = self.acknowledged.file();
         let written = file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(&bytes));
         written.map_err(|error| Error::io("write", self.acknowledged.path(), error))
@@ -133,6 +193,39 @@ impl Folder {
     }
 }
 
+/// What is left in a folder of an attempt to make an index there that failed. Anything else is not to be overwritten: other
+/// files, an index, nor one that has lost its header, which has acknowledged something.
+fn remains(path: &Path) -> Result<Vec<OsString>> {
+    let read = |error| Error::io("read", path, error);
+    let names = fs::read_dir(path).map_err(read)?.map(|entry| Ok(entry?.file_name()));
+    let names: Vec<OsString> = names.collect::<std::io::Result<_>>().map_err(read)?;
+    let content = |name: &str| match fs::read(path.join(name)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(vec![]),
+        content => content.map_err(read),
+    };
+    let is_of_one = |name: &OsString| {
+        name.to_str().is_some_and(|name| {
+            ["lock", "acknowledged", "store"].contains(&name) || name.starts_with(HEADER_TO_BE)
+        })
+    };
+    let noted = content("acknowledged")?;
+    let is_ours = names.iter().all(is_of_one)
+        && (noted.is_empty() || noted == note(0))
+        && (!path.join("store").exists() || content("lock")?.starts_with(HOLDER.as_bytes()));
+    if is_ours { Ok(names) } else { Err(ErrorKind::Exists { path: path.to_owned() }.into()) }
+}
+
+/// The note that a change was acknowledged.
+fn note(sequence: u64) -> Vec<u8> {
+    let sequence = sequence.to_le_bytes();
+    [sequence, xxh3_64(&sequence).to_le_bytes()].concat()
+}
+
+/// Makes it last which files a folder has.
+fn sync_folder(path: &Path) -> Result<()> {
+    fs::File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("write", path, error))
+}
+
 fn open_file(path: &Path) -> Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -142,7 +235,7 @@ fn open_file(path: &Path) -> Result<fs::File> {
 fn holder() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let command: Vec<String> = std::env::args().take(3).collect();
-    format!("process {} (`{}`), since second {seconds} of the epoch\n", std::process::id(), command.join(" "))
+    format!("{HOLDER}{} (`{}`), since second {seconds} of the epoch\n", std::process::id(), command.join(" "))
 }
 
 fn header(settings: &Settings) -> String {
@@ -211,6 +304,89 @@ mod tests {
         drop(folder);
         assert_eq!(Folder::open(&path).unwrap().1, settings);
         assert!(matches!(Folder::create(&path).unwrap_err().kind(), ErrorKind::Exists { .. }));
+    }
+
+    /// A folder as a process leaves it that ends before the header is written.
+    fn unfinished(path: &Path) {
+        let folder = Folder::create(path).unwrap();
+        fs::create_dir_all(folder.store()).unwrap();
+        fs::write(folder.store().join("0.jnl"), "half of it").unwrap();
+        fs::write(path.join(".header-Xy7"), "minwise").unwrap();
+    }
+
+    #[test]
+    fn what_a_failed_attempt_left_does_not_stand_in_the_way() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("archive");
+        for _ in 0..2 {
+            unfinished(&path);
+            fs::write(path.join("acknowledged"), "").unwrap();
+        }
+        let folder = Folder::create(&path).unwrap();
+        folder.seal(&Settings::default()).unwrap();
+        assert_eq!((folder.acknowledged().unwrap(), folder.store().exists()), (0, false));
+        let names: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+    }
+
+    #[test]
+    fn what_is_not_of_a_failed_attempt_is_left_alone() {
+        let exists =
+            |path: &Path| matches!(Folder::create(path).unwrap_err().kind(), ErrorKind::Exists { .. });
+        let parent = tempfile::tempdir().unwrap();
+        for (at, spoil) in [
+            |path: &Path| fs::write(path.join("notes.txt"), "mine").unwrap(),
+            // An index that has lost its header.
+            |path: &Path| fs::write(path.join("acknowledged"), note(1)).unwrap(),
+            // A folder of somebody else.
+            |path: &Path| fs::write(path.join("lock"), "").unwrap(),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = parent.path().join(at.to_string());
+            unfinished(&path);
+            spoil(&path);
+            assert!(exists(&path), "{at}");
+            assert!(path.join("store/0.jnl").exists(), "{at}");
+        }
+        let other = parent.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("store"), "").unwrap();
+        assert!(exists(&other) && !other.join("lock").exists());
+    }
+
+    // Another process has made an index between the first look and the lock.
+    #[test]
+    fn an_index_that_was_made_meanwhile_is_seen_once_the_lock_is_taken() {
+        let parent = tempfile::tempdir().unwrap();
+        Folder::create(parent.path()).unwrap().seal(&Settings::default()).unwrap();
+        let folder = Folder::hold(parent.path()).unwrap();
+        assert!(matches!(folder.claim().unwrap_err().kind(), ErrorKind::Exists { .. }));
+    }
+
+    #[test]
+    fn a_repair_that_was_interrupted_is_ended_when_the_folder_is_opened() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path();
+        Folder::create(path).unwrap().seal(&Settings::default()).unwrap();
+        let put = |folder: &str| {
+            fs::create_dir_all(path.join(folder)).unwrap();
+            fs::write(path.join(folder).join("which"), folder).unwrap();
+        };
+        for (there, store) in [
+            (&["store", "repair", "repair/store"][..], "store"),
+            (&["store-before-repair", "repair", "repair/store"], "store-before-repair"),
+            (&["store-before-repair", "store", "repair"], "store"),
+        ] {
+            for folder in there {
+                put(folder);
+            }
+            let folder = Folder::open(path).unwrap().0;
+            assert_eq!(fs::read_to_string(path.join("store/which")).unwrap(), store, "{there:?}");
+            assert!(!folder.replaced().exists() && !folder.room_for_repair().exists(), "{there:?}");
+            fs::remove_dir_all(folder.store()).unwrap();
+        }
     }
 
     #[test]

@@ -96,8 +96,7 @@ impl Index {
         let store = Store::open(&folder.store(), path)?;
         store.change().commit(&State::default())?;
         folder.seal(settings)?;
-        let writer = Mutex::new(Writer { state: State::default(), pending: (0, vec![]) });
-        Ok(Self { store, folder, settings: *settings, preparation, writer, counted: Mutex::default() })
+        Ok(Self::over(folder, *settings, preparation, store, State::default()))
     }
 
     /// Opens an index.
@@ -112,8 +111,18 @@ impl Index {
                 format!("change {acknowledged} was acknowledged, but the newest there is {}", state.sequence);
             return Err(Error::damaged(path, what));
         }
+        Ok(Self::over(folder, settings, preparation, store, state))
+    }
+
+    pub(crate) fn over(
+        folder: Folder,
+        settings: Settings,
+        preparation: Preparation,
+        store: Store,
+        state: State,
+    ) -> Self {
         let writer = Mutex::new(Writer { state, pending: (state.next, vec![]) });
-        Ok(Self { store, folder, settings, preparation, writer, counted: Mutex::default() })
+        Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }
 
     /// What it was made with.

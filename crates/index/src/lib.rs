@@ -36,6 +36,7 @@ mod prepare;
 mod query;
 mod record;
 mod remove;
+mod repair;
 mod settings;
 mod store;
 mod survey;
@@ -44,7 +45,7 @@ mod transfer;
 mod watch;
 
 pub use add::{Added, Batch};
-pub use check::{Checked, Finding};
+pub use check::{Checked, Finding, FindingKind};
 pub use clusters::{Cluster, Clusters, Member};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;

@@ -40,9 +40,12 @@ fn rest(hash: u64) -> u32 {
     (hash >> (32 - PREFIX_BITS)) as u32
 }
 
+/// Bytes of the key of a row.
+pub(crate) const KEY_BYTES: usize = 10;
+
 /// The key of the row that change `sequence` writes for `prefix`.
-pub(crate) fn key(prefix: [u8; 2], sequence: u64) -> [u8; 10] {
-    let mut key = [0; 10];
+pub(crate) fn key(prefix: [u8; 2], sequence: u64) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
     key[..2].copy_from_slice(&prefix);
     key[2..].copy_from_slice(&sequence.to_be_bytes());
     key

@@ -74,13 +74,26 @@ impl Preparation {
         let hashes = out.shingles.hashes();
         out.set = ShingleSet::build(hashes, &mut out.work);
         self.winnow.choose_into(hashes, &mut out.fingerprints);
-        out.bands.clear();
         out.wordless = hashes.is_empty().then(|| out.shingles.equality_key());
+        self.sketch(out);
+    }
+
+    /// Fills `out` with what follows from the distinct shingles of a document, where its text is not kept. Fingerprints follow
+    /// from their order, which is not known.
+    pub(crate) fn prepare_set(&self, set: ShingleSet, wordless: Option<u128>, out: &mut Prepared) {
+        out.fingerprints.clear();
+        (out.set, out.wordless) = (set, wordless);
+        self.sketch(out);
+    }
+
+    fn sketch(&self, out: &mut Prepared) {
+        out.bands.clear();
         if let Some(key) = out.wordless {
             out.bands.push(fmix64(key as u64));
         } else {
             out.registers.resize(self.sketcher.words(), 0);
-            self.sketcher.sketch_into(hashes, &mut out.registers);
+            // Neither the order of shingles nor how often they come matters to a sketch.
+            self.sketcher.sketch_into(out.set.as_slice(), &mut out.registers);
             let key = |band| self.banding.key(band, &out.registers);
             out.bands.extend((0..self.banding.bands()).map(key));
         }

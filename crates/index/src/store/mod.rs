@@ -2,7 +2,7 @@
 //!
 //! | keyspace | key | value |
 //! |---|---|---|
-//! | `state` | nothing | the counters of [`State`] |
+//! | `state` | `state` | the counters of [`State`] |
 //! | `ids` | the id of a document | its number |
 //! | `records` | number | [`Record`](crate::record::Record) |
 //! | `texts` | number | the text, compressed |
@@ -54,6 +54,9 @@ impl Space {
         Self::Fingerprints,
         Self::Frequencies,
     ];
+
+    /// The only key of `state`.
+    pub(crate) const STATE_KEY: &'static [u8] = b"state";
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -257,27 +260,52 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with every key of a keyspace, and with its value or the damage it has.
+    /// Calls `visit` with every key of a keyspace, and with its value or the damage it has, up to where the storage engine cannot
+    /// read on, if there is such a place.
     pub(crate) fn inspect(
         &self,
         space: Space,
         mut visit: impl FnMut(&[u8], std::result::Result<&[u8], Damage>) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Option<Stopped>> {
+        let mut after = None;
         for row in self.snapshot.iter(self.store.space(space)) {
-            let (key, value) = row.into_inner().map_err(|error| Error::store(&self.store.path, error))?;
-            visit(&key, seal::open(space, &key, &value))?;
+            match row.into_inner() {
+                Ok((key, value)) => {
+                    visit(&key, seal::open(space, &key, &value))?;
+                    after = Some(key);
+                }
+                Err(error) => {
+                    let why = Error::store(&self.store.path, error).what();
+                    return Ok(Some(Stopped { after: after.map(|key| key.to_vec()), why }));
+                }
+            }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// The last key of a keyspace, if there is one and it can be read.
+    pub(crate) fn last_key(&self, space: Space) -> Option<Vec<u8>> {
+        let row = self.snapshot.iter(self.store.space(space)).next_back()?;
+        row.key().ok().map(|key| key.to_vec())
     }
 
     /// The counters.
     pub(crate) fn state(&self) -> Result<State> {
-        match self.get(Space::State, b"state")? {
+        match self.get(Space::State, Space::STATE_KEY)? {
             None => Ok(State::default()),
             Some(bytes) => postcard::from_bytes(&bytes)
                 .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be read")),
         }
     }
+}
+
+/// Where the storage engine could not read on.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    /// The last key that could be read.
+    pub(crate) after: Option<Vec<u8>>,
+    /// Why not further.
+    pub(crate) why: String,
 }
 
 /// Changes that are made together or not at all.
@@ -309,7 +337,7 @@ impl Change<'_> {
     pub(crate) fn commit(mut self, state: &State) -> Result<()> {
         let bytes = postcard::to_stdvec(state)
             .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;
-        self.put(Space::State, b"state", bytes);
+        self.put(Space::State, Space::STATE_KEY, bytes);
         self.batch.commit().map_err(|error| Error::store(&self.store.path, error))
     }
 }

@@ -44,7 +44,7 @@ fn take(index: &Index, number: u64) {
 
 /// A folder in memory, where there is one: what a killed process has written stays there as it does on a disk, and hundreds
 /// of kills do not wait for one.
-fn folder_in_memory() -> tempfile::TempDir {
+pub fn folder_in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -135,7 +135,7 @@ fn every_acknowledged_document_survives() {
     assert!(in_flight > 0 || kills < 200, "no kill came while something was written");
 }
 
-fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
+pub fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -202,7 +202,7 @@ fn flipped_bits_are_told() {
     assert!(flipped > all.len(), "{flipped} of {} were told", 6 * all.len());
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub fn copy_folder(from: &Path, to: &Path) {
     if to.exists() {
         fs::remove_dir_all(to).unwrap();
     }
@@ -241,13 +241,17 @@ fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
     let index = Index::create(&path, &Settings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..50).map(|n| document(&format!("d{n}"), &text(n, 80))).collect();
     index.add(&documents, 0, 2).unwrap();
-    assert_eq!(index.repair(&Unwatched).unwrap().findings, []);
+    drop(index);
+    assert_eq!(Index::repair(&path, &Unwatched).unwrap().findings, []);
+    let index = Index::open(&path).unwrap();
     index.damage_for_tests("d7");
     let found = index.check(&Unwatched).unwrap().findings;
     assert!(found.iter().any(|finding| finding.id.as_deref() == Some("d7")), "{found:?}");
     assert!(index.get("d7").is_err());
-    let repaired = index.repair(&Unwatched).unwrap();
-    assert_eq!(repaired.findings, found);
+    drop(index);
+    let repaired = Index::repair(&path, &Unwatched).unwrap();
+    assert_eq!((repaired.findings, repaired.taken_out), (found, 1));
+    let index = Index::open(&path).unwrap();
     assert_eq!(index.check(&Unwatched).unwrap().findings, []);
     assert_eq!(index.statistics().unwrap().documents, 49);
     assert!(index.get("d7").unwrap().is_none());

@@ -7,6 +7,7 @@ mod evidence;
 mod fixtures;
 mod model;
 mod queries;
+mod repair;
 mod support;
 mod survey;
 mod transfer;

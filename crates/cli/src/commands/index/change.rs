@@ -1,13 +1,15 @@
 //! `minwise index remove`, `compact` and `check`.
 
 use std::io::Write;
+use std::path::Path;
 
 use minwise_corpus::visible;
+use minwise_index::{FindingKind, Index};
 
 use super::{Interruptible, open};
 use crate::Exit;
 use crate::args::{IndexCheckArgs, IndexFolderArgs, IndexRemoveArgs};
-use crate::printer::{Failure, Printer, counted, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes};
 
 pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
@@ -34,8 +36,9 @@ pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failur
 }
 
 pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let index = open(&args.folder)?;
-    let checked = if args.repair { index.repair(&Interruptible)? } else { index.check(&Interruptible)? };
+    let folder = Path::new(&args.folder);
+    let look = if args.repair { Index::repair } else { Index::examine };
+    let checked = look(folder, &Interruptible)?;
     let mut out = String::new();
     for finding in &checked.findings {
         let what = visible(&finding.what);
@@ -44,19 +47,40 @@ pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> 
             None => out.push_str(&format!("{what}\n")),
         }
     }
+    for kind in checked.counts.keys() {
+        let unlisted = checked.unlisted(*kind);
+        if unlisted > 0 {
+            out.push_str(&format!("{} more {}\n", grouped(unlisted), about(*kind)));
+        }
+    }
     std::io::stdout().lock().write_all(out.as_bytes())?;
     let looked_at =
         format!("checked     {}, {}", counted(checked.documents, "document"), counted(checked.rows, "row"));
-    if checked.findings.is_empty() {
+    if checked.found() == 0 {
         printer.note(&format!("{looked_at}; everything is as it was written"));
         return Ok(Exit::Done);
     }
-    let left = index.statistics()?.documents;
     let repaired = if args.repair {
-        format!("; repaired, with {}", counted(left, "document"))
+        let left = open(&args.folder)?.statistics()?.documents;
+        let out = grouped(checked.taken_out);
+        format!("; repaired, with {}; {out} taken out", counted(left, "document"))
     } else {
         "; `--repair` takes out what is damaged and makes the rest anew".to_owned()
     };
-    printer.note(&format!("{looked_at}; {}{repaired}", counted(checked.findings.len() as u64, "finding")));
+    printer.note(&format!("{looked_at}; {}{repaired}", counted(checked.found(), "finding")));
     Ok(Exit::Finding)
+}
+
+/// What further findings of a kind are about.
+fn about(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Acknowledged => "about what was acknowledged",
+        FindingKind::Unreadable => "about what cannot be read",
+        FindingKind::Row => "about rows that are not what was written",
+        FindingKind::Document => "about documents",
+        FindingKind::Orphan => "about rows that belong to no document",
+        FindingKind::Postings => "about postings",
+        FindingKind::Frequencies => "about frequencies",
+        FindingKind::Counters => "about counters",
+    }
 }

@@ -1,0 +1,144 @@
+//! Documents, one after the other, each with everything that is kept of it.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Checked, FindingKind, end};
+use crate::add::{post, words_to_bytes};
+use crate::compact::Live;
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::prepare::Prepared;
+use crate::record::Record;
+use crate::store::{Space, State, View};
+use crate::watch::{Watch, go_on};
+
+/// What the documents add up to.
+pub(super) struct Sums {
+    /// Which there are.
+    pub(super) live: Live,
+    /// The sums of the digests of their postings; nothing, if a record cannot be read.
+    pub(super) postings: Option<[u64; 2]>,
+    /// How many of them should be in the frequencies.
+    pub(super) counted: u64,
+}
+
+impl Index {
+    /// Reads documents by their numbers, so that one that cannot be read does not hide those behind it.
+    pub(super) fn check_documents(
+        &self,
+        view: &View<'_>,
+        state: &State,
+        checked: &mut Checked,
+        watch: &dyn Watch,
+    ) -> Result<Sums> {
+        let end = end(view, state);
+        let mut sums = Sums { live: Live::none(end), postings: Some([0; 2]), counted: 0 };
+        let mut counted = State { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
+        let mut prepared = Prepared::default();
+        for number in 0..end {
+            go_on(watch)?;
+            watch.progress(checked.documents, state.documents);
+            let record = match self.record(view, number) {
+                Ok(None) => continue,
+                Ok(Some(record)) => record,
+                Err(error) => {
+                    let what =
+                        format!("the record of document number {number} cannot be read: {}", error.what());
+                    checked.find(FindingKind::Document, None, what);
+                    checked.documents += 1;
+                    sums.live.add(number);
+                    sums.postings = None;
+                    continue;
+                }
+            };
+            checked.documents += 1;
+            sums.live.add(number);
+            sums.counted += u64::from(number < state.counted);
+            let mut find = |what: String| checked.find(FindingKind::Document, Some(&record.id), what);
+            match self.number(view, &record.id) {
+                Ok(Some(found)) if found == number => {}
+                Ok(_) => find("its id does not lead to it".to_owned()),
+                Err(error) => find(format!("its id cannot be read: {}", error.what())),
+            }
+            if number >= state.next {
+                find(format!("its number {number} was never given"));
+            }
+            match self.check_document(view, number, &record, &mut prepared) {
+                Ok(stored) => counted.stored_bytes += stored,
+                Err(what) => find(what),
+            }
+            counted.documents += 1;
+            counted.text_bytes += record.bytes;
+            counted.shingles += u64::from(record.shingles);
+            for (sum, own) in sums.postings.iter_mut().flatten().zip(record.postings) {
+                *sum = sum.wrapping_add(u64::from_le_bytes(own));
+            }
+        }
+        // Where documents cannot be read, nobody knows what they add up to.
+        if !checked.counts.contains_key(&FindingKind::Document) {
+            compare(state, &counted, checked);
+        }
+        Ok(sums)
+    }
+
+    /// Bytes of its text as it is stored, or what is wrong with a document, in words.
+    fn check_document(
+        &self,
+        view: &View<'_>,
+        number: u32,
+        record: &Record,
+        prepared: &mut Prepared,
+    ) -> std::result::Result<u64, String> {
+        let says = |error: Error| error.what();
+        let key = number.to_be_bytes();
+        if record.metadata().is_none() {
+            return Err("its metadata cannot be read".to_owned());
+        }
+        let sketch = view.get(Space::Sketches, &key).map_err(says)?.ok_or("it has no sketch")?;
+        let stored = if let Some(text) = self.text(view, number, record).map_err(says)? {
+            if xxh3_64(text.as_bytes()).to_le_bytes() != record.content {
+                return Err("its text is not the one that was added".to_owned());
+            }
+            self.preparation.prepare(&text, prepared);
+            view.get(Space::Texts, &key).map_err(says)?.map_or(0, |text| text.len() as u64)
+        } else {
+            let kept = self.reader(view).stored(number, record).map_err(says)?;
+            self.preparation.prepare_set(kept.set, record.wordless, prepared);
+            if kept.bands != prepared.bands {
+                return Err("its bands are not those of its shingles".to_owned());
+            }
+            prepared.fingerprints = kept.fingerprints;
+            0
+        };
+        if words_to_bytes(&self.preparation.row(prepared)) != sketch {
+            return Err("its sketch is not that of its shingles".to_owned());
+        }
+        if prepared.set.len() != record.shingles as usize {
+            return Err("it does not have as many shingles as were counted".to_owned());
+        }
+        if post(number, &prepared.bands, &prepared.fingerprints, &mut vec![], &mut vec![]) != record.postings
+        {
+            return Err("its postings are not those of its shingles".to_owned());
+        }
+        Ok(stored)
+    }
+}
+
+/// Finds what was counted and is not there, and the other way round.
+fn compare(state: &State, counted: &State, checked: &mut Checked) {
+    for (what, was, is) in [
+        ("documents", state.documents, counted.documents),
+        ("bytes of text", state.text_bytes, counted.text_bytes),
+        ("bytes of stored text", state.stored_bytes, counted.stored_bytes),
+        ("shingles", state.shingles, counted.shingles),
+    ] {
+        if was != is {
+            let what = format!("{was} {what} were counted, and {is} are there");
+            checked.find(FindingKind::Counters, None, what);
+        }
+    }
+    if state.counted > state.next {
+        let what = format!("{} numbers were counted, and {} were given", state.counted, state.next);
+        checked.find(FindingKind::Counters, None, what);
+    }
+}

@@ -1,0 +1,294 @@
+//! Whether everything in an index is as it was written.
+//!
+//! Every document is read whole, its text hashed and its shingles made again ([`documents`]); then every row is read, its
+//! checksum compared and asked whose it is ([`rows`]). The postings that follow from all documents and those that are
+//! there are compared by the sums of their digests. What cannot be read is a finding like any other, and the look goes on
+//! behind it. A bit for each document is all that is held of those before.
+
+mod documents;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::folder::Folder;
+use crate::index::Index;
+use crate::prepare::Preparation;
+use crate::store::{Space, State, Store, View};
+use crate::watch::Watch;
+
+/// What a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingKind {
+    /// The note of what was acknowledged, or changes that were acknowledged and are not there.
+    Acknowledged,
+    /// Rows that the storage engine cannot read.
+    Unreadable,
+    /// A row that is not what was written.
+    Row,
+    /// A document.
+    Document,
+    /// A row that belongs to no document.
+    Orphan,
+    /// Postings that do not follow from the documents.
+    Postings,
+    /// The table of frequencies.
+    Frequencies,
+    /// The counters.
+    Counters,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is about.
+    pub kind: FindingKind,
+    /// The document it concerns, if it is one.
+    pub id: Option<String>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What was looked at, and what was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Documents.
+    pub documents: u64,
+    /// Rows of all keyspaces.
+    pub rows: u64,
+    /// What is wrong: the first hundred findings of each kind.
+    pub findings: Vec<Finding>,
+    /// How many findings there are of each kind, listed or not.
+    pub counts: BTreeMap<FindingKind, u64>,
+    /// Documents that a repair took out, because they could not be read whole.
+    pub taken_out: u64,
+}
+
+/// Findings of one kind that are listed one by one.
+const LISTED: u64 = 100;
+
+impl Checked {
+    /// How many findings there are, listed or not.
+    #[must_use]
+    pub fn found(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// How many findings of a kind are not listed.
+    #[must_use]
+    pub fn unlisted(&self, kind: FindingKind) -> u64 {
+        self.counts.get(&kind).map_or(0, |count| count.saturating_sub(LISTED))
+    }
+
+    pub(crate) fn find(&mut self, kind: FindingKind, id: Option<&str>, what: impl Into<String>) {
+        let count = self.counts.entry(kind).or_insert(0);
+        *count += 1;
+        if *count <= LISTED {
+            self.findings.push(Finding { kind, id: id.map(str::to_owned), what: what.into() });
+        }
+    }
+}
+
+impl Index {
+    /// Looks at everything in the index.
+    pub fn check(&self, watch: &dyn Watch) -> Result<Checked> {
+        let mut checked = Checked::default();
+        self.check_into(&mut checked, watch)?;
+        Ok(checked)
+    }
+
+    /// Looks at everything in the index in a folder, even if it cannot be [opened](Index::open) because of what it acknowledged
+    /// or counted.
+    pub fn examine(path: &Path, watch: &dyn Watch) -> Result<Checked> {
+        let (index, mut checked) = Self::open_as_it_is(path)?;
+        index.check_into(&mut checked, watch)?;
+        Ok(checked)
+    }
+
+    pub(crate) fn check_into(&self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+        // No change comes in between.
+        let writer = self.write();
+        let view = self.store.view();
+        let sums = self.check_documents(&view, &writer.state, checked, watch)?;
+        self.check_rows(&view, &writer.state, &sums, checked, watch)
+    }
+
+    /// Opens an index whose note or counters are not as they should be, and says so.
+    pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, Checked)> {
+        let mut checked = Checked::default();
+        let (folder, settings) = Folder::open(path)?;
+        let preparation = Preparation::new(&settings)?;
+        let store = Store::open(&folder.store(), path)?;
+        let noted = folder.acknowledged();
+        let view = store.view();
+        let mut state = view.state().unwrap_or_else(|error| {
+            checked.find(FindingKind::Counters, None, format!("its counters are lost: {}", error.what()));
+            // Whatever comes next is no change that was acknowledged before.
+            State { sequence: *noted.as_ref().unwrap_or(&0), ..State::default() }
+        });
+        if checked.found() > 0 {
+            state.next = end(&view, &state);
+            // Nothing is known of the frequencies either.
+            state.counted = state.next;
+        }
+        drop(view);
+        match noted {
+            Ok(noted) if noted > state.sequence => checked.find(
+                FindingKind::Acknowledged,
+                None,
+                format!(
+                    "change {noted} was acknowledged, but the newest there is {}: what came in between is lost",
+                    state.sequence
+                ),
+            ),
+            Ok(_) => {}
+            Err(error) => checked.find(
+                FindingKind::Acknowledged,
+                None,
+                format!(
+                    "the note of what was acknowledged is lost, so that changes behind {} may be: {}",
+                    state.sequence,
+                    error.what()
+                ),
+            ),
+        }
+        Ok((Self::over(folder, settings, preparation, store, state), checked))
+    }
+}
+
+/// The number behind all that were given to documents, whatever was counted.
+pub(crate) fn end(view: &View<'_>, state: &State) -> u32 {
+    let last = [Space::Records, Space::Texts, Space::Sketches, Space::Sets].into_iter().filter_map(|space| {
+        let key = view.last_key(space)?;
+        Some(u32::from_be_bytes(key.try_into().ok()?).saturating_add(1))
+    });
+    last.fold(state.next, u32::max)
+}
+
+#[doc(hidden)]
+impl Index {
+    /// Makes the text of a document another one, behind the back of everything that would notice.
+    pub fn damage_for_tests(&self, id: &str) {
+        let view = self.store.view();
+        let mut change = self.store.change();
+        if let Ok(Some(number)) = self.number(&view, id) {
+            change.put(Space::Texts, &number.to_be_bytes(), b"\x00something else".to_vec());
+        }
+        let _ = change.commit(&self.write().state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postings;
+    use crate::store::Change;
+    use crate::{NewDocument, Settings, Texts, Unwatched};
+
+    fn index(path: &Path, texts: Texts) -> Index {
+        let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
+        let text = |n: u32| (n..n + 30).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+        let document =
+            |n: u32| NewDocument { id: format!("d{n}"), text: text(40 * n), ..NewDocument::default() };
+        index.add(&(0..9).map(document).collect::<Vec<_>>(), 5, 1).unwrap();
+        index.compact(&Unwatched).unwrap();
+        index
+    }
+
+    type Spoil = fn(&mut Change<'_>, &mut State);
+
+    /// What is found when rows and counters were changed behind the back of the index, and that a repair mends it.
+    fn found(texts: Texts, spoil: impl Fn(&mut Change<'_>, &mut State)) -> Vec<(FindingKind, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive");
+        let index = index(&path, texts);
+        let mut change = index.store.change();
+        let mut state = index.write().state;
+        spoil(&mut change, &mut state);
+        change.commit(&state).unwrap();
+        drop(index);
+        let checked = Index::examine(&path, &Unwatched).unwrap();
+        // Nothing of a document is lost that others do not follow from.
+        assert_eq!(Index::repair(&path, &Unwatched).unwrap(), checked);
+        let index = Index::open(&path).unwrap();
+        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+        assert_eq!(index.statistics().unwrap().documents, 9);
+        checked.findings.into_iter().map(|finding| (finding.kind, finding.what)).collect()
+    }
+
+    #[test]
+    fn rows_that_belong_to_no_document_are_found() {
+        for (space, key, payload, says) in [
+            (Space::State, &b"else"[..], vec![], "the row of `state` with the key `else`"),
+            (Space::Ids, b"nobody", 77u32.to_be_bytes().to_vec(), "the row of `ids` with the key `nobody`"),
+            (Space::Ids, b"other", 3u32.to_be_bytes().to_vec(), "the row of `ids` with the key `other`"),
+            (Space::Texts, &[0, 0, 1, 0], vec![0, b'a'], "the row of `texts` with the key 256"),
+            (Space::Sketches, &[0, 0, 1, 0], vec![], "the row of `sketches` with the key 256"),
+            (Space::Sketches, b"odd", vec![], "the row of `sketches` with the key 6f6464"),
+            (Space::Sets, &[0, 0, 0, 3], vec![], "the row of `sets` with the key 3"),
+            (Space::Frequencies, b"part 7", vec![], "the row of `frequencies` with the key 706172742037"),
+        ] {
+            let found = found(Texts::Kept, |change, _| change.put(space, key, payload.clone()));
+            let expected = (FindingKind::Orphan, format!("{says} belongs to no document"));
+            assert!(found.contains(&expected), "{found:?}");
+            assert!(found.len() == 1 || space == Space::Frequencies, "{found:?}");
+        }
+        let row = postings::encode(&[(5, postings::Posting { document: 99, at: 0 })]);
+        let found =
+            found(Texts::Kept, |change, _| change.put(Space::Bands, &postings::key([0, 1], 50), row.clone()));
+        assert_eq!(found[0].0, FindingKind::Orphan);
+        assert!(found[0].1.contains("names a document that never was"), "{found:?}");
+    }
+
+    #[test]
+    fn counters_that_are_wrong_are_found() {
+        let spoils: [(&str, Spoil); 5] = [
+            ("10 documents were counted, and 9 are there", |_, state| state.documents += 1),
+            ("bytes of text were counted", |_, state| state.text_bytes -= 1),
+            ("bytes of stored text were counted", |_, state| state.stored_bytes += 1),
+            ("shingles were counted", |_, state| state.shingles = 0),
+            ("numbers were counted, and 9 were given", |_, state| state.counted = 12),
+        ];
+        for (says, spoil) in spoils {
+            let found = found(Texts::Kept, spoil);
+            assert!(found[0].0 == FindingKind::Counters && found[0].1.contains(says), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_follows_from_documents_is_compared_with_them() {
+        use FindingKind::{Document, Frequencies, Postings, Row};
+        let spoils: [(FindingKind, Spoil); 5] = [
+            (Document, |change, _| change.put(Space::Sketches, &[0, 0, 0, 4], vec![1, 2, 3, 4])),
+            (Document, |change, _| change.remove(Space::Ids, b"d3")),
+            (Postings, |change, _| {
+                let posting = postings::Posting { document: 3, at: 0 };
+                change.put(Space::Bands, &postings::key([0, 1], 90), postings::encode(&[(5, posting)]));
+            }),
+            (Row, |change, _| change.put(Space::Fingerprints, &postings::key([0, 1], 90), vec![9])),
+            (Frequencies, |change, state| {
+                state.counted = state.next;
+                change.put(Space::Frequencies, &0u32.to_be_bytes(), [[0; 8].as_slice(), &[0; 4]].concat());
+                (1..9u32).for_each(|part| change.remove(Space::Frequencies, &part.to_be_bytes()));
+            }),
+        ];
+        for texts in [Texts::Kept, Texts::LeftOut] {
+            for (kind, spoil) in &spoils {
+                let found = found(texts, spoil);
+                assert!(found.iter().any(|found| found.0 == *kind), "{kind:?}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn findings_are_listed_by_kind_and_all_are_counted() {
+        let mut checked = Checked::default();
+        for n in 0..LISTED + 7 {
+            checked.find(FindingKind::Row, None, n.to_string());
+        }
+        checked.find(FindingKind::Counters, None, "one more");
+        assert_eq!((checked.found(), checked.findings.len() as u64), (LISTED + 8, LISTED + 1));
+        assert_eq!((checked.unlisted(FindingKind::Row), checked.unlisted(FindingKind::Counters)), (7, 0));
+    }
+}

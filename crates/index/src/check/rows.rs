@@ -1,0 +1,135 @@
+//! Rows of all keyspaces: their checksums, and whose they are.
+
+use super::documents::Sums;
+use super::{Checked, FindingKind};
+use crate::error::Result;
+use crate::index::Index;
+use crate::postings::{self, Row};
+use crate::settings::Texts;
+use crate::store::{Space, State, View};
+use crate::watch::{Watch, go_on};
+
+impl Index {
+    pub(super) fn check_rows(
+        &self,
+        view: &View<'_>,
+        state: &State,
+        sums: &Sums,
+        checked: &mut Checked,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let mut found = [0u64; 2];
+        for space in Space::ALL {
+            let before = checked.found();
+            let stopped = view.inspect(space, |key, payload| {
+                go_on(watch)?;
+                checked.rows += 1;
+                let Ok(payload) = payload else {
+                    let what = format!("{} does not have its checksum", named(space, key));
+                    checked.find(FindingKind::Row, None, what);
+                    return Ok(());
+                };
+                match space {
+                    Space::Bands => add_postings(space, key, payload, sums, &mut found[0], checked),
+                    Space::Fingerprints => add_postings(space, key, payload, sums, &mut found[1], checked),
+                    _ if self.belongs(view, space, key, payload, sums) => {}
+                    _ => {
+                        let what = format!("{} belongs to no document", named(space, key));
+                        checked.find(FindingKind::Orphan, None, what);
+                    }
+                }
+                Ok(())
+            })?;
+            if let Some(stopped) = stopped {
+                let after = stopped.after.map_or_else(
+                    || "from its beginning".to_owned(),
+                    |key| format!("behind the key {}", shown(space, &key)),
+                );
+                let what = format!("`{}` cannot be read {after}: {}", space.name(), stopped.why);
+                checked.find(FindingKind::Unreadable, None, what);
+            }
+            let posted = match space {
+                Space::Bands => 0,
+                Space::Fingerprints => 1,
+                _ => continue,
+            };
+            // Where rows or records cannot be read, that is what is wrong.
+            if before == checked.found() && sums.postings.is_some_and(|sums| sums[posted] != found[posted]) {
+                let what = format!("`{}` does not have the postings of the documents", space.name());
+                checked.find(FindingKind::Postings, None, what);
+            }
+        }
+        match self.stored_frequencies(view).map(|table| table.documents()) {
+            // Those that were removed are counted until the index is compacted.
+            Ok(documents) if (sums.counted..=u64::from(state.counted)).contains(&documents) => {}
+            Ok(documents) => checked.find(
+                FindingKind::Frequencies,
+                None,
+                format!(
+                    "the table of frequencies is of {documents} documents, and {} should be in it",
+                    sums.counted
+                ),
+            ),
+            Err(error) => checked.find(
+                FindingKind::Frequencies,
+                None,
+                format!("the table of frequencies cannot be read: {}", error.what()),
+            ),
+        }
+        Ok(())
+    }
+
+    /// Whether a row that is no posting is one of a document that is there, or of the index as a whole.
+    fn belongs(&self, view: &View<'_>, space: Space, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
+        let number = || self.number_of(key).ok();
+        let is_live = || number().is_some_and(|number| sums.live.has(number));
+        match space {
+            Space::State => key == Space::STATE_KEY,
+            Space::Ids => match self.number_of(payload).map(|number| (number, self.record(view, number))) {
+                Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
+                // The record is a finding already.
+                Ok((number, Err(_))) => sums.live.has(number),
+                Err(_) => false,
+            },
+            Space::Records | Space::Sketches => is_live(),
+            Space::Texts => self.settings.texts == Texts::Kept && is_live(),
+            Space::Sets => self.settings.texts == Texts::LeftOut && is_live(),
+            Space::Frequencies => number().is_some(),
+            Space::Bands | Space::Fingerprints => true,
+        }
+    }
+}
+
+/// Adds up the digests of the postings of a row, but for those of documents that were removed.
+fn add_postings(space: Space, key: &[u8], payload: &[u8], sums: &Sums, sum: &mut u64, checked: &mut Checked) {
+    let row = Row::decode(payload).zip(key.first_chunk::<2>());
+    let Some((row, prefix)) = row.filter(|_| key.len() == postings::KEY_BYTES) else {
+        checked.find(FindingKind::Row, None, format!("{} cannot be read", named(space, key)));
+        return;
+    };
+    for (rest, posting) in row.iter() {
+        if posting.document >= sums.live.end() {
+            let what = format!("{} names a document that never was", named(space, key));
+            checked.find(FindingKind::Orphan, None, what);
+        } else if sums.live.has(posting.document) {
+            *sum = sum.wrapping_add(postings::digest(*prefix, rest, posting));
+        }
+    }
+}
+
+fn named(space: Space, key: &[u8]) -> String {
+    format!("the row of `{}` with the key {}", space.name(), shown(space, key))
+}
+
+/// A key for people: an id as it is, a number as one, anything else in hexadecimal digits.
+fn shown(space: Space, key: &[u8]) -> String {
+    match (space, key.try_into().map(u32::from_be_bytes), std::str::from_utf8(key)) {
+        (Space::Ids | Space::State, _, Ok(id)) => format!("`{id}`"),
+        (
+            Space::Records | Space::Texts | Space::Sketches | Space::Sets | Space::Frequencies,
+            Ok(number),
+            _,
+        ) => number.to_string(),
+        _ => key.iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}")),
+    }
+}

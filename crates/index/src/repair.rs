@@ -1,0 +1,130 @@
+//! Repair: what can be read goes into a new store, which takes the place of the old one.
+//!
+//! Nothing is changed in a store of which parts cannot be read, or may be wrong. Documents whose texts, or what is kept in
+//! their place, are those that were added are added to a new store next to it, batch by batch, and all that follows from
+//! them is made anew on the way. The last step puts it in the place of the old one ([`Folder::replace_store`]); until then a
+//! repair that is interrupted has done nothing. It takes as much room on the disk as the index has.
+//!
+//! [`Folder::replace_store`]: crate::folder::Folder::replace_store
+
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::acknowledge::Pending;
+use crate::add::{Batch, FULL, FULL_BYTES, Written, post, words_to_bytes};
+use crate::check::{Checked, FindingKind, end};
+use crate::error::Result;
+use crate::index::Index;
+use crate::prepare::Prepared;
+use crate::record::{NewDocument, Record};
+use crate::settings::Texts;
+use crate::store::View;
+use crate::text::Packer;
+use crate::watch::{Watch, go_on};
+
+impl Index {
+    /// Makes the index in a folder whole: documents that cannot be read as they were added are taken out, and everything that
+    /// follows from the others is made anew. What was found beforehand is returned.
+    ///
+    /// It can do so where the storage engine opens its files, even if it cannot read all of them.
+    pub fn repair(path: &Path, watch: &dyn Watch) -> Result<Checked> {
+        let (index, mut checked) = Self::open_as_it_is(path)?;
+        index.check_into(&mut checked, watch)?;
+        if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
+            index.make_again(&mut checked, watch)?;
+        } else if checked.found() > 0 {
+            let sequence = index.write().state.sequence;
+            index.folder.acknowledge(sequence)?;
+        }
+        Ok(checked)
+    }
+
+    fn make_again(self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+        let room = self.folder.room_for_repair();
+        let new = Self::create(&room, &self.settings)?;
+        // The note of a change that was lost is no note of one of these.
+        let noted = self.folder.acknowledged().unwrap_or(0);
+        let mut writer = new.write();
+        let mut state = writer.state;
+        state.sequence = self.write().state.sequence.max(noted) + 1;
+        new.acknowledge(&mut writer, new.store.change(), state, Pending::Same)?;
+        drop(writer);
+        self.salvage(&new, checked, watch)?;
+        let sequence = new.write().state.sequence;
+        // Both are closed before their files are moved.
+        drop(new);
+        let Self { store, folder, .. } = self;
+        drop(store);
+        folder.replace_store()?;
+        folder.acknowledge(sequence)
+    }
+
+    /// Adds every document that can be read as it was added to another index, in the same order.
+    fn salvage(&self, new: &Self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+        let view = self.store.view();
+        let end = end(&view, &self.write().state);
+        let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
+        let (mut batch, mut bytes, mut there) = (Batch::default(), 0, 0);
+        for number in 0..end {
+            go_on(watch)?;
+            watch.progress(u64::from(number), u64::from(end));
+            let whole = match self.record(&view, number) {
+                Ok(None) => continue,
+                Ok(Some(record)) => self.remade(&view, number, record, &mut prepared, &mut packer),
+                Err(_) => None,
+            };
+            there += 1;
+            if let Some(written) = whole {
+                bytes += written.record.bytes;
+                batch.0.push(written);
+            }
+            if batch.len() >= FULL || bytes >= FULL_BYTES {
+                new.commit(std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+        }
+        new.commit(batch)?;
+        // Of two with one id, which there should not have been, the later one is left.
+        checked.taken_out = there - new.write().state.documents;
+        Ok(())
+    }
+
+    /// A document with everything that follows from it, if its text, or what is kept in its place, is what was added.
+    fn remade(
+        &self,
+        view: &View<'_>,
+        number: u32,
+        record: Record,
+        prepared: &mut Prepared,
+        packer: &mut Packer,
+    ) -> Option<Written> {
+        let metadata = record.metadata()?;
+        Self::check_id(&record.id).ok()?;
+        if self.settings.texts == Texts::Kept {
+            let text = self.text(view, number, &record).ok()??;
+            if xxh3_64(text.as_bytes()).to_le_bytes() != record.content {
+                return None;
+            }
+            let Record { id, title, added, marks, .. } = record;
+            let document = NewDocument { id, text, title, metadata, marks };
+            return Some(self.written_of(&document, added, prepared, packer));
+        }
+        let kept = self.reader(view).stored(number, &record).ok()?;
+        let set = kept.to_bytes();
+        self.preparation.prepare_set(kept.set, record.wordless, prepared);
+        let posted = post(number, &kept.bands, &kept.fingerprints, &mut vec![], &mut vec![]);
+        let is_whole = kept.bands == prepared.bands
+            && posted == record.postings
+            && prepared.set.len() == record.shingles as usize;
+        is_whole.then(|| Written {
+            record,
+            text: vec![],
+            sketch: words_to_bytes(&self.preparation.row(prepared)),
+            set,
+            bands: kept.bands,
+            fingerprints: kept.fingerprints,
+            shingles: prepared.set.as_slice().to_vec(),
+        })
+    }
+}

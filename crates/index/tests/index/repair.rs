@@ -1,0 +1,157 @@
+//! Repairs: of files that cannot be read, of notes that are wrong, and of repairs that were interrupted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fs_err as fs;
+use minwise_index::{ErrorKind, FindingKind, Index, NewDocument, Settings, Texts, Unwatched, Watch};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::crash::{copy_folder, files, folder_in_memory};
+use crate::support::{document, text};
+
+/// An index of 300 documents, whose rows are in files of the storage engine.
+fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
+    let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
+    let documents: Vec<NewDocument> = (0..300).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
+    index.add(&documents, 7, 2).unwrap();
+    index.compact(&Unwatched).unwrap();
+    contents(&index)
+}
+
+/// Ids, and when, of what length and with how many shingles documents were added.
+fn contents(index: &Index) -> BTreeMap<String, Vec<u64>> {
+    let entry = |id: &String| index.get(id).unwrap().unwrap().entry;
+    let ids = index.ids().unwrap();
+    let facts = |id: &String| {
+        let entry = entry(id);
+        vec![entry.added, entry.bytes, entry.characters, entry.units.into(), entry.shingles.into()]
+    };
+    ids.iter().map(|id| (id.clone(), facts(id))).collect()
+}
+
+fn tables(path: &Path) -> Vec<PathBuf> {
+    let mut all = vec![];
+    files(&path.join("store"), &mut all);
+    // Without what it knows of its keyspaces, which are in the first one, the storage engine opens nothing.
+    let is_ours = |folder: &Path| folder.ends_with("tables") && !folder.ends_with("keyspaces/0/tables");
+    all.retain(|file| file.parent().is_some_and(is_ours));
+    all.sort();
+    all
+}
+
+#[test]
+fn what_the_storage_engine_cannot_read_is_found_and_the_rest_is_saved() {
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        let folder = folder_in_memory();
+        let (path, copy) = (folder.path().join("index"), folder.path().join("copy"));
+        let truth = index(&path, texts);
+        let tables = tables(&path);
+        assert!(tables.len() >= 7, "{tables:?}");
+        let (mut unreadable, mut lost) = (0, 0);
+        for table in &tables {
+            copy_folder(&path, &copy);
+            let damaged = copy.join(table.strip_prefix(&path).unwrap());
+            let mut bytes = fs::read(&damaged).unwrap();
+            // Inside the first block of rows, with which the file begins.
+            bytes[40] ^= 0x10;
+            fs::write(&damaged, bytes).unwrap();
+            let checked = Index::examine(&copy, &Unwatched)
+                .unwrap_or_else(|error| panic!("{}: {error}", table.display()));
+            assert!(checked.found() > 0, "{}", table.display());
+            unreadable += checked.counts.get(&FindingKind::Unreadable).copied().unwrap_or(0);
+            let repaired = Index::repair(&copy, &Unwatched).unwrap();
+            assert_eq!(repaired.findings, checked.findings);
+            let index = Index::open(&copy).unwrap();
+            assert_eq!(index.check(&Unwatched).unwrap().findings, [], "{}", table.display());
+            let left = contents(&index);
+            assert_eq!(left.len() as u64 + repaired.taken_out, 300, "{}", table.display());
+            assert!(left.iter().all(|(id, facts)| truth.get(id) == Some(facts)));
+            // A block has some documents, and a file of a keyspace all of them.
+            assert!(repaired.taken_out < 200, "{} of {}", repaired.taken_out, table.display());
+            lost += repaired.taken_out;
+            assert_eq!(index.frequencies().unwrap().documents(), left.len() as u64);
+        }
+        assert!(unreadable >= 6 && lost > 0, "{unreadable} could not be read, {lost} lost");
+    }
+}
+
+#[test]
+fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
+    let note =
+        |sequence: u64| [sequence.to_le_bytes(), xxh3_64(&sequence.to_le_bytes()).to_le_bytes()].concat();
+    for (note, says) in [
+        (vec![7; 16], "the note of what was acknowledged is lost, so that changes behind 1 may be"),
+        (vec![], "the note of what was acknowledged is lost, so that changes behind 1 may be"),
+        (note(9), "change 9 was acknowledged, but the newest there is 1: what came in between is lost"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let index = Index::create(&path, &Settings::default()).unwrap();
+        index.add(&[document("a", &text(1, 50))], 0, 1).unwrap();
+        drop(index);
+        fs::write(path.join("acknowledged"), &note).unwrap();
+        assert!(matches!(Index::open(&path).unwrap_err().kind(), ErrorKind::Damaged { .. }));
+        let checked = Index::examine(&path, &Unwatched).unwrap();
+        assert_eq!(checked.counts, [(FindingKind::Acknowledged, 1)].into());
+        assert!(checked.findings[0].what.starts_with(says), "{:?}", checked.findings);
+        assert!(Index::open(&path).is_err(), "looking at it mends nothing");
+        assert_eq!(Index::repair(&path, &Unwatched).unwrap(), checked);
+        let index = Index::open(&path).unwrap();
+        assert_eq!(index.ids().unwrap(), ["a"]);
+        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+    }
+}
+
+// A store that lost its end and is damaged besides: the changes of the new one are not taken for those that were lost.
+#[test]
+fn a_repair_counts_on_behind_what_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let index = Index::create(&path, &Settings::default()).unwrap();
+    index.add(&[document("a", &text(1, 50)), document("b", &text(2, 50))], 0, 1).unwrap();
+    index.damage_for_tests("b");
+    drop(index);
+    let noted = 1000u64.to_le_bytes();
+    fs::write(path.join("acknowledged"), [noted, xxh3_64(&noted).to_le_bytes()].concat()).unwrap();
+    let repaired = Index::repair(&path, &Unwatched).unwrap();
+    assert_eq!((repaired.counts.len(), repaired.taken_out), (2, 1));
+    let index = Index::open(&path).unwrap();
+    assert_eq!(index.ids().unwrap(), ["a"]);
+    assert!(index.statistics().unwrap().changes > 1000);
+}
+
+/// Ends the work when it has been asked so often whether to go on.
+struct Patience(AtomicU64);
+
+impl Watch for Patience {
+    fn progress(&self, _done: u64, _total: u64) {}
+
+    fn interrupted(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 0
+    }
+}
+
+#[test]
+fn a_repair_that_is_interrupted_has_changed_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let index = Index::create(&path, &Settings::default()).unwrap();
+    let documents: Vec<NewDocument> = (0..30).map(|n| document(&format!("d{n}"), &text(n, 50))).collect();
+    index.add(&documents, 0, 2).unwrap();
+    index.damage_for_tests("d7");
+    let before = index.check(&Unwatched).unwrap();
+    drop(index);
+    // The check asks for every document and every row, the repair for every document again.
+    let asked = before.documents + before.rows;
+    for patience in [0, asked - 1, asked, asked + 12, asked + 29] {
+        let error = Index::repair(&path, &Patience(AtomicU64::new(patience))).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Interrupted), "{patience}: {error}");
+        let index = Index::open(&path).unwrap();
+        assert_eq!(index.check(&Unwatched).unwrap(), before, "{patience}");
+        assert!(!path.join("repair").exists());
+    }
+    assert_eq!(Index::repair(&path, &Unwatched).unwrap().taken_out, 1);
+    assert_eq!(Index::open(&path).unwrap().check(&Unwatched).unwrap().found(), 0);
+}

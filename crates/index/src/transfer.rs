@@ -11,15 +11,19 @@ use minwise::text::UNICODE;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, Batch, Written};
+use crate::add::{Added, Batch, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::FORMAT;
 use crate::index::Index;
+use crate::prepare::Prepared;
 use crate::query::InPlaceOfText;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
 use crate::settings::{Settings, Texts};
 use crate::store::Space;
 use crate::watch::{Watch, go_on};
+
+/// The version of the lines, which is not that of the store: exports are read by whatever comes after what wrote them, so lines
+/// of every version up to this one are read.
+const EXPORT: u32 = 1;
 
 /// Bytes of text that are added together.
 const BATCH_BYTES: usize = 16 << 20;
@@ -77,7 +81,7 @@ impl Index {
     pub fn export(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<u64> {
         let wrong = |error| Error::io("write", "the export".as_ref(), error);
         let mut about = Map::new();
-        about.insert("minwise_index".to_owned(), json!(FORMAT));
+        about.insert("minwise_index".to_owned(), json!(EXPORT));
         about.insert("unicode".to_owned(), json!(UNICODE));
         about.extend(self.settings.fields().into_iter().map(|(name, value)| (name.to_owned(), json!(value))));
         writeln!(out, "{}", Value::Object(about)).map_err(wrong)?;
@@ -139,8 +143,10 @@ impl Index {
             .map_err(|_| wrong("it does not begin with the settings of an index".to_owned()))?;
         match about.get("minwise_index").and_then(Value::as_u64) {
             None => return Err(wrong("it does not begin with the settings of an index".to_owned())),
-            Some(found) if found != u64::from(FORMAT) => {
-                return Err(wrong(format!("it has format version {found}, and this program reads {FORMAT}")));
+            Some(found) if !(1..=u64::from(EXPORT)).contains(&found) => {
+                let why =
+                    format!("it is an export of version {found}, and this program reads up to {EXPORT}");
+                return Err(wrong(why));
             }
             Some(_) => {}
         }
@@ -177,10 +183,7 @@ impl Index {
                     return Err(ErrorKind::Unicode { found, expected }.into());
                 }
             }
-            batch.push(document).map_err(|error| match error.kind() {
-                ErrorKind::Import { why, .. } => wrong(why.clone()).into(),
-                _ => error,
-            })?;
+            batch.push(self.item(document).map_err(wrong)?)?;
             watch.progress(number - 1, 0);
         }
         batch.finish()?;
@@ -194,53 +197,62 @@ impl Index {
         }
         let mut batch = Intake::new(self, threads);
         for other in others {
-            other.each_line(watch, &mut |line| batch.push(line))?;
+            other.each_line(watch, &mut |line| {
+                batch.push(self.item(line).map_err(|what| other.damaged(what))?)
+            })?;
+            // Those that take the place of others are counted by change.
+            batch.flush()?;
         }
         let added = batch.finish()?;
         Ok(Merged { documents: added.new, replaced: added.replaced })
     }
 }
 
-/// Documents that are added together.
+/// A document that was read, with when it was added first.
+enum Item {
+    /// Everything else follows from its text.
+    Text(NewDocument, u64),
+    /// What is kept in place of its text.
+    Kept(Box<Written>),
+}
+
+/// Documents that are added together, whenever each of them was added first: they make one change, and keep their times.
 struct Intake<'i> {
     index: &'i Index,
     threads: usize,
     documents: Vec<NewDocument>,
-    added: u64,
-    written: Vec<Written>,
+    /// When each of them was added.
+    times: Vec<u64>,
+    kept: Vec<Written>,
     bytes: usize,
     so_far: Added,
 }
 
 impl<'i> Intake<'i> {
     fn new(index: &'i Index, threads: usize) -> Self {
-        let (documents, written) = (vec![], vec![]);
-        Self { index, threads, documents, added: 0, written, bytes: 0, so_far: Added::default() }
+        let (documents, times, kept) = (vec![], vec![], vec![]);
+        Self { index, threads, documents, times, kept, bytes: 0, so_far: Added::default() }
     }
 
-    fn push(&mut self, line: Line) -> Result<()> {
-        let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.written.len() >= BATCH_DOCUMENTS;
-        // Documents that are prepared together were added at one time.
-        if full || line.added != self.added {
+    fn push(&mut self, item: Item) -> Result<()> {
+        let is_other = match item {
+            Item::Text(..) => !self.kept.is_empty(),
+            Item::Kept(_) => !self.documents.is_empty(),
+        };
+        let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.kept.len() >= BATCH_DOCUMENTS;
+        // Documents of both kinds are added one kind after the other, so that they stay in their order.
+        if full || is_other {
             self.flush()?;
-            self.added = line.added;
         }
-        match (line.text, line.in_place_of_text) {
-            (Some(text), _) => {
-                self.bytes += text.len();
-                let (id, title, metadata, marks) = (line.id, line.title, line.metadata, line.marks);
-                self.documents.push(NewDocument { id, text, title, metadata, marks });
+        match item {
+            Item::Text(document, added) => {
+                self.bytes += document.text.len();
+                self.documents.push(document);
+                self.times.push(added);
             }
-            (None, Some(stored)) => {
-                let why = "what it has in place of a text cannot be read".to_owned();
-                let written =
-                    from_stored(line.id, line.title, &line.metadata, line.added, line.marks, &stored)
-                        .ok_or(ErrorKind::Import { line: 0, why })?;
+            Item::Kept(written) => {
                 self.bytes += written.set.len();
-                self.written.push(written);
-            }
-            (None, None) => {
-                return Err(ErrorKind::Import { line: 0, why: "it has no text".to_owned() }.into());
+                self.kept.push(*written);
             }
         }
         Ok(())
@@ -248,24 +260,64 @@ impl<'i> Intake<'i> {
 
     fn flush(&mut self) -> Result<()> {
         self.bytes = 0;
-        let documents = std::mem::take(&mut self.documents);
-        let mut all = vec![];
-        if !documents.is_empty() {
-            all.push(self.index.add(&documents, self.added, self.threads)?);
+        let (documents, times) = (std::mem::take(&mut self.documents), std::mem::take(&mut self.times));
+        let mut batch = self.index.prepare(&documents, 0, self.threads)?;
+        for (written, added) in batch.0.iter_mut().zip(times) {
+            written.record.added = added;
         }
-        let written = std::mem::take(&mut self.written);
-        if !written.is_empty() {
-            all.push(self.index.commit(Batch(written))?);
-        }
-        for added in all {
-            self.so_far += added;
-        }
+        batch.append(Batch(std::mem::take(&mut self.kept)));
+        self.so_far += self.index.commit(batch)?;
         Ok(())
     }
 
     fn finish(mut self) -> Result<Added> {
         self.flush()?;
         Ok(self.so_far)
+    }
+}
+
+impl Index {
+    /// The document of a line, or why it is none that this index can take.
+    fn item(&self, line: Line) -> std::result::Result<Item, String> {
+        match (line.text, line.in_place_of_text) {
+            (Some(text), _) => {
+                let (id, title, metadata, marks) = (line.id, line.title, line.metadata, line.marks);
+                let document = NewDocument { id, text, title, metadata, marks };
+                match Self::refuses(&document) {
+                    None => Ok(Item::Text(document, line.added)),
+                    Some(error) => Err(error.to_string()),
+                }
+            }
+            (None, Some(stored)) => {
+                Self::check_id(&line.id).map_err(|error| error.to_string())?;
+                let unreadable = || "what it has in place of a text cannot be read".to_owned();
+                let written =
+                    from_stored(line.id, line.title, &line.metadata, line.added, line.marks, &stored)
+                        .ok_or_else(unreadable)?;
+                self.check_kept(&written)?;
+                Ok(Item::Kept(Box::new(written)))
+            }
+            (None, None) => Err("it has no text".to_owned()),
+        }
+    }
+
+    /// Why what is kept in place of a text is not what this index would have kept, if so.
+    fn check_kept(&self, written: &Written) -> std::result::Result<(), String> {
+        let mut prepared = Prepared::default();
+        let set = written.shingles.iter().copied().collect();
+        if written.record.wordless.is_none() == written.shingles.is_empty() {
+            return Err("it has to have shingles, or the key of a text without words".to_owned());
+        }
+        self.preparation.prepare_set(set, written.record.wordless, &mut prepared);
+        let row = words_to_bytes(&self.preparation.row(&prepared));
+        if row.len() != written.sketch.len() {
+            let (found, expected) = (written.sketch.len(), row.len());
+            return Err(format!("its sketch has {found} bytes, and one of this index has {expected}"));
+        }
+        if row != written.sketch || prepared.bands != written.bands {
+            return Err("its sketch is not that of its shingles".to_owned());
+        }
+        Ok(())
     }
 }
 

@@ -60,12 +60,101 @@ fn lines_that_are_no_documents_are_named() {
         (first.replace("\"minwise_index\":1", "\"minwise_index\":9"), 1),
         (format!("{first}\n{{\"id\": 5}}\n"), 2),
         (format!("{first}\n{{\"id\": \"a\"}}\n"), 2),
+        (format!("{first}\n{{\"id\": \"a\", \"text\": \"t\"}}\n{{\"id\": \"\", \"text\": \"t\"}}\n"), 3),
     ] {
         let other = tempfile::tempdir().unwrap();
         let error =
             create(other.path()).import(&mut BufReader::new(lines.as_bytes()), 1, &Unwatched).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Import { line: found, .. } if *found == line), "{error}");
     }
+}
+
+// Documents were added at many times, and each keeps its own; they do not become as many changes.
+#[test]
+fn times_are_kept_and_make_no_changes_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        let of = |name: &str| {
+            let settings = Settings { texts, ..Settings::default() };
+            Index::create(&folder.path().join(format!("{name} {texts:?}")), &settings).unwrap()
+        };
+        let (from, imported, merged) = (of("a"), of("b"), of("c"));
+        for (document, added) in some().chunks(4).zip([9, 7, 7, 8].into_iter().cycle()) {
+            from.add(document, added, 1).unwrap();
+        }
+        let lines = exported(&from);
+        imported.import(&mut BufReader::new(&lines[..]), 2, &Unwatched).unwrap();
+        merged.merge(&[&from], 2, &Unwatched).unwrap();
+        for index in [imported, merged] {
+            assert_eq!(exported(&index), lines);
+            assert_eq!(index.statistics().unwrap().changes, 1);
+        }
+    }
+}
+
+/// What version 1 of an export has, as it was written first. Every later version reads it.
+#[test]
+fn an_export_of_version_1_is_read() {
+    let lines = concat!(
+        r#"{"minwise_index":1,"unicode":"16.0.0","spec":"nfkc+casefold / words:5 / minhash:128 / seed:1","#,
+        r#""bands":"42","rows":"3","passage":"25","bits":"8","texts":"kept"}"#,
+        "\n",
+        r#"{"id":"a","title":"A","metadata":{"year":2020},"added":77,"marks":[{"offset":2,"place":{"page":2}}],"#,
+        r#""text":"some words of a text"}"#,
+        "\n",
+    );
+    let first = lines.lines().next().unwrap();
+    assert_eq!(Index::settings_of_export(first).unwrap(), Settings::default());
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    index.import(&mut BufReader::new(lines.as_bytes()), 1, &Unwatched).unwrap();
+    let found = index.get("a").unwrap().unwrap();
+    assert_eq!((found.entry.added, found.text.as_deref()), (77, Some("some words of a text")));
+    assert_eq!(found.marks, [Mark { offset: 2, place: MarkedPlace::Page(2) }]);
+    let later = first.replace("\"minwise_index\":1", "\"minwise_index\":2");
+    let error = Index::settings_of_export(&later).unwrap_err().to_string();
+    assert!(error.contains("it is an export of version 2, and this program reads up to 1"), "{error}");
+}
+
+#[test]
+fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { texts: Texts::LeftOut, ..Settings::default() };
+    let of = |name: &str| Index::create(&folder.path().join(name), &settings).unwrap();
+    let index = of("a");
+    index.add(&some(), 0, 1).unwrap();
+    let lines = String::from_utf8(exported(&index)).unwrap();
+    let other = of("b");
+    let with = |field: &str, value: serde_json::Value| {
+        let spoiled = lines.lines().enumerate().map(|(at, line)| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if at == 2 {
+                line["in_place_of_text"][field] = value.clone();
+            }
+            format!("{line}\n")
+        });
+        let spoiled: String = spoiled.collect();
+        other.import(&mut BufReader::new(spoiled.as_bytes()), 1, &Unwatched).unwrap_err().to_string()
+    };
+    let of_line_2 = |field: &str| {
+        let line: serde_json::Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+        line["in_place_of_text"][field].clone()
+    };
+    for (field, value, says) in [
+        ("sketch", json!("AAAA"), "its sketch has 3 bytes, and one of this index has 128"),
+        ("sketch", of_line_2("sketch"), "its sketch is not that of its shingles"),
+        ("set", json!("AAAA"), "what it has in place of a text cannot be read"),
+        ("set", of_line_2("set"), "its sketch is not that of its shingles"),
+        (
+            "wordless",
+            json!("AAAAAAAAAAAAAAAAAAAAAA=="),
+            "it has to have shingles, or the key of a text without words",
+        ),
+    ] {
+        let error = with(field, value);
+        assert!(error.starts_with("line 3 is no document of an index") && error.contains(says), "{error}");
+    }
+    assert_eq!(other.statistics().unwrap().documents, 0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `minwise index merge`, `export` and `import`.
 
-use std::io::{BufRead, BufReader, BufWriter};
+use std::io::{BufRead, BufReader, BufWriter, Cursor, Read};
 use std::path::Path;
 use std::thread::available_parallelism;
 
@@ -63,9 +63,12 @@ pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure
     let index = if folder.join("header").exists() {
         open(&args.folder)?
     } else {
-        let first = lines.fill_buf()?;
-        let end = first.iter().position(|&byte| byte == b'\n').unwrap_or(first.len());
-        Index::create(folder, &Index::settings_of_export(&String::from_utf8_lossy(&first[..end]))?)?
+        // Of a pipe there is as much at a time as was written to it, and it cannot be read twice.
+        let mut first = vec![];
+        lines.read_until(b'\n', &mut first)?;
+        let settings = Index::settings_of_export(&String::from_utf8_lossy(&first))?;
+        lines = Box::new(Cursor::new(first).chain(lines));
+        Index::create(folder, &settings)?
     };
     let imported = index.import(&mut lines, threads(), &Interruptible)?;
     printer.note(&format!(

@@ -10,6 +10,7 @@ use minwise_corpus::{Format, InputFormat, Layout, Output, ReadOptions, Scratch};
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
 use serde_json::{Map, Value};
 
+use self::page::Page;
 use super::documents::{self, CHUNK_BYTES};
 use super::overwrite;
 use crate::Exit;
@@ -60,7 +61,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         reading.value_fields = fields;
         corpus = super::open(&args.inputs, &reading, &progress)?;
     }
-    let (mut scratch, mut checked, mut rejects) = (Scratch::new(), vec![], vec![]);
+    let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), vec![]);
     let mut found = false;
     let mut lines = documents::Lines::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
@@ -85,12 +86,12 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
                 ListFormat::Jsonl => show::jsonl(&one, index.settings(), recall)?,
             }
             if report.is_some() {
-                checked.push(one);
+                page.add(&one);
             }
         }
     }
     if let Some(mut report) = report {
-        let page = page::page(&checked, index.settings(), &options, recall);
+        let page = page.finish(index.settings(), &options, recall);
         std::io::Write::write_all(&mut report, page.as_bytes())?;
         report.finish()?;
     }

@@ -15,60 +15,88 @@ const AROUND: usize = 160;
 /// Characters of a passage that are shown: its beginning and its end, if it has more.
 const LONG: usize = 6000;
 
-/// The page of documents that were checked.
-pub fn page(checked: &[Checked], settings: &Settings, options: &Options, recall: f64) -> String {
-    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    out.push_str(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Check against the archive</title>\n",
-    );
-    let _ = write!(
-        out,
-        "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Check against the archive</h1>\n"
-    );
-    summary(checked, &mut out);
-    for (number, one) in checked.iter().enumerate() {
-        document(number, one, &mut out);
-    }
-    let _ = write!(
-        out,
-        "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>. Found is {}.</p>\n</footer>\n</main>\n</body>\n</html>\n",
-        options.threshold,
-        (100.0 * options.containment * 10.0).round() / 10.0,
-        match options.passage.unwrap_or(settings.passage).max(settings.passage) {
-            usize::MAX => String::new(),
-            tokens => format!(", or both share a passage of {} or more", counted(tokens as u64, "token")),
-        },
-        escaped(&settings.spec.to_string()),
-        escaped(&super::found_for_certain(options, settings, recall)),
-    );
-    out
+/// The page of documents that were checked. Of each it holds what is shown and no more.
+#[derive(Debug, Default)]
+pub struct Page {
+    lines: Vec<Line>,
+    sections: String,
 }
 
-fn summary(checked: &[Checked], out: &mut String) {
-    let found = checked.iter().filter(|one| !one.answer.matches.is_empty()).count();
-    let _ = writeln!(
-        out,
-        "<p class=\"lead\">{} checked, {} with matches.</p>",
-        counted(checked.len() as u64, "document"),
-        grouped(found as u64),
-    );
-    if checked.len() < 2 {
-        return;
+/// A document in the summary.
+#[derive(Debug)]
+struct Line {
+    name: String,
+    /// How many matches there are, and how many are shown.
+    matches: (usize, usize),
+    best: f64,
+    longest: usize,
+}
+
+impl Page {
+    /// Shows a document.
+    pub fn add(&mut self, one: &Checked) {
+        let matches = &one.answer.matches;
+        let number = self.lines.len();
+        self.lines.push(Line {
+            name: name(one).to_owned(),
+            matches: (matches.len() + one.answer.further, matches.len()),
+            best: matches.iter().map(|found| found.similarity).fold(0.0, f64::max),
+            longest: matches.iter().map(|found| found.longest).max().unwrap_or(0),
+        });
+        document(number, one, &mut self.sections);
     }
-    out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">best similarity</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
-    for (number, one) in checked.iter().enumerate() {
-        let best = one.answer.matches.iter().map(|found| found.similarity).fold(0.0, f64::max);
-        let longest = one.answer.matches.iter().map(|found| found.longest).max().unwrap_or(0);
+
+    /// The page as it is written.
+    pub fn finish(&self, settings: &Settings, options: &Options, recall: f64) -> String {
+        let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        out.push_str(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>Check against the archive</title>\n",
+        );
+        let _ = write!(
+            out,
+            "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Check against the archive</h1>\n"
+        );
+        self.summary(&mut out);
+        out.push_str(&self.sections);
+        let _ = write!(
+            out,
+            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>. Found is {}.</p>\n</footer>\n</main>\n</body>\n</html>\n",
+            options.threshold,
+            (100.0 * options.containment * 10.0).round() / 10.0,
+            match options.passage.unwrap_or(settings.passage).max(settings.passage) {
+                usize::MAX => String::new(),
+                tokens => format!(", or both share a passage of {} or more", counted(tokens as u64, "token")),
+            },
+            escaped(&settings.spec.to_string()),
+            escaped(&super::found_for_certain(options, settings, recall)),
+        );
+        out
+    }
+
+    fn summary(&self, out: &mut String) {
+        let found = self.lines.iter().filter(|line| line.matches.1 > 0).count();
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",
-            escaped(name(one)),
-            one.answer.matches.len() + one.answer.further,
+            "<p class=\"lead\">{} checked, {} with matches.</p>",
+            counted(self.lines.len() as u64, "document"),
+            grouped(found as u64),
         );
+        if self.lines.len() < 2 {
+            return;
+        }
+        out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">best similarity</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
+        for (number, Line { name, matches, best, longest }) in self.lines.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",
+                escaped(name),
+                matches.0,
+            );
+        }
+        out.push_str("</tbody>\n</table>\n");
     }
-    out.push_str("</tbody>\n</table>\n");
 }
 
 fn name(one: &Checked) -> &str {
@@ -233,7 +261,31 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use minwise_index::{Answer, NewDocument};
+
     use super::*;
+
+    #[test]
+    fn a_page_holds_what_it_shows_and_not_the_texts() {
+        let mut page = Page::default();
+        for number in 0..9 {
+            let (id, text) = (format!("d{number}"), "no match ".repeat(100_000));
+            let document = NewDocument { id, text, ..NewDocument::default() };
+            let answer = Answer {
+                units: 0,
+                shingles: 0,
+                matches: vec![],
+                further: 0,
+                compared: 0,
+                not_compared: 0,
+                passed_over: 0,
+            };
+            page.add(&Checked { document, answer, matched: vec![] });
+        }
+        assert!(page.sections.len() < 9_000, "{}", page.sections.len());
+        let shown = page.finish(&Settings::default(), &Options::default());
+        assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
+    }
 
     #[test]
     fn nothing_can_be_taken_for_markup() {

@@ -72,12 +72,15 @@ impl Batch {
         self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
     }
 
-    /// Gives a document another id.
+    /// Gives a document the id, title and metadata of another one.
     ///
     /// # Panics
     /// If there is no such document.
-    pub fn set_id(&mut self, at: usize, id: String) {
-        self.0[at].record.id = id;
+    pub fn describe(&mut self, at: usize, as_is: &NewDocument) {
+        let record = &mut self.0[at].record;
+        record.id.clone_from(&as_is.id);
+        record.title.clone_from(&as_is.title);
+        record.metadata = metadata_text(&as_is.metadata);
     }
 }
 

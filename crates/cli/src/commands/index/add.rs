@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use minwise_corpus::{Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
-use minwise_index::{Added, Batch};
+use minwise_index::{Added, Batch, NewDocument};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
@@ -20,8 +20,8 @@ const SHOWN: usize = 5;
 /// A chunk that is ready to be written.
 struct Ready {
     batch: Batch,
-    /// Source and line of each document without an id.
-    nameless: Vec<(usize, u32, u64)>,
+    /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
+    nameless: Vec<(usize, u32, u64, NewDocument)>,
     rejects: Vec<String>,
     lines: u64,
     source: u32,
@@ -55,7 +55,9 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         for (at, (source, line, document)) in read.documents.iter_mut().enumerate() {
             named.fetch_add(u64::from(documents::annotate(document, &sheet)), Ordering::Relaxed);
             if document.id.is_empty() {
-                nameless.push((at, *source, *line));
+                let (title, metadata) = (document.title.clone(), document.metadata.clone());
+                let known = NewDocument { title, metadata, ..NewDocument::default() };
+                nameless.push((at, *source, *line, known));
             }
         }
         let source = chunks[number].source();
@@ -69,9 +71,11 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             return Err(Failure::Interrupted);
         }
         let before = lines.before(ready.source, ready.lines);
-        for (at, source, line) in ready.nameless {
+        for (at, source, line, mut document) in ready.nameless {
             let name = corpus.sources()[source as usize].id();
-            ready.batch.set_id(at, format!("{name}:{}", before + line + 1));
+            document.id = format!("{name}:{}", before + line + 1);
+            named.fetch_add(u64::from(documents::annotate(&mut document, &sheet)), Ordering::Relaxed);
+            ready.batch.describe(at, &document);
         }
         read += ready.batch.len() as u64;
         batch.append(ready.batch);
@@ -116,7 +120,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 fn unnamed(index: &minwise_index::Index, sheet: &documents::Sheet, printer: &Printer) -> Result<(), Failure> {
     let mut missing = vec![];
     for id in sheet.keys() {
-        if index.get(id)?.is_none() {
+        if !index.has(id)? {
             missing.push(format!("`{}`", visible(id)));
         }
     }

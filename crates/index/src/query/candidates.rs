@@ -59,7 +59,7 @@ pub(crate) fn find(
         .fingerprints
         .iter()
         // Those of shingles that are no evidence lead nowhere.
-        .filter(|fingerprint| asked.shingles[fingerprint.at as usize] == fingerprint.shingle)
+        .filter(|fingerprint| asked.has(fingerprint))
         .map(posted)
         .collect();
     fingerprints.sort_unstable();

@@ -103,8 +103,8 @@ impl Evidence {
     }
 
     /// The shingles of the query in order, without those that are no evidence.
-    pub(crate) fn of_query(&self, text: &str, shingles: &Shingles, places: &Places) -> Vec<u64> {
-        self.mask(text, shingles.hashes(), Some(places), GONE)
+    pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&Places>) -> Vec<u64> {
+        self.mask(text, shingles, places, GONE)
     }
 
     /// The same of a document of the index.
@@ -113,18 +113,16 @@ impl Evidence {
     }
 
     fn mask(&self, text: &str, shingles: &[u64], places: Option<&Places>, gone: u64) -> Vec<u64> {
-        let mut spans = vec![];
-        if self.quotations {
-            spans.extend(quotations(text));
-        }
-        if self.references {
-            spans.extend(references(text));
-        }
+        let quoted = if self.quotations { quotations(text) } else { vec![] };
+        let listed = if self.references { references(text) } else { None };
         let inside = |at: usize| {
-            let place = places.and_then(|places| places.span(at, at + self.size - 1));
-            place.is_some_and(|place| {
-                spans.iter().any(|span| span.start <= place.start && place.end <= span.end)
-            })
+            let Some(place) = places.and_then(|places| places.span(at, at + self.size - 1)) else {
+                return false;
+            };
+            let holds = |span: &Range<usize>| span.start <= place.start && place.end <= span.end;
+            // Quotations lie one behind the other, so only the last that begins before can hold it.
+            let before = quoted.partition_point(|span| span.start <= place.start);
+            quoted[..before].last().is_some_and(holds) || listed.as_ref().is_some_and(holds)
         };
         let is_gone = |at: usize, shingle: u64| {
             self.ignored.binary_search(&shingle).is_ok()
@@ -132,7 +130,7 @@ impl Evidence {
                     .frequencies
                     .as_ref()
                     .is_some_and(|(table, most)| !most.allows(table.of(shingle), table.documents()))
-                || (!spans.is_empty() && inside(at))
+                || ((!quoted.is_empty() || listed.is_some()) && inside(at))
         };
         shingles
             .iter()
@@ -147,26 +145,35 @@ pub(crate) fn remaining(shingles: &[u64]) -> impl Iterator<Item = u64> + '_ {
     shingles.iter().copied().filter(|&shingle| shingle != GONE && shingle != GONE_THERE)
 }
 
-/// What stands in quotation marks.
+/// What stands in quotation marks, in the order of the text.
 fn quotations(text: &str) -> Vec<Range<usize>> {
-    let mut spans = vec![];
-    let mut rest = 0;
-    while let Some((start, open)) =
-        text[rest..].char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c))
-    {
-        let start = rest + start + open.len_utf8();
-        let closes = |c: char| QUOTES.iter().any(|&(o, close)| o == open && close == c);
-        let end = text[start..]
-            .char_indices()
-            .take_while(|(at, _)| *at <= LONGEST_QUOTATION)
-            .find(|(_, c)| closes(*c));
-        match end {
-            Some((end, close)) => {
-                spans.push(start..start + end);
-                rest = start + end + close.len_utf8();
+    let is_mark = |c: char| QUOTES.iter().any(|(open, close)| *open == c || *close == c);
+    let marks: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| is_mark(*c)).collect();
+    // For each mark, the next one that would close it. They are found from the end, all in one pass: a text may be nothing but
+    // marks that are never closed.
+    let mut closing = vec![None; marks.len()];
+    let mut next = [None; QUOTES.len()];
+    for (at, (_, mark)) in marks.iter().enumerate().rev() {
+        for ((open, close), next) in QUOTES.iter().zip(&mut next) {
+            if mark == open {
+                closing[at] = *next;
             }
-            None => rest = start,
+            if mark == close {
+                *next = Some(at);
+            }
         }
+    }
+    let mut spans = vec![];
+    let mut at = 0;
+    while let Some((start, open)) = marks.get(at) {
+        let start = start + open.len_utf8();
+        at = match closing[at] {
+            Some(closed) if marks[closed].0 - start <= LONGEST_QUOTATION => {
+                spans.push(start..marks[closed].0);
+                closed + 1
+            }
+            _ => at + 1,
+        };
     }
     spans
 }
@@ -202,6 +209,46 @@ mod tests {
         );
         assert!(found("no quotation, 5\" wide").is_empty());
         assert!(found(&format!("\"{}\"", "a".repeat(LONGEST_QUOTATION + 10))).is_empty());
+    }
+
+    /// Quotations as one would look for them by hand, mark by mark.
+    fn plainly(text: &str) -> Vec<Range<usize>> {
+        let (mut spans, mut rest) = (vec![], 0);
+        while let Some((at, open)) =
+            text[rest..].char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c))
+        {
+            let start = rest + at + open.len_utf8();
+            let close = QUOTES.iter().find(|(mark, _)| *mark == open).unwrap().1;
+            rest = match text[start..].find(close).filter(|&end| end <= LONGEST_QUOTATION) {
+                Some(end) => {
+                    spans.push(start..start + end);
+                    start + end + close.len_utf8()
+                }
+                None => start,
+            };
+        }
+        spans
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn quotations_are_those_that_are_found_mark_by_mark(text in "[\"\u{201c}\u{201d}\u{201e}«»‹›「」『』《》ab ]{0,60}") {
+            proptest::prop_assert_eq!(quotations(&text), plainly(&text));
+        }
+    }
+
+    // Marks that are never closed, and quotations without number: as long as the text is, and no longer.
+    #[test]
+    fn many_quotations_are_masked_in_the_time_of_one_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("index"), &crate::Settings::default()).unwrap();
+        let options = Options { ignore_quotations: true, ..Options::default() };
+        let evidence = Evidence::new(&index, &options).unwrap();
+        let text = "« \"one two three four five\" six seven ".repeat(60_000);
+        let mut shingles = Shingles::new();
+        let places = index.preparation.shingles_with_places(&text, &mut shingles);
+        let left = remaining(&evidence.of_query(&text, shingles.hashes(), Some(&places))).count();
+        assert_eq!(left, shingles.hashes().len() - 60_000);
     }
 
     #[test]

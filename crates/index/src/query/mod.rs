@@ -10,7 +10,8 @@ mod reader;
 mod screen;
 mod window;
 
-use minwise::shingle::Shingles;
+use minwise::candidate::Fingerprint;
+use minwise::shingle::{Places, Shingles};
 use minwise::verify::{Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{MostDocuments, Weigher, Weighting};
 use serde::Serialize;
@@ -21,6 +22,7 @@ use crate::index::Index;
 use crate::prepare::Prepared;
 use crate::record::{Entry, Record};
 use crate::settings::Texts;
+use crate::store::View;
 use evidence::Evidence;
 pub use passages::SharedPassage;
 pub(crate) use reader::{InPlaceOfText, Reader};
@@ -164,7 +166,8 @@ pub struct Pair {
     pub left_in_right: f64,
     /// The exact share of the right one that is in the left one.
     pub right_in_left: f64,
-    /// The passages that both have, in the order of the left one, which is called the query.
+    /// The passages that both have, in the order of the left one, which is called the query; none, if a side is a document of an
+    /// index that keeps no texts.
     pub passages: Vec<SharedPassage>,
 }
 
@@ -180,16 +183,69 @@ pub enum Side<'s> {
 /// A query that was prepared, with what is evidence of it.
 struct Asked {
     prepared: Prepared,
-    places: minwise::shingle::Places,
-    /// The shingles in order, without those that are no evidence.
+    /// Where its units stand, if its text is known.
+    places: Option<Places>,
+    /// The shingles, without those that are no evidence: in order, or in ascending order where the text is not known.
     shingles: Vec<u64>,
     set: ShingleSet,
+}
+
+impl Asked {
+    fn new(prepared: Prepared, places: Option<Places>, shingles: Vec<u64>) -> Self {
+        let set = evidence::remaining(&shingles).collect();
+        Self { prepared, places, shingles, set }
+    }
+
+    /// Whether a fingerprint is one of a shingle that is evidence.
+    fn has(&self, fingerprint: &Fingerprint) -> bool {
+        match self.places {
+            Some(_) => self.shingles.get(fingerprint.at as usize) == Some(&fingerprint.shingle),
+            None => self.set.as_slice().binary_search(&fingerprint.shingle).is_ok(),
+        }
+    }
 }
 
 impl Index {
     /// What a document repeats of this index.
     pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
         let view = self.store.view();
+        let evidence = self.evidence(options)?;
+        let mut prepared = Prepared::default();
+        let places = self.preparation.prepare_with_places(query.text, &mut prepared);
+        let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
+        let asked = Asked::new(prepared, Some(places), shingles);
+        let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
+        self.answer(&view, &asked, &evidence, itself, query.metadata, options)
+    }
+
+    /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
+    /// similarities and shares are the same, and no passage is known.
+    pub fn resembling(&self, id: &str, options: &Options) -> Result<Answer> {
+        let view = self.store.view();
+        let (number, record) = self.known(&view, id)?;
+        if let Some(text) = self.text(&view, number, &record)? {
+            return self.query(&Query { itself: Some(id), ..Query::new(&text) }, options);
+        }
+        let evidence = self.evidence(options)?;
+        let kept = self.reader(&view).stored(number, &record)?;
+        let mut prepared = Prepared::default();
+        self.preparation.prepare_set(kept.set, record.wordless, &mut prepared);
+        prepared.fingerprints = kept.fingerprints;
+        let shingles = evidence.of_query("", prepared.set.as_slice(), None);
+        let asked = Asked::new(prepared, None, shingles);
+        let answer = self.answer(&view, &asked, &evidence, Some(number), None, options)?;
+        Ok(Answer { units: record.units as usize, ..answer })
+    }
+
+    /// The number and the record of a document that has to be there.
+    fn known(&self, view: &View<'_>, id: &str) -> Result<(u32, Record)> {
+        let no_such = || ErrorKind::NoSuchDocument { id: id.to_owned() };
+        let number = self.number(view, id)?.ok_or_else(no_such)?;
+        Ok((number, self.record(view, number)?.ok_or_else(no_such)?))
+    }
+
+    /// What is evidence, if it can be told by what the index keeps.
+    fn evidence(&self, options: &Options) -> Result<Evidence> {
         if self.settings.texts == Texts::LeftOut {
             let needing = [
                 (options.weighting.is_some(), "weighing shingles"),
@@ -200,18 +256,22 @@ impl Index {
                 return Err(ErrorKind::NoTexts { wanted }.into());
             }
         }
-        let evidence = Evidence::new(self, options)?;
-        let mut prepared = Prepared::default();
-        let places = self.preparation.prepare_with_places(query.text, &mut prepared);
-        let shingles = evidence.of_query(query.text, &prepared.shingles, &places);
-        let set: ShingleSet = evidence::remaining(&shingles).collect();
-        let asked = Asked { prepared, places, shingles, set };
+        Evidence::new(self, options)
+    }
 
-        let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
-        let found = candidates::find(self, &view, &asked, options, itself)?;
+    fn answer(
+        &self,
+        view: &View<'_>,
+        asked: &Asked,
+        evidence: &Evidence,
+        itself: Option<u32>,
+        metadata: Option<&Map<String, Value>>,
+        options: &Options,
+    ) -> Result<Answer> {
+        let found = candidates::find(self, view, asked, options, itself)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
-        let mut reader = self.reader(&view);
+        let mut reader = self.reader(view);
         let mut answer = Answer {
             units: asked.prepared.shingles.units(),
             shingles: asked.set.len(),
@@ -223,8 +283,8 @@ impl Index {
         };
         for candidate in &found.candidates {
             // A document that was removed has postings until the index is compacted.
-            let Some(record) = self.record(&view, candidate.document)? else { continue };
-            if self.is_excluded(&record, query, options)? {
+            let Some(record) = self.record(view, candidate.document)? else { continue };
+            if self.is_excluded(&record, metadata, options)? {
                 continue;
             }
             if answer.compared == options.candidates {
@@ -234,12 +294,11 @@ impl Index {
             answer.compared += 1;
             if candidate.fingerprints == 0
                 && evidence.is_everything()
-                && screen.rejects(&view, self, &asked, &row, candidate.document, &record, options)?
+                && screen.rejects(view, self, asked, &row, candidate.document, &record, options)?
             {
                 continue;
             }
-            let found =
-                self.compared(&mut reader, &asked, &evidence, candidate.document, &record, options)?;
+            let found = self.compared(&mut reader, asked, evidence, candidate.document, &record, options)?;
             answer.matches.extend(found);
         }
         rank(&mut answer.matches);
@@ -248,13 +307,18 @@ impl Index {
         Ok(answer)
     }
 
-    fn is_excluded(&self, record: &Record, query: &Query<'_>, options: &Options) -> Result<bool> {
+    fn is_excluded(
+        &self,
+        record: &Record,
+        metadata: Option<&Map<String, Value>>,
+        options: &Options,
+    ) -> Result<bool> {
         if options.exclude.is_empty() && options.window.is_none() {
             return Ok(false);
         }
         let entry = self.entry(record)?;
         let same = |field: &String| {
-            let ours = query.metadata.and_then(|metadata| metadata.get(field));
+            let ours = metadata.and_then(|metadata| metadata.get(field));
             // A number that was typed is a text, and the same all the same.
             let form = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let theirs = entry.metadata.get(field).map(form);
@@ -293,8 +357,8 @@ impl Index {
             (found.similarity, found.query_in_document, found.document_in_query) = (share, share, share);
         }
         let units = self.settings.spec.shingling.size();
-        if overlap.shared > 0 {
-            let passages = passages::shared(&asked.shingles, &asked.places, &other, units);
+        if let Some(places) = asked.places.as_ref().filter(|_| overlap.shared > 0) {
+            let passages = passages::shared(&asked.shingles, places, &other, units);
             found.longest = passages.iter().map(|passage| passage.units).max().unwrap_or(0);
             found.shared_units = passages::covered(&asked.shingles, &other, units);
             found.passages = passages;
@@ -315,38 +379,61 @@ impl Index {
         Ok(Some(found))
     }
 
-    /// Two documents side by side: of the index, or any texts.
+    /// Two documents side by side: of the index, or any texts. Where the index keeps no texts, the shingles that it keeps in their
+    /// place are compared.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<Pair> {
         let view = self.store.view();
-        let text = |side: Side<'_>| -> Result<String> {
-            match side {
-                Side::Text(text) => Ok(text.to_owned()),
-                Side::Id(id) => {
-                    let no_such = || ErrorKind::NoSuchDocument { id: id.to_owned() };
-                    let number = self.number(&view, id)?.ok_or_else(no_such)?;
-                    let record = self.record(&view, number)?.ok_or_else(no_such)?;
-                    let wanted = "showing two documents side by side";
-                    self.text(&view, number, &record)?.ok_or_else(|| ErrorKind::NoTexts { wanted }.into())
-                }
-            }
-        };
-        let (left, right) = (text(left)?, text(right)?);
-        let mut sides = [Shingles::new(), Shingles::new()];
-        let places = self.preparation.shingles_with_places(&left, &mut sides[0]);
-        let other_places = self.preparation.shingles_with_places(&right, &mut sides[1]);
-        let [a, b] = [0, 1].map(|side| sides[side].hashes().iter().copied().collect::<ShingleSet>());
-        let overlap = Overlap::of(&a, &b);
-        let without = a.is_empty() || b.is_empty();
-        let equal = f64::from(u8::from(sides[0].equality_key() == sides[1].equality_key()));
+        let (left, right) = (self.side(&view, left)?, self.side(&view, right)?);
+        let overlap = Overlap::of(&left.set, &right.set);
+        let without = left.set.is_empty() || right.set.is_empty();
+        // Without shingles, documents are equal or have nothing in common.
+        let equal = f64::from(u8::from(left.wordless.is_some() && left.wordless == right.wordless));
         let units = self.settings.spec.shingling.size();
-        let other = reader::Other { shingles: sides[1].hashes(), places: Some(&other_places), set: b };
+        let passages = match (&left.places, &right.places) {
+            (Some(places), Some(_)) => {
+                let (shingles, set) = (right.shingles.hashes(), right.set.clone());
+                let other = reader::Other { shingles, places: right.places.as_ref(), set };
+                passages::shared(left.shingles.hashes(), places, &other, units)
+            }
+            _ => vec![],
+        };
         Ok(Pair {
             similarity: if without { equal } else { overlap.jaccard() },
             left_in_right: if without { equal } else { overlap.left_in_right() },
             right_in_left: if without { equal } else { overlap.right_in_left() },
-            passages: passages::shared(sides[0].hashes(), &places, &other, units),
+            passages,
         })
     }
+
+    fn side(&self, view: &View<'_>, side: Side<'_>) -> Result<Looked> {
+        let text = match side {
+            Side::Text(text) => text.to_owned(),
+            Side::Id(id) => {
+                let (number, record) = self.known(view, id)?;
+                let Some(text) = self.text(view, number, &record)? else {
+                    let set = self.reader(view).stored(number, &record)?.set;
+                    let (shingles, places) = (Shingles::new(), None);
+                    return Ok(Looked { shingles, places, set, wordless: record.wordless });
+                };
+                text
+            }
+        };
+        let mut shingles = Shingles::new();
+        let places = Some(self.preparation.shingles_with_places(&text, &mut shingles));
+        let set: ShingleSet = shingles.hashes().iter().copied().collect();
+        let wordless = set.is_empty().then(|| shingles.equality_key());
+        Ok(Looked { shingles, places, set, wordless })
+    }
+}
+
+/// One side of a pair, looked at.
+struct Looked {
+    /// In order, if its text is known.
+    shingles: Shingles,
+    places: Option<Places>,
+    set: ShingleSet,
+    /// Without shingles, the key that those with equal normalised text have.
+    wordless: Option<u128>,
 }
 
 /// Orders matches: the more of one document is in the other, the better; then by the longest passage, then by id.

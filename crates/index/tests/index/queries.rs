@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
-use minwise_index::{Index, NewDocument, Options, Query, Settings, Side, Texts};
+use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts};
 use proptest::prelude::*;
 
 use crate::support::{create, document, text};
@@ -229,4 +229,61 @@ proptest! {
         prop_assert_eq!(answer.matches.len(), 1);
         prop_assert!(answer.matches[0].longest >= run);
     }
+}
+
+// What is kept in place of texts says the same of two documents as texts do, but for where passages stand.
+#[test]
+fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |texts: Texts| {
+        let settings = Settings { texts, ..Settings::default() };
+        let index = Index::create(&folder.path().join(format!("{texts:?}")), &settings).unwrap();
+        let mut documents: Vec<_> = (0..9)
+            .map(|n| document(&format!("d{n}"), &format!("{} {}", text(n / 3, 60), text(50 + n, 20))))
+            .collect();
+        documents.extend([document("one", "!"), document("two", "!"), document("three", "?")]);
+        index.add(&documents, 0, 1).unwrap();
+        index
+    };
+    let (kept, without) = (of(Texts::Kept), of(Texts::LeftOut));
+    let options = Options { max_df: Some("0.9".parse().unwrap()), ..Options::default() };
+    for options in [Options::default(), options] {
+        for id in kept.ids().unwrap() {
+            let facts = |index: &Index| {
+                let answer = index.resembling(&id, &options).unwrap();
+                let matches = answer.matches.iter().map(|found| {
+                    (
+                        found.entry.id.clone(),
+                        found.similarity,
+                        found.query_in_document,
+                        found.document_in_query,
+                    )
+                });
+                (answer.units, answer.shingles, answer.compared, matches.collect::<Vec<_>>())
+            };
+            assert_eq!(facts(&without), facts(&kept), "{id}");
+            assert_eq!(
+                facts(&kept).3.len(),
+                if id == "three" {
+                    0
+                } else if id.starts_with('d') {
+                    2
+                } else {
+                    1
+                }
+            );
+            for other in kept.ids().unwrap() {
+                let pair = |index: &Index| {
+                    let pair = index.pair(Side::Id(&id), Side::Id(&other)).unwrap();
+                    (pair.similarity, pair.left_in_right, pair.right_in_left)
+                };
+                assert_eq!(pair(&without), pair(&kept), "{id} and {other}");
+                assert_eq!(without.pair(Side::Id(&id), Side::Id(&other)).unwrap().passages, []);
+            }
+        }
+    }
+    assert!(matches!(
+        without.resembling("nobody", &Options::default()).unwrap_err().kind(),
+        ErrorKind::NoSuchDocument { .. }
+    ));
 }

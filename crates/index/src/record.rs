@@ -12,6 +12,19 @@ pub struct Mark {
     pub place: MarkedPlace,
 }
 
+impl Mark {
+    /// The pages of a text that says nothing else about them: they end with form feeds.
+    #[must_use]
+    pub fn pages(text: &str) -> Vec<Self> {
+        if !text.contains('\x0c') {
+            return vec![];
+        }
+        let ends = text.match_indices('\x0c').map(|(at, _)| at + 1);
+        let begins = std::iter::once(0).chain(ends).filter(|&offset| offset < text.len());
+        begins.zip(1..).map(|(offset, page)| Self { offset, place: MarkedPlace::Page(page) }).collect()
+    }
+}
+
 /// A place in the document that a text was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,4 +127,19 @@ impl Record {
 
 pub(crate) fn metadata_text(metadata: &Map<String, Value>) -> String {
     if metadata.is_empty() { String::new() } else { Value::from(metadata.clone()).to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_end_with_form_feeds() {
+        let numbered = |text| Mark::pages(text).iter().map(|mark| mark.offset).collect::<Vec<_>>();
+        assert_eq!(numbered(""), [0; 0]);
+        assert_eq!(numbered("one page"), [0; 0]);
+        assert_eq!(numbered("a\x0cb\x0c"), [0, 2]);
+        assert_eq!(numbered("中\x0c\x0cb"), [0, 4, 5]);
+        assert_eq!(numbered("\x0c"), [0]);
+    }
 }

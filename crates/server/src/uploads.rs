@@ -12,7 +12,7 @@ use axum::extract::{FromRequest, Multipart, Request, multipart::MultipartError};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use minwise_corpus::{Extracted, Limits as FileLimits, Refusal};
-use minwise_index::NewDocument;
+use minwise_index::{Mark, NewDocument};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -135,7 +135,7 @@ pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> FileLimits {
 pub(crate) fn document(file: &File, limits: &FileLimits) -> Result<NewDocument, Refusal> {
     let Extracted { text, title, metadata, marks, .. } =
         minwise_corpus::extract(&file.bytes, Some(&file.name), limits)?;
-    let marks = if marks.is_empty() { wire::pages(&text) } else { wire::marks_of_file(&marks) };
+    let marks = if marks.is_empty() { Mark::pages(&text) } else { wire::marks_of_file(&marks) };
     let metadata = metadata.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
     Ok(NewDocument { id: file.name.clone(), text, title, metadata, marks })
 }

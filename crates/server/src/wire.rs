@@ -51,16 +51,6 @@ pub(crate) fn marks_of_file(marks: &[minwise_corpus::Mark]) -> Vec<Mark> {
     marks.iter().filter_map(|mark| Some(Mark { offset: mark.offset, place: place(mark.place)? })).collect()
 }
 
-/// The pages of a text that says nothing else about them: they end with form feeds.
-pub(crate) fn pages(text: &str) -> Vec<Mark> {
-    if !text.contains('\x0c') {
-        return vec![];
-    }
-    let ends = text.match_indices('\x0c').map(|(at, _)| at + 1);
-    let begins = std::iter::once(0).chain(ends).filter(|&offset| offset < text.len());
-    begins.zip(1..).map(|(offset, page)| Mark { offset, place: MarkedPlace::Page(page) }).collect()
-}
-
 /// A document of the archive, without its text.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DocumentSent {
@@ -103,20 +93,5 @@ pub(crate) struct WholeDocument {
 impl From<minwise_index::Document> for WholeDocument {
     fn from(document: minwise_index::Document) -> Self {
         Self { marks: marks(&document.marks), document: document.entry.into(), text: document.text }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_end_with_form_feeds() {
-        let numbered = |text| pages(text).iter().map(|mark| mark.offset).collect::<Vec<_>>();
-        assert_eq!(numbered(""), [0; 0]);
-        assert_eq!(numbered("one page"), [0; 0]);
-        assert_eq!(numbered("a\x0cb\x0c"), [0, 2]);
-        assert_eq!(numbered("中\x0c\x0cb"), [0, 4, 5]);
-        assert_eq!(numbered("\x0c"), [0]);
     }
 }

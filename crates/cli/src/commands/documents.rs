@@ -92,6 +92,9 @@ fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
             |mark: &minwise_corpus::Mark| Some(Mark { offset: mark.offset, place: place(mark.place)? });
         new.marks = about.marks.iter().filter_map(mark).collect();
     }
+    if new.marks.is_empty() {
+        new.marks = Mark::pages(&new.text);
+    }
     new
 }
 

@@ -6,7 +6,7 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_index::{Answer, DateWindow, Mark, Match, NewDocument, Options, Query};
+use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
@@ -128,13 +128,24 @@ pub(crate) struct QuerySent {
     characters: usize,
     /// Distinct shingles that are evidence.
     shingles: usize,
-    text: String,
+    /// None of a document of an archive that keeps no texts.
+    text: Option<String>,
     marks: Vec<MarkSent>,
 }
 
 impl QuerySent {
-    pub(crate) fn new(id: Option<String>, title: Option<String>, text: String, marks: &[Mark]) -> Self {
-        Self { id, title, characters: text.chars().count(), shingles: 0, text, marks: wire::marks(marks) }
+    fn new(title: Option<String>, text: String, marks: &[Mark]) -> Self {
+        let (characters, marks) = (text.chars().count(), wire::marks(marks));
+        Self { id: None, title, characters, shingles: 0, text: Some(text), marks }
+    }
+}
+
+impl From<Document> for QuerySent {
+    fn from(document: Document) -> Self {
+        let Document { entry, text, marks } = document;
+        let characters = usize::try_from(entry.characters).unwrap_or(usize::MAX);
+        let (id, title, marks) = (Some(entry.id), entry.title, wire::marks(&marks));
+        Self { id, title, characters, shingles: 0, text, marks }
     }
 }
 
@@ -150,6 +161,8 @@ pub(crate) struct Answered {
     not_looked_at: usize,
     /// The least probability with which a document exactly at the threshold is found.
     recall_at_threshold: f64,
+    /// Why no match has passages, if none can have.
+    no_passages: Option<&'static str>,
     elapsed_ms: f64,
     spec: String,
 }
@@ -219,18 +232,26 @@ impl From<Match> for MatchSent {
 }
 
 impl State {
-    /// What a text repeats of the archive.
+    /// Why nobody can say where documents of this archive share passages, if so.
+    pub(crate) fn no_passages(&self) -> Option<&'static str> {
+        (self.index.settings().texts == Texts::LeftOut)
+            .then_some("the archive keeps no texts; one that is made without `--no-text` shows passages")
+    }
+
+    /// What a text, or a document of the archive, repeats of it.
     pub(crate) fn check(&self, query: QuerySent, options: &Submission) -> Result<Answered, Problem> {
         let meant = options.meant()?;
         let begun = Instant::now();
-        let asked = Query {
-            metadata: Some(&options.metadata),
-            itself: query.id.as_deref(),
-            ..Query::new(&query.text)
+        let answer = match (&query.id, &query.text) {
+            (Some(id), _) => self.index.resembling(id, &meant),
+            (None, text) => {
+                let text = text.as_deref().unwrap_or_default();
+                self.index.query(&Query { metadata: Some(&options.metadata), ..Query::new(text) }, &meant)
+            }
         };
-        let Answer { shingles, matches, compared, not_compared, .. } =
-            self.told(self.index.query(&asked, &meant))?;
+        let Answer { shingles, matches, compared, not_compared, .. } = self.told(answer)?;
         Ok(Answered {
+            no_passages: self.no_passages(),
             query: QuerySent { shingles, ..query },
             matches: matches.into_iter().map(MatchSent::from).collect(),
             candidates: compared,
@@ -255,8 +276,8 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
                 let mut options: Submission = content.value()?;
                 let missing = || Problem::new(Kind::BadBody, "There is no `text`.");
                 let text = options.text.take().ok_or_else(missing)?;
-                let marks = wire::pages(&text);
-                let query = QuerySent::new(None, options.title.clone(), text, &marks);
+                let marks = Mark::pages(&text);
+                let query = QuerySent::new(options.title.clone(), text, &marks);
                 sent(StatusCode::OK, &state.check(query, &options)?)
             };
             state.run(work).await
@@ -270,8 +291,7 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
                     return Err(Problem::new(Kind::BadBody, "There is a file, and a `text` beside it."));
                 }
                 let NewDocument { id: name, text, title, marks, .. } = state.only(&files, &limits)?;
-                let query =
-                    QuerySent::new(None, options.title.clone().or(title).or(Some(name)), text, &marks);
+                let query = QuerySent::new(options.title.clone().or(title).or(Some(name)), text, &marks);
                 sent(StatusCode::OK, &state.check(query, &options)?)
             };
             state.run_reading(work).await

@@ -3,7 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Document, ErrorKind, NewDocument};
+use minwise_index::{Document, ErrorKind, Mark, NewDocument};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -15,7 +15,7 @@ use crate::adding::{self, Item};
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
 use crate::uploads::{self, Content, Received, file_limits};
-use crate::wire::{self, WholeDocument};
+use crate::wire::WholeDocument;
 
 impl State {
     /// The document with this id.
@@ -58,7 +58,7 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
         let document = match content {
             Content::Json(_) => {
                 let NewContent { text, title, metadata } = content.value()?;
-                NewDocument { marks: wire::pages(&text), id: id.clone(), text, title, metadata }
+                NewDocument { marks: Mark::pages(&text), id: id.clone(), text, title, metadata }
             }
             Content::Files { files, .. } => NewDocument { id: id.clone(), ..state.only(&files, &limits)? },
         };
@@ -110,11 +110,7 @@ pub(crate) async fn similar(
     let options = Submission::with(threshold, containment, top);
     state
         .run(move |state| {
-            let document = state.document(&id)?;
-            let no_text =
-                || Problem::from(&ErrorKind::NoTexts { wanted: "finding what resembles a document" }.into());
-            let text = document.text.ok_or_else(no_text)?;
-            let query = QuerySent::new(Some(id), document.entry.title, text, &document.marks);
+            let query = QuerySent::from(state.document(&id)?);
             sent(StatusCode::OK, &state.check(query, &options)?)
         })
         .await

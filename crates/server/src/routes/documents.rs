@@ -3,7 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Listing, NewDocument, Watch};
+use minwise_index::{Listing, Mark, NewDocument, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +16,7 @@ use crate::problem::{Kind, Problem};
 use crate::shutdown::Phase;
 use crate::state::{Shared, cores};
 use crate::uploads::{Content, Received, file_limits};
-use crate::wire::{self, DocumentSent};
+use crate::wire::DocumentSent;
 
 /// Documents of a page if nothing else is asked for, and at most.
 const LIMIT: usize = 50;
@@ -97,7 +97,7 @@ pub(crate) struct NewSent {
 
 impl From<NewSent> for NewDocument {
     fn from(new: NewSent) -> Self {
-        let marks = wire::pages(&new.text);
+        let marks = Mark::pages(&new.text);
         Self { id: new.id, text: new.text, title: new.title, metadata: new.metadata, marks }
     }
 }

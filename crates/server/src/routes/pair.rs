@@ -3,6 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
+use minwise_index::Mark;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -43,6 +44,8 @@ pub(crate) struct PairSent {
     containment_of_right: f64,
     /// In the order of the left one.
     passages: Vec<TwinPassage>,
+    /// Why there are no passages, if there cannot be any.
+    no_passages: Option<&'static str>,
 }
 
 /// One of the two.
@@ -84,7 +87,7 @@ impl State {
                 })
             }
             SideAsked { id: None, text: Some(text), title } => {
-                let marks = wire::marks(&wire::pages(&text));
+                let marks = wire::marks(&Mark::pages(&text));
                 Ok(SideSent { id: None, title, marks, text: Some(text), metadata: Map::new() })
             }
             _ => {
@@ -123,6 +126,8 @@ pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Re
                 })
             };
             let passages = found.passages.into_iter().filter_map(passage).collect();
+            let is_without = left.text.is_none() || right.text.is_none();
+            let no_passages = state.no_passages().filter(|_| is_without);
             sent(
                 StatusCode::OK,
                 &PairSent {
@@ -132,6 +137,7 @@ pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Re
                     containment_of_left: found.left_in_right,
                     containment_of_right: found.right_in_left,
                     passages,
+                    no_passages,
                 },
             )
         })

@@ -121,8 +121,28 @@ fn an_archive_without_texts_says_so() {
         assert_eq!(archive.get("/api/v1/documents/a").await.json()["text"], json!(null));
         let found = &archive.post("/api/v1/check", &json!({ "text": text })).await.json()["matches"][0];
         assert_eq!((&found["similarity"], found["passages"].as_array().unwrap().len()), (&json!(1.0), 0));
-        let answer = archive.get("/api/v1/documents/a/similar").await;
-        assert_eq!(answer.problem(), (422, "no_texts".to_owned()));
+        let answer = archive.get("/api/v1/documents/a/similar").await.json();
+        assert_eq!(
+            (&answer["query"]["text"], answer["query"]["characters"].as_u64()),
+            (&json!(null), Some(text.chars().count() as u64))
+        );
+        let found = &answer["matches"];
+        assert_eq!(
+            (&found[0]["id"], &found[0]["similarity"], &found[1]),
+            (&json!("b"), &json!(1.0), &json!(null))
+        );
+        assert_eq!(found[0]["passages"], json!([]));
+        let why = answer["no_passages"].as_str().unwrap();
+        assert!(why.contains("keeps no texts") && why.contains("without `--no-text`"), "{why}");
+        for right in [json!({"id": "b"}), json!({ "text": text })] {
+            let pair =
+                archive.post("/api/v1/pair", &json!({"left": {"id": "a"}, "right": right})).await.json();
+            assert_eq!((&pair["similarity"], &pair["passages"]), (&json!(1.0), &json!([])));
+            assert_eq!(pair["no_passages"], why);
+        }
+        let both = json!({"left": {"text": text}, "right": {"text": text}});
+        let pair = archive.post("/api/v1/pair", &both).await.json();
+        assert_eq!((pair["passages"].as_array().unwrap().len(), &pair["no_passages"]), (1, &json!(null)));
         let stats = archive.get("/api/v1/stats").await.json();
         assert_eq!((&stats["similarities"], &stats["text_kept"]), (&json!(null), &json!(false)));
     });

@@ -201,7 +201,7 @@ fn an_archive_goes_to_lines_and_back_and_into_another() {
     insta::assert_snapshot!(desk.run("index merge archive second -o third"), @"
     exit 0
     --- stderr
-    merged      6 documents of 2 indexes; 0 took the place of one with the same id
+    merged      6 documents of 2 indexes; 5 took the place of one with the same id
     ");
     assert_eq!(desk.run("index list third").lines().len(), 6);
     desk.run("index create other --passage 40 -q").exit(0);
@@ -348,4 +348,86 @@ fn records_without_ids_are_called_by_their_lines() {
     let listed = desk.run("index list archive").exit(0);
     let ids: Vec<&str> = listed.lines().iter().filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(ids, ["a.jsonl:1", "in.jsonl:500001", "in.jsonl:5500002"]);
+}
+
+#[test]
+fn a_sheet_may_name_records_by_their_lines() {
+    let desk = Desk::with("in.jsonl", format!("{{\"text\":\"{}\"}}\n", prose(1, 50)).repeat(2));
+    desk.write("sheet.csv", "id,title,year\nin.jsonl:2,The second,2020\nin.jsonl:9,None,2021\n");
+    desk.run("index create archive -q").exit(0);
+    let added = desk.run("index add archive in.jsonl --meta sheet.csv").exit(0);
+    assert!(added.err.contains("`--meta` has 1 id that no document has: `in.jsonl:9`"), "{added}");
+    let line = |id: &str| -> Value {
+        let listed = desk.run(&format!("index list archive --search {id} --format jsonl")).exit(0);
+        serde_json::from_str(listed.text()).unwrap()
+    };
+    let second = line("in.jsonl:2");
+    assert_eq!((&second["title"], &second["metadata"]["year"]), (&"The second".into(), &"2020".into()));
+    assert_eq!(line("in.jsonl:1")["title"], Value::Null);
+}
+
+#[test]
+fn pages_of_plain_text_end_with_form_feeds() {
+    let desk = archive();
+    desk.write("new.txt", format!("{}\x0c{}\n", prose(900, 40), prose(2, 120)));
+    let found = desk.run("check new.txt --index archive").exit(1);
+    assert!(found.text().contains("page 2 here"), "{found}");
+    desk.run("index add archive new.txt -q").exit(0);
+    let shown: Value =
+        serde_json::from_str(desk.run("index show archive new.txt --format jsonl").exit(0).text()).unwrap();
+    assert_eq!(shown["marks"][1]["place"]["page"], 2);
+}
+
+// What is written to a pipe arrives as it was written, and the first line in as many pieces.
+#[test]
+fn an_import_reads_a_pipe_that_is_written_slowly() {
+    use std::io::Write;
+    let desk = archive();
+    let lines = desk.run("index export archive").exit(0).out;
+    let mut import = Command::new(MINWISE)
+        .args(["index", "import", "second", "-", "-q"])
+        .current_dir(desk.root())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = import.stdin.take().unwrap();
+    for part in lines.chunks(50).take(6) {
+        pipe.write_all(part).unwrap();
+        pipe.flush().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    pipe.write_all(&lines[300..]).unwrap();
+    drop(pipe);
+    assert!(import.wait().unwrap().success());
+    assert_eq!(desk.run("index export second").exit(0).out, lines);
+}
+
+#[test]
+fn a_lost_note_is_a_finding_that_a_repair_mends() {
+    let desk = archive();
+    desk.write("archive/acknowledged", [7; 16]);
+    insta::assert_snapshot!(desk.run("index stats archive"), @"
+    exit 2
+    --- stderr
+    minwise: the index `archive/acknowledged` is damaged: it does not have its checksum
+
+    hint: `minwise index check` names what is damaged and `--repair` saves what can be read, if its files can be opened; if not, `minwise index import` makes it again from an export
+    ");
+    let numbers = |run: Run| run.to_string().replace(|c: char| c.is_ascii_digit(), "0");
+    insta::assert_snapshot!(numbers(desk.run("index check archive").exit(1)), @"
+    exit 0
+    --- stdout
+    the note of what was acknowledged is lost, so that changes behind 0 may be: it does not have its checksum
+    --- stderr
+    checked     0 documents, 000 rows; 0 finding; `--repair` takes out what is damaged and makes the rest anew
+    ");
+    insta::assert_snapshot!(numbers(desk.run("index check archive --repair").exit(1)), @"
+    exit 0
+    --- stdout
+    the note of what was acknowledged is lost, so that changes behind 0 may be: it does not have its checksum
+    --- stderr
+    checked     0 documents, 000 rows; 0 finding; repaired, with 0 documents; 0 taken out
+    ");
+    desk.run("index check archive -q").exit(0);
+    assert_eq!(desk.run("index list archive").lines().len(), 5);
 }

@@ -64,10 +64,8 @@ fn a_chain_of_places() {
     let documents = 60_000;
     for upwards in [true, false] {
         let (folder, corpus) = corpus(1, documents, |root, _, document| {
-            let (is_last, next) = match upwards {
-                true => (document == 0, document),
-                false => (document + 1 == documents, document + 2),
-            };
+            let (is_last, next) =
+                if upwards { (document == 0, document) } else { (document + 1 == documents, document + 2) };
             if is_last { String::new() } else { format!("{root}/0.jsonl:{next}") }
         });
         let name = format!("{}/0.jsonl", folder.path().display());

@@ -283,7 +283,7 @@ mod tests {
             page.add(&Checked { document, answer, matched: vec![] });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
-        let shown = page.finish(&Settings::default(), &Options::default());
+        let shown = page.finish(&Settings::default(), &Options::default(), 1.0);
         assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
     }
 

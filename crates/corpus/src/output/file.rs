@@ -300,9 +300,9 @@ mod tests {
             let complete = output.complete().unwrap();
             assert!(!path.exists());
             if in_place {
-                complete.put_in_place().unwrap()
+                complete.put_in_place().unwrap();
             } else {
-                drop(complete)
+                drop(complete);
             }
             assert_eq!(names(folder.path()), if in_place { &["out.gz"][..] } else { &[] });
         }

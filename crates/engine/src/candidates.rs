@@ -1,6 +1,5 @@
 //! The second stage: documents that may be near-duplicates, found in one of several ways.
 
-use minwise::candidate::banding::for_each_group;
 use minwise::candidate::sort_merge::Rule;
 use minwise::filter::{Budget, Filter};
 use minwise::verify::Measure;
@@ -10,6 +9,7 @@ use minwise_corpus::Corpus;
 use crate::documents::{Documents, RowReader, Which};
 use crate::equal::Equals;
 use crate::error::{Error, ErrorKind};
+use crate::gather::Gathered;
 use crate::groups::{self, Groups, NewGroups};
 use crate::hoods::Candidates;
 use crate::join::{Items, Scale, Source};
@@ -24,12 +24,8 @@ use crate::screen::{Screen, Screened};
 use crate::settings::{Search, Settings};
 use crate::tiles::Tiles;
 
-/// Band keys and the places in keeper order of the documents that have them.
-type Keys = Vec<(u64, u32)>;
-
-/// Bands whose keys are in memory together, and what each takes a document while it is sorted.
+/// Bands whose keys are in memory together.
 const SORTED_TOGETHER: usize = 4;
-const SORTED_BYTES: u64 = 32;
 
 /// Finds the neighbourhoods among the documents that stand for their equals.
 pub(crate) fn find(
@@ -84,30 +80,28 @@ fn by_bands(
     let room = settings.memory.room(settings.threads, documents.len());
     let threads = settings.threads.min(SORTED_TOGETHER);
     // All keys of a band at once if there is room for it; else those of one part of their range after the other.
-    let parts = room.parts((documents.len() * threads) as u64 * SORTED_BYTES);
+    let parts = room.parts((documents.len() * threads) as u64 * Gathered::<u64>::ENTRY_BYTES);
     observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
-    let work = |(keys, scratch): &mut (Keys, Keys), item: usize| -> Result<_, Error> {
+    let work = |keys: &mut Gathered<u64>, item: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
         let (band, part) = (item / parts.len(), (item % parts.len()) as u64);
-        keys.clear();
+        keys.clear(documents.len(), parts);
         documents.for_each_band_key(band, &rows, |document, key| {
             if parts.has(part, key) && wanted(document) {
                 // The place in keeper order instead of the document, so that everything that follows is in that order by
                 // itself.
-                keys.push((key, order.place(document)));
+                keys.push(key, order.place(document));
             }
         })?;
         let mut groups = vec![];
-        for_each_group(keys, scratch, |group| {
-            groups::push(&mut groups, band, group.iter().map(|keyed| keyed.1));
-        });
+        keys.for_each_group(|places| groups::push(&mut groups, band, places.iter().copied()));
         observer.advance(1);
         Ok(groups)
     };
     let mut groups = NewGroups::new(room.held(), settings.temporary.as_deref(), settings.work.as_deref())?;
-    parallel::in_order(bands * parts.len(), threads, Default::default, work, |words| groups.add(&words))?;
+    parallel::in_order(bands * parts.len(), threads, Gathered::default, work, |words| groups.add(&words))?;
     groups.finish()
 }
 

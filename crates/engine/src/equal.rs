@@ -1,9 +1,8 @@
 //! Documents with equal shingles, collapsed into one.
 
-use minwise::sort::{Mixed, sort_mixed};
-
 use crate::documents::Documents;
 use crate::error::Error;
+use crate::gather::Gathered;
 use crate::memory::Room;
 use crate::order::Order;
 
@@ -17,42 +16,30 @@ pub(crate) struct Equals {
     members: Vec<u32>,
 }
 
-/// An equality key and the place in keeper order of the document that has it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Keyed(u128, u32);
-
-impl Mixed for Keyed {
-    fn mixed(&self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-}
-
 impl Equals {
     /// Groups the documents.
     pub(crate) fn find(documents: &Documents, order: &Order, room: Room) -> Result<Self, Error> {
         let mut first: Vec<u32> = (0..order.len() as u32).collect();
         let mut groups = vec![];
         let mut members = vec![];
-        let (mut sorted, mut scratch): (Vec<Keyed>, Vec<Keyed>) = (vec![], vec![]);
-        let parts = room.parts((order.len() * 2 * size_of::<Keyed>()) as u64);
+        let mut keyed = Gathered::<u128>::default();
+        let parts = room.parts(order.len() as u64 * Gathered::<u128>::ENTRY_BYTES);
         for part in parts.all() {
-            sorted.clear();
+            keyed.clear(order.len(), parts);
             documents.for_each_equality_key(|document, key| {
-                let keyed = Keyed(key, order.place(document));
-                if parts.has(part, keyed.mixed()) {
-                    sorted.push(keyed);
+                if parts.has(part, (key >> 64) as u64) {
+                    keyed.push(key, order.place(document));
                 }
             })?;
-            sort_mixed(&mut sorted, &mut scratch);
-            for group in sorted.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            keyed.for_each_group(|places| {
                 let begin = members.len();
-                members.extend(group.iter().map(|keyed| order.document(keyed.1)));
+                members.extend(places.iter().map(|&place| order.document(place)));
                 let stands = members[begin];
                 for &member in &members[begin..] {
                     first[member as usize] = stands;
                 }
                 groups.push((stands, begin, members.len()));
-            }
+            });
         }
         groups.sort_unstable();
         Ok(Self { first, groups, members })

@@ -27,6 +27,7 @@ mod equal;
 mod error;
 pub mod estimate;
 pub mod frequencies;
+mod gather;
 mod groups;
 mod hoods;
 mod huge;

@@ -73,9 +73,11 @@ impl Memory {
         Room { bytes: self.room.unwrap_or(left) }
     }
 
-    /// The least memory that a run over this many documents can do with.
-    pub(crate) fn least(threads: usize, documents: usize) -> Self {
-        let bytes = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
+    /// The least memory that a run over this many documents can do with, if each has a rank of this many words.
+    pub(crate) fn least(threads: usize, documents: usize, rank_words: usize) -> Self {
+        // While documents are put in order there are their ranks, their places, and room to sort them, and nothing else yet.
+        let document_bytes = DOCUMENT_BYTES.max(10 + 8 * rank_words as u64);
+        let bytes = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * document_bytes;
         Self { bytes: (bytes + bytes / 8).next_multiple_of(MIB), room: None }
     }
 }
@@ -244,9 +246,9 @@ mod tests {
         for mib in [128, 160, 512, 1000, 4096, 100_000] {
             let memory = Memory::new(mib * MIB).unwrap();
             let threads = memory.most_threads();
-            assert!(Memory::least(threads, 1000).bytes <= memory.bytes, "{threads} threads in {mib} MiB");
+            assert!(Memory::least(threads, 1000, 0).bytes <= memory.bytes, "{threads} threads in {mib} MiB");
             assert!(
-                Memory::least(threads + 1, 100_000).bytes > memory.bytes,
+                Memory::least(threads + 1, 100_000, 0).bytes > memory.bytes,
                 "{threads} threads in {mib} MiB"
             );
         }

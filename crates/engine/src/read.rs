@@ -301,7 +301,7 @@ impl<'a> Desk<'a> {
         if documents >= u32::MAX as usize {
             return Err(ErrorKind::TooManyDocuments.into());
         }
-        let needed = Memory::least(self.settings.threads, documents);
+        let needed = Memory::least(self.settings.threads, documents, self.settings.keep.words());
         if needed.bytes() > self.settings.memory.bytes() {
             let allowed = self.settings.memory;
             let reason = format!("{documents} documents and more");

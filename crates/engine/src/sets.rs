@@ -346,8 +346,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
         let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
-        let lines: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
-        fs_err::write(&file, lines).unwrap();
+        let lines: Vec<String> = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+        fs_err::write(&file, lines.concat()).unwrap();
         let name = file.to_string_lossy().into_owned();
         let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
         let spec = "casefold / words:2 / minhash:16 / seed:1".parse().unwrap();

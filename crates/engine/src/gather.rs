@@ -1,0 +1,168 @@
+//! Documents gathered by keys, in bounded memory however many of them have the same key.
+//!
+//! Keys are well mixed, so that a part of their range holds its share of them. One key that very many documents have would
+//! undo that: all of them lie in one part. Such a key is *frequent*; it is noted once, and then only the documents are.
+
+use std::collections::BTreeMap;
+
+use minwise::sort::{Mixed, sort_mixed};
+
+use crate::memory::Parts;
+
+/// What a frequent key has of all entries, at least, when it is noticed: one in this many.
+const FREQUENT: usize = 32;
+/// Entries that are not worth a look for frequent keys.
+const FEW: usize = 1 << 12;
+
+/// A key, and the place in keeper order of a document that has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry<K>(K, u32);
+
+impl Mixed for Entry<u64> {
+    fn mixed(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Mixed for Entry<u128> {
+    fn mixed(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+}
+
+/// Documents by key.
+#[derive(Debug)]
+pub(crate) struct Gathered<K> {
+    entries: Vec<Entry<K>>,
+    scratch: Vec<Entry<K>>,
+    frequent: BTreeMap<K, Vec<u32>>,
+    /// Entries from which on frequent keys are looked for.
+    many: usize,
+}
+
+impl<K> Default for Gathered<K> {
+    fn default() -> Self {
+        Self { entries: vec![], scratch: vec![], frequent: BTreeMap::new(), many: usize::MAX }
+    }
+}
+
+impl<K: Copy + Ord> Gathered<K>
+where
+    Entry<K>: Mixed,
+{
+    /// Bytes of an entry while it is sorted.
+    pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<Entry<K>>() as u64;
+
+    /// Begins anew, with the share that a part has of this many documents.
+    pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
+        self.entries.clear();
+        self.frequent.clear();
+        // Twice its share is what a part does not have by chance.
+        self.many = (2 * documents / parts.len()).max(FEW);
+    }
+
+    /// Adds a document.
+    pub(crate) fn push(&mut self, key: K, place: u32) {
+        if !self.frequent.is_empty()
+            && let Some(places) = self.frequent.get_mut(&key)
+        {
+            places.push(place);
+            return;
+        }
+        self.entries.push(Entry(key, place));
+        if self.entries.len() >= self.many {
+            self.note_frequent();
+        }
+    }
+
+    fn note_frequent(&mut self) {
+        sort_mixed(&mut self.entries, &mut self.scratch);
+        let least = self.entries.len() / FREQUENT;
+        for group in self.entries.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() >= least) {
+            self.frequent.insert(group[0].0, group.iter().map(|entry| entry.1).collect());
+        }
+        self.entries.retain(|entry| !self.frequent.contains_key(&entry.0));
+        if self.entries.len() > self.many / 2 {
+            // There is no such key among them: looking again soon would be in vain.
+            self.many = self.many.saturating_mul(2);
+        }
+    }
+
+    /// Visits the places of documents that share a key, in order, by the order of the keys.
+    pub(crate) fn for_each_group(&mut self, mut visit: impl FnMut(&[u32])) {
+        sort_mixed(&mut self.entries, &mut self.scratch);
+        let mut places = vec![];
+        let mut frequent = std::mem::take(&mut self.frequent).into_iter().peekable();
+        let visit_frequent = |(_, mut places): (K, Vec<u32>), visit: &mut dyn FnMut(&[u32])| {
+            places.sort_unstable();
+            visit(&places);
+        };
+        for group in self.entries.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            while let Some(before) = frequent.next_if(|(key, _)| *key < group[0].0) {
+                visit_frequent(before, &mut visit);
+            }
+            places.clear();
+            places.extend(group.iter().map(|entry| entry.1));
+            visit(&places);
+        }
+        frequent.for_each(|rest| visit_frequent(rest, &mut visit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use minwise::hash::fmix64;
+
+    /// As many parts as entries of so many documents need in so much room.
+    fn parts(room: u64, documents: usize) -> Parts {
+        Memory::with_room(room).room(1, 0).parts(documents as u64 * Gathered::<u64>::ENTRY_BYTES)
+    }
+
+    /// The groups of all parts, and the most entries that there were room for.
+    fn groups(keys: &[u64], parts: Parts) -> (Vec<Vec<u32>>, usize) {
+        let mut gathered = Gathered::default();
+        let (mut groups, mut most) = (vec![], 0);
+        for part in parts.all() {
+            gathered.clear(keys.len(), parts);
+            for (place, &key) in (0..).zip(keys).filter(|(_, key)| parts.has(part, **key)) {
+                gathered.push(key, place);
+            }
+            gathered.for_each_group(|group| groups.push(group.to_vec()));
+            most = most.max(gathered.entries.capacity());
+        }
+        (groups, most)
+    }
+
+    #[test]
+    fn frequent_keys_take_no_more_and_change_nothing() {
+        let documents = 1 << 20;
+        // Keys of some, a key of a third of all, one of a hundredth, and one of all the rest.
+        let key = |n: u64| match n % 100 {
+            0..50 => fmix64(n / 300),
+            50..83 => fmix64(1 << 40),
+            83 => fmix64(1 << 41),
+            _ => fmix64(1 << 42),
+        };
+        let keys: Vec<u64> = (0..documents).map(key).collect();
+        let (expected, all) = groups(&keys, parts(1 << 30, keys.len()));
+        assert!(all >= keys.len());
+        assert!(expected.len() > 1000);
+        let parts = parts(1 << 20, keys.len());
+        assert_eq!(parts.len(), 128);
+        let (found, most) = groups(&keys, parts);
+        assert_eq!(found, expected);
+        assert!(most <= 4 * keys.len() / parts.len(), "{most} entries in one of {} parts", parts.len());
+    }
+
+    #[test]
+    fn a_part_with_more_than_its_share_is_looked_through_seldom() {
+        let mut gathered = Gathered::default();
+        gathered.clear(0, parts(1 << 30, 1));
+        for n in 0..1 << 16 {
+            gathered.push(fmix64(n), n as u32);
+        }
+        assert_eq!((gathered.many, gathered.frequent.len()), (1 << 17, 0));
+    }
+}

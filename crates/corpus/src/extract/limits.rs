@@ -21,6 +21,9 @@ pub struct Limits {
     pub pages: usize,
     /// The time that one PDF may take. The other formats take time in proportion to their bytes. Default: a minute.
     pub time: Duration,
+    /// Threads of this process that read PDFs at once, those among them that were given up and have not ended. Default: as many as
+    /// are asked for.
+    pub threads: usize,
 }
 
 impl Default for Limits {
@@ -31,6 +34,7 @@ impl Default for Limits {
             nesting: 256,
             pages: 20_000,
             time: Duration::from_mins(1),
+            threads: usize::MAX,
         }
     }
 }

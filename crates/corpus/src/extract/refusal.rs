@@ -36,6 +36,8 @@ pub enum Refusal {
         /// The limit, in milliseconds.
         limit_ms: u64,
     },
+    /// Too many others are being read.
+    Busy,
     /// It is not what it should be.
     Broken {
         /// What is wrong with it.
@@ -58,6 +60,7 @@ impl Refusal {
             Self::TooDeep { .. } => "too_deep",
             Self::TooManyPages { .. } => "too_many_pages",
             Self::TooSlow { .. } => "too_slow",
+            Self::Busy => "busy",
             Self::Broken { .. } => "broken",
             Self::Unsupported { .. } => "unsupported",
         }
@@ -80,6 +83,7 @@ impl fmt::Display for Refusal {
             Self::TooSlow { limit_ms } => {
                 write!(f, "it took more than {} seconds to read", *limit_ms as f64 / 1000.0)
             }
+            Self::Busy => f.write_str("too many others are being read; send it again later"),
             Self::Broken { why } => write!(f, "it is broken: {}", visible(why)),
             Self::Unsupported { what } => write!(f, "it is {what}"),
         }

@@ -1,20 +1,25 @@
 //! Reading a PDF.
 
 use std::fmt;
+use std::sync::atomic::AtomicUsize;
 
 use pdf_extract::{ConvertToFmt, Document, PlainTextOutput, output_doc_page};
 
 use super::super::writing::Writing;
 use super::super::{DocumentFormat, Extracted, Limits, MarkPlace, Refusal};
 use super::lines::join_divided_words;
-use super::worker::{Deadline, apart, guarded};
+use super::worker::{Deadline, Place, apart, guarded};
 use super::{bombs, disarm, properties};
+
+/// Threads that read one.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// The text of a PDF.
 pub(in super::super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
     // The thread may outlive its time, so it has to own what it reads.
     let (bytes, limits) = (bytes.to_vec(), limits.clone());
-    apart(limits.time, move || read(&bytes, &limits, &Deadline::after(limits.time)))
+    let place = Place::take(&RUNNING, limits.threads)?;
+    apart(limits.time, place, move || read(&bytes, &limits, &Deadline::after(limits.time)))
 }
 
 fn read(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Result<Extracted, Refusal> {

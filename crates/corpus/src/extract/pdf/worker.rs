@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,18 +19,38 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
+/// A place among the threads that run at once. It is given back when its thread ends, whether or not somebody still waits.
+pub(super) struct Place(&'static AtomicUsize);
+
+impl Place {
+    /// One of `most`, if there is any left.
+    pub(super) fn take(running: &'static AtomicUsize, most: usize) -> Result<Self, Refusal> {
+        let place = Self(running);
+        // What is too many is given back with the place.
+        if running.fetch_add(1, Ordering::Relaxed) < most { Ok(place) } else { Err(Refusal::Busy) }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Runs `work` on a thread of its own. A panic is a refusal, and so is taking longer than `time`.
 ///
 /// A thread cannot be stopped from outside: one that takes too long is left to itself, so `work` should look at the
 /// clock where it can.
 pub(super) fn apart<T: Send + 'static>(
     time: Duration,
+    place: Place,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
     be_quiet_on_these_threads();
     let (sender, receiver) = sync_channel(1);
     let started =
         thread::Builder::new().name("minwise-pdf".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+            let _place = place;
             QUIET.set(true);
             // Nobody listens any more when it was too slow.
             let _ = sender.send(guarded(work));
@@ -106,27 +127,53 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_mins(1);
 
+    fn alone<T: Send + 'static>(
+        time: Duration,
+        work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        static RUNNING: AtomicUsize = AtomicUsize::new(0);
+        apart(time, Place::take(&RUNNING, usize::MAX)?, work)
+    }
+
     #[test]
     fn what_comes_back_is_what_was_found() {
-        assert_eq!(apart(MINUTE, || Ok(7)), Ok(7));
-        assert_eq!(apart::<()>(MINUTE, || Err(Refusal::Encrypted)), Err(Refusal::Encrypted));
+        assert_eq!(alone(MINUTE, || Ok(7)), Ok(7));
+        assert_eq!(alone::<()>(MINUTE, || Err(Refusal::Encrypted)), Err(Refusal::Encrypted));
     }
 
     #[test]
     fn a_panic_is_a_refusal_with_its_words() {
-        let refused = apart::<()>(MINUTE, || panic!("no {}", "font"));
+        let refused = alone::<()>(MINUTE, || panic!("no {}", "font"));
         assert_eq!(refused, Err(Refusal::broken("reading it failed: no font")));
-        let refused = apart::<()>(MINUTE, || std::panic::panic_any(7));
+        let refused = alone::<()>(MINUTE, || std::panic::panic_any(7));
         assert_eq!(refused, Err(Refusal::broken("reading it failed: for no given reason")));
     }
 
     #[test]
     fn what_takes_too_long_is_left_to_itself() {
         let (_keep, never) = sync_channel::<()>(0);
-        let refused = apart(Duration::from_millis(20), move || {
+        let refused = alone(Duration::from_millis(20), move || {
             let _ = never.recv();
             Ok(())
         });
         assert_eq!(refused, Err(Refusal::TooSlow { limit_ms: 20 }));
+    }
+
+    #[test]
+    fn a_thread_that_was_given_up_keeps_its_place_until_it_ends() {
+        static RUNNING: AtomicUsize = AtomicUsize::new(0);
+        let (end, never) = sync_channel::<()>(0);
+        let refused = apart(Duration::from_millis(20), Place::take(&RUNNING, 1).unwrap(), move || {
+            let _ = never.recv();
+            Ok(())
+        });
+        assert_eq!(refused, Err(Refusal::TooSlow { limit_ms: 20 }));
+        assert_eq!(Place::take(&RUNNING, 1).err(), Some(Refusal::Busy));
+        drop(end);
+        let begun = Instant::now();
+        while Place::take(&RUNNING, 1).is_err() {
+            assert!(begun.elapsed() < MINUTE);
+            thread::yield_now();
+        }
     }
 }

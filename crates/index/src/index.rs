@@ -58,6 +58,9 @@ pub struct Listing<'l> {
     pub limit: usize,
     /// The newest first, instead of the oldest.
     pub newest_first: bool,
+    /// How many documents are looked at for those that are searched for; all without it. A page may then have fewer than there
+    /// are, and says where to go on.
+    pub looks: Option<usize>,
 }
 
 /// Some documents of an index.
@@ -189,9 +192,14 @@ impl Index {
                     .any(|text| text.to_lowercase().contains(&search))
         };
         let mut page = Page { entries: vec![], next: None };
-        let mut last = None;
+        let (mut last, mut looks) = (None, listing.looks.unwrap_or(usize::MAX));
         let mut visit = |key: &[u8], payload: &[u8]| {
             let number = self.number_of(key)?;
+            let Some(left) = looks.checked_sub(1) else {
+                page.next = last;
+                return Ok(false);
+            };
+            looks = left;
             let record = self.decoded(payload)?;
             if matches(&record) {
                 if page.entries.len() == listing.limit {
@@ -313,5 +321,46 @@ impl Index {
             _ if id.contains(char::is_control) => bad("it has a control character in it"),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewDocument, Options, Query, Watch};
+
+    struct Impatient;
+
+    impl Watch for Impatient {
+        fn progress(&self, _done: u64, _total: u64) {}
+
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn searching_and_checking_can_be_cut_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let text = "the same words in each of these documents";
+        let documents: Vec<NewDocument> = (0..10)
+            .map(|at| NewDocument { id: format!("d{at}"), text: text.to_owned(), ..NewDocument::default() })
+            .collect();
+        index.add(&documents, 0, 1).unwrap();
+        let (mut found, mut after, mut pages) = (vec![], None, 0);
+        loop {
+            let listing = Listing { search: "d1", after, limit: 5, looks: Some(3), newest_first: true };
+            let page = index.list(&listing).unwrap();
+            pages += 1;
+            found.extend(page.entries.into_iter().map(|entry| entry.id));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!((found, pages), (vec!["d1".to_owned()], 4));
+        let stopped = index.query_watched(&Query::new(text), &Options::default(), &Impatient);
+        assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
     }
 }

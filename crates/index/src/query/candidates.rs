@@ -28,13 +28,7 @@ pub(crate) struct Found {
     pub(crate) passed_over: usize,
 }
 
-pub(crate) fn find(
-    index: &Index,
-    view: &View<'_>,
-    asked: &Asked,
-    options: &Options,
-    itself: Option<u32>,
-) -> Result<Found> {
+pub(crate) fn find(index: &Index, view: &View<'_>, asked: &Asked, options: &Options) -> Result<Found> {
     let mut hits: HashMap<u32, Candidate> = HashMap::new();
     let mut passed_over = 0;
     let mut postings = vec![];
@@ -42,7 +36,7 @@ pub(crate) fn find(
         let mut last = None;
         for posting in documents {
             // Postings of one change are in the order of documents, and a document is in one change.
-            if last != Some(posting.document) && Some(posting.document) != itself {
+            if last != Some(posting.document) && Some(posting.document) != asked.itself {
                 let new = Candidate { document: posting.document, bands: 0, fingerprints: 0 };
                 count(hits.entry(posting.document).or_insert(new));
             }

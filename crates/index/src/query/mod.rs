@@ -23,6 +23,7 @@ use crate::prepare::Prepared;
 use crate::record::{Entry, Record};
 use crate::settings::Texts;
 use crate::store::View;
+use crate::watch::{Unwatched, Watch, go_on};
 use evidence::Evidence;
 pub use passages::SharedPassage;
 pub(crate) use reader::{InPlaceOfText, Reader};
@@ -136,6 +137,8 @@ pub struct Match {
     pub shared_units: usize,
     /// The passages that both have.
     pub passages: Vec<SharedPassage>,
+    /// Passages beyond those that are told.
+    pub further_passages: usize,
 }
 
 /// What was found.
@@ -182,6 +185,8 @@ pub enum Side<'s> {
 
 /// A query that was prepared, with what is evidence of it.
 struct Asked {
+    /// The document of the index that it is, if it is one.
+    itself: Option<u32>,
     prepared: Prepared,
     /// Where its units stand, if its text is known.
     places: Option<Places>,
@@ -191,9 +196,9 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(prepared: Prepared, places: Option<Places>, shingles: Vec<u64>) -> Self {
+    fn new(itself: Option<u32>, prepared: Prepared, places: Option<Places>, shingles: Vec<u64>) -> Self {
         let set = evidence::remaining(&shingles).collect();
-        Self { prepared, places, shingles, set }
+        Self { itself, prepared, places, shingles, set }
     }
 
     /// Whether a fingerprint is one of a shingle that is evidence.
@@ -208,23 +213,28 @@ impl Asked {
 impl Index {
     /// What a document repeats of this index.
     pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
+        self.query_watched(query, options, &Unwatched)
+    }
+
+    /// The same, by somebody who may stop it between two candidates.
+    pub fn query_watched(&self, query: &Query<'_>, options: &Options, watch: &dyn Watch) -> Result<Answer> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;
         let mut prepared = Prepared::default();
         let places = self.preparation.prepare_with_places(query.text, &mut prepared);
         let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
-        let asked = Asked::new(prepared, Some(places), shingles);
         let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
-        self.answer(&view, &asked, &evidence, itself, query.metadata, options)
+        let asked = Asked::new(itself, prepared, Some(places), shingles);
+        self.answer(&view, &asked, &evidence, query.metadata, options, watch)
     }
 
     /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
     /// similarities and shares are the same, and no passage is known.
-    pub fn resembling(&self, id: &str, options: &Options) -> Result<Answer> {
+    pub fn resembling(&self, id: &str, options: &Options, watch: &dyn Watch) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
         if let Some(text) = self.text(&view, number, &record)? {
-            return self.query(&Query { itself: Some(id), ..Query::new(&text) }, options);
+            return self.query_watched(&Query { itself: Some(id), ..Query::new(&text) }, options, watch);
         }
         let evidence = self.evidence(options)?;
         let kept = self.reader(&view).stored(number, &record)?;
@@ -232,8 +242,8 @@ impl Index {
         self.preparation.prepare_set(kept.set, record.wordless, &mut prepared);
         prepared.fingerprints = kept.fingerprints;
         let shingles = evidence.of_query("", prepared.set.as_slice(), None);
-        let asked = Asked::new(prepared, None, shingles);
-        let answer = self.answer(&view, &asked, &evidence, Some(number), None, options)?;
+        let asked = Asked::new(Some(number), prepared, None, shingles);
+        let answer = self.answer(&view, &asked, &evidence, None, options, watch)?;
         Ok(Answer { units: record.units as usize, ..answer })
     }
 
@@ -264,11 +274,11 @@ impl Index {
         view: &View<'_>,
         asked: &Asked,
         evidence: &Evidence,
-        itself: Option<u32>,
         metadata: Option<&Map<String, Value>>,
         options: &Options,
+        watch: &dyn Watch,
     ) -> Result<Answer> {
-        let found = candidates::find(self, view, asked, options, itself)?;
+        let found = candidates::find(self, view, asked, options)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = self.reader(view);
@@ -291,6 +301,7 @@ impl Index {
                 answer.not_compared += 1;
                 continue;
             }
+            go_on(watch)?;
             answer.compared += 1;
             if candidate.fingerprints == 0
                 && evidence.is_everything()
@@ -348,6 +359,7 @@ impl Index {
             longest: 0,
             shared_units: 0,
             passages: vec![],
+            further_passages: 0,
             entry: self.entry(record)?,
         };
         if asked.set.is_empty() || other.set.is_empty() {
@@ -372,7 +384,9 @@ impl Index {
         if !found.reasons.any() {
             return Ok(None);
         }
+        let passages = found.passages.len();
         passages::keep_longest(&mut found.passages, options.passages);
+        found.further_passages = passages - found.passages.len();
         if let Some(weigher) = evidence.weigher() {
             found.weighted = Some(weighted(weigher, &asked.shingles, other.shingles));
         }

@@ -28,7 +28,8 @@ impl Screen {
         let order = one_permutation.then(|| shuffle(method.registers()));
         let bits = index.settings.bits.map(|bits| bits.rows(method.registers())).transpose()?;
         let filters = match &bits {
-            _ if !(threshold > 0.0 && threshold <= 1.0) => vec![],
+            // At 0 everything passes, and at 1 there is no error to be had a little of.
+            _ if !(threshold > 0.0 && threshold < 1.0) => vec![],
             // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
             Some(_) if one_permutation => vec![],
             Some(bits) => {

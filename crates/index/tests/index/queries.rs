@@ -250,7 +250,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     for options in [Options::default(), options] {
         for id in kept.ids().unwrap() {
             let facts = |index: &Index| {
-                let answer = index.resembling(&id, &options).unwrap();
+                let answer = index.resembling(&id, &options, &Unwatched).unwrap();
                 let matches = answer.matches.iter().map(|found| {
                     (
                         found.entry.id.clone(),
@@ -283,7 +283,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         }
     }
     assert!(matches!(
-        without.resembling("nobody", &Options::default()).unwrap_err().kind(),
+        without.resembling("nobody", &Options::default(), &Unwatched).unwrap_err().kind(),
         ErrorKind::NoSuchDocument { .. }
     ));
 }

@@ -65,7 +65,7 @@ pub(crate) async fn list(
     let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, MOST);
     state
         .run(move |state| {
-            let listing = Listing { search: &wanted.search, after, limit, newest_first: true };
+            let listing = Listing { search: &wanted.search, after, limit, newest_first: true, looks: None };
             let page = state.told(state.index.list(&listing))?;
             let documents = page.entries.into_iter().map(DocumentSent::from).collect();
             let next = page.next.map(|number| number.to_string());

@@ -12,15 +12,18 @@ pub struct Mark {
     pub place: MarkedPlace,
 }
 
+/// Pages of a text, at most: more form feeds than that are no ends of pages.
+const MOST_PAGES: usize = 20_000;
+
 impl Mark {
     /// The pages of a text that says nothing else about them: they end with form feeds.
     #[must_use]
     pub fn pages(text: &str) -> Vec<Self> {
-        if !text.contains('\x0c') {
+        let ends = || text.match_indices('\x0c').map(|(at, _)| at + 1);
+        if !(1..=MOST_PAGES).contains(&ends().take(MOST_PAGES + 1).count()) {
             return vec![];
         }
-        let ends = text.match_indices('\x0c').map(|(at, _)| at + 1);
-        let begins = std::iter::once(0).chain(ends).filter(|&offset| offset < text.len());
+        let begins = std::iter::once(0).chain(ends()).filter(|&offset| offset < text.len());
         begins.zip(1..).map(|(offset, page)| Self { offset, place: MarkedPlace::Page(page) }).collect()
     }
 }
@@ -135,11 +138,13 @@ mod tests {
 
     #[test]
     fn pages_end_with_form_feeds() {
-        let numbered = |text| Mark::pages(text).iter().map(|mark| mark.offset).collect::<Vec<_>>();
+        let numbered = |text: &str| Mark::pages(text).iter().map(|mark| mark.offset).collect::<Vec<_>>();
         assert_eq!(numbered(""), [0; 0]);
         assert_eq!(numbered("one page"), [0; 0]);
         assert_eq!(numbered("a\x0cb\x0c"), [0, 2]);
         assert_eq!(numbered("中\x0c\x0cb"), [0, 4, 5]);
         assert_eq!(numbered("\x0c"), [0]);
+        assert_eq!(numbered(&"\x0c".repeat(MOST_PAGES)).len(), MOST_PAGES);
+        assert_eq!(numbered(&"\x0c".repeat(MOST_PAGES + 1)), [0; 0]);
     }
 }

@@ -9,44 +9,79 @@ use utoipa::ToSchema;
 
 use crate::problem::Problem;
 use crate::state::{State, now};
-use crate::uploads::{self, File};
+use crate::uploads::{self, AboutNamed, File};
 
-/// Documents and bytes that a job adds at a time. What was added stays, whatever becomes of the rest.
+/// Documents, and bytes of their texts, that are added at a time. What was added stays, whatever becomes of the rest.
 const BATCH_DOCUMENTS: usize = 500;
-const BATCH_BYTES: usize = 8 << 20;
+pub(crate) const BATCH_BYTES: usize = 8 << 20;
+
+/// Ids, and documents that were rejected, that are told.
+const MOST_TOLD: usize = 10_000;
 
 /// Something to be added.
 #[derive(Debug)]
 pub(crate) enum Item {
     Document(NewDocument),
-    File(File),
+    File(File, AboutNamed),
 }
 
 impl Item {
     pub(crate) fn size_bytes(&self) -> usize {
-        match self {
-            Self::Document(document) => document.text.len(),
-            Self::File(file) => file.bytes.len(),
-        }
+        let content = match self {
+            Self::Document(document) => document.id.len() + document.text.len(),
+            Self::File(file, _) => file.bytes.len(),
+        };
+        size_of::<Self>() + content
     }
 }
 
 /// What became of documents that were to be added.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct AddedSent {
-    /// Ids that the archive did not have.
-    pub(crate) added: Vec<String>,
-    /// Ids whose documents were replaced.
-    pub(crate) replaced: Vec<String>,
-    pub(crate) rejected: Vec<Rejected>,
+    /// Ids that the archive did not have, up to 10 000.
+    added: Vec<String>,
+    /// Ids whose documents were replaced, up to 10 000.
+    replaced: Vec<String>,
+    /// Up to 10 000.
+    rejected: Vec<Rejected>,
+    /// How many there are of each.
+    pub(crate) counts: Counts,
+}
+
+/// Documents that were to be added.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Counts {
+    added: usize,
+    replaced: usize,
+    rejected: usize,
+}
+
+impl Counts {
+    pub(crate) fn all(&self) -> usize {
+        self.added + self.replaced + self.rejected
+    }
 }
 
 /// A document that was not added, and why.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Rejected {
     /// Its id, or the name of its file.
-    pub(crate) name: String,
-    pub(crate) reason: String,
+    name: String,
+    reason: String,
+}
+
+/// Counts something, and tells it if not too many were told before.
+fn tell<T>(list: &mut Vec<T>, count: &mut usize, one: T) {
+    *count += 1;
+    if list.len() < MOST_TOLD {
+        list.push(one);
+    }
+}
+
+impl AddedSent {
+    fn reject(&mut self, rejected: Rejected) {
+        tell(&mut self.rejected, &mut self.counts.rejected, rejected);
+    }
 }
 
 /// Why no document can have an id. Browsers resolve the segments `.` and `..` of an address, in whatever way they are encoded, so
@@ -59,32 +94,60 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
 }
 
 impl State {
-    /// Adds documents, all of those that are accepted or none.
+    /// Adds documents, batch by batch. `step` is told how many were looked at, and says whether to go on; `told` has what
+    /// became of them up to the end, or up to the batch that failed.
     pub(crate) fn add(
         &self,
         items: Vec<Item>,
         limits: &FileLimits,
         threads: usize,
-    ) -> Result<AddedSent, Problem> {
-        let mut told = AddedSent::default();
-        let mut documents = vec![];
-        for item in items {
-            let made = match item {
-                Item::Document(document) => Ok(document),
-                Item::File(file) => uploads::document(&file, limits).map_err(|refusal| {
-                    self.metrics.refused(refusal.code());
-                    (file.name, refusal.to_string())
-                }),
-            };
-            let checked = made.and_then(|document| match check_id(&document.id) {
-                Ok(()) => Ok(document),
-                Err(reason) => Err((document.id, reason)),
-            });
-            match checked {
-                Ok(document) => documents.push(document),
-                Err((name, reason)) => told.rejected.push(Rejected { name, reason }),
+        told: &mut AddedSent,
+        mut step: impl FnMut(usize) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let (mut batch, mut bytes) = (vec![], 0);
+        for (done, item) in items.into_iter().enumerate() {
+            step(done)?;
+            match self.made(item, limits) {
+                Err(rejected) => told.reject(rejected),
+                Ok(document) => {
+                    bytes += document.text.len();
+                    batch.push(document);
+                }
+            }
+            // A small file may hold a long text, so it is texts that are counted.
+            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                self.add_batch(std::mem::take(&mut batch), threads, told)?;
+                bytes = 0;
             }
         }
+        self.add_batch(batch, threads, told)
+    }
+
+    /// The document that something is.
+    fn made(&self, item: Item, limits: &FileLimits) -> Result<NewDocument, Rejected> {
+        let document = match item {
+            Item::Document(document) => document,
+            Item::File(file, about) => match uploads::document(&file, limits) {
+                Ok(document) => about.on(document),
+                Err(refusal) => {
+                    self.metrics.refused(refusal.code());
+                    return Err(Rejected { name: file.name, reason: refusal.to_string() });
+                }
+            },
+        };
+        match check_id(&document.id) {
+            Ok(()) => Ok(document),
+            Err(reason) => Err(Rejected { name: document.id, reason }),
+        }
+    }
+
+    /// Adds documents, all of them or none.
+    fn add_batch(
+        &self,
+        mut documents: Vec<NewDocument>,
+        threads: usize,
+        told: &mut AddedSent,
+    ) -> Result<(), Problem> {
         let last: HashMap<String, usize> =
             documents.iter().enumerate().map(|(at, document)| (document.id.clone(), at)).collect();
         let mut at = 0..;
@@ -92,46 +155,73 @@ impl State {
             let is_last = at.next() == last.get(&document.id).copied();
             if !is_last {
                 let reason = "a later document of this request has the same id".to_owned();
-                told.rejected.push(Rejected { name: document.id.clone(), reason });
+                told.reject(Rejected { name: document.id.clone(), reason });
             }
             is_last
         });
-        let batch = self.told(self.index.prepare(&documents, now(), threads))?;
-        let _changing = self.changing();
-        for document in documents {
-            let there = self.told(self.index.has(&document.id))?;
-            if there { told.replaced.push(document.id) } else { told.added.push(document.id) }
+        if documents.is_empty() {
+            return Ok(());
         }
-        self.told(self.index.commit(batch))?;
-        self.upkeep.changed();
-        self.metrics.added.inc_by((told.added.len() + told.replaced.len()) as u64);
-        Ok(told)
+        let there = self.write(&documents, threads, Ok)?;
+        for (document, there) in documents.into_iter().zip(there) {
+            if there {
+                tell(&mut told.replaced, &mut told.counts.replaced, document.id);
+            } else {
+                tell(&mut told.added, &mut told.counts.added, document.id);
+            }
+        }
+        Ok(())
     }
 
-    /// Adds many documents, batch by batch. `step` is told how many are done, and says whether to go on.
-    pub(crate) fn add_many(
+    /// Writes documents with different ids. `then` learns which of them were there before, and sees the archive before anybody
+    /// else can change it.
+    pub(crate) fn write<T>(
         &self,
-        items: Vec<Item>,
-        limits: &FileLimits,
+        documents: &[NewDocument],
         threads: usize,
-        mut step: impl FnMut(usize) -> Result<(), Problem>,
-    ) -> Result<AddedSent, Problem> {
+        then: impl FnOnce(Vec<bool>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let batch = self.told(self.index.prepare(documents, now(), threads))?;
+        let _changing = self.changing();
+        let there = documents.iter().map(|document| self.index.has(&document.id)).collect();
+        let there = self.told(there)?;
+        self.told(self.index.commit(batch))?;
+        self.upkeep.changed();
+        self.metrics.added.inc_by(documents.len() as u64);
+        then(there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise_index::Settings;
+
+    use super::*;
+    use crate::auth::Access;
+    use crate::limits::Limits;
+    use crate::problem::Kind;
+
+    #[test]
+    fn what_was_added_before_it_failed_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let state = State::new(index, Access::Local, Limits::default(), Box::new(|_| {}));
+        let documents = (0..2 * BATCH_DOCUMENTS).map(|at| {
+            Item::Document(NewDocument { id: at.to_string(), text: "a".to_owned(), ..NewDocument::default() })
+        });
         let mut told = AddedSent::default();
-        let mut items = items.into_iter().peekable();
-        let mut done = 0;
-        while items.peek().is_some() {
-            step(done)?;
-            let (mut batch, mut bytes) = (vec![], 0);
-            while let Some(item) = items.next_if(|_| batch.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES) {
-                bytes += item.size_bytes();
-                batch.push(item);
-            }
-            done += batch.len();
-            let AddedSent { added, replaced, rejected } = self.add(batch, limits, threads)?;
-            told.added.extend(added);
-            told.replaced.extend(replaced);
-            told.rejected.extend(rejected);
-        }
-        Ok(told)
+        let failed = state.add(documents.collect(), &FileLimits::default(), 1, &mut told, |done| {
+            if done > BATCH_DOCUMENTS { Err(Kind::Stopping.into()) } else { Ok(()) }
+        });
+        assert_eq!(failed.unwrap_err().code, "stopping");
+        assert_eq!((told.counts.all(), told.added.len()), (BATCH_DOCUMENTS, BATCH_DOCUMENTS));
+        assert_eq!(state.index.statistics().unwrap().documents, BATCH_DOCUMENTS as u64);
+    }
+
+    #[test]
+    fn what_is_told_is_bounded_and_what_is_counted_is_not() {
+        let (mut list, mut count) = (vec![], 0);
+        (0..2 * MOST_TOLD).for_each(|one| tell(&mut list, &mut count, one));
+        assert_eq!((list.len(), count), (MOST_TOLD, 2 * MOST_TOLD));
     }
 }

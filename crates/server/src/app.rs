@@ -4,12 +4,14 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use axum::Router;
+use axum::body::HttpBody;
 use axum::extract::{DefaultBodyLimit, Extension, MatchedPath, Request, State as At};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use prometheus_client::metrics::gauge::Gauge;
 use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::{Info, OpenApi, OpenApiBuilder, Server};
@@ -17,6 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Right;
+use crate::outgoing::Keeping;
 use crate::problem::{Kind, Problem};
 use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
 use crate::state::Shared;
@@ -110,17 +113,39 @@ async fn admit(
         // The page is no secret: what it shows is asked for by calls.
         return Ok(next.run(request).await);
     }
+    // What another site makes a browser ask is not counted as if its owner had asked.
+    state.access.check_site(request.headers())?;
     let right = needed(request.method(), path);
-    let (client, allowed) = state.access.judge(request.method(), request.headers(), right, peer.ip());
+    let (client, allowed) = state.access.judge(request.headers(), right, peer.ip());
     // Who guesses tokens is counted too.
     state.gate.count(client)?;
     allowed?;
-    let _place = state.gate.enter()?;
-    let answer = tokio::time::timeout(state.limits.time, next.run(request)).await;
-    answer.map_err(|_| {
-        let hint = "ask for less at a time; what was to be added may have been, or may yet be";
-        Problem::from(Kind::TooSlow).hint(hint).retry_after(5)
-    })
+    let place = state.gate.enter()?;
+    let answer = async {
+        let answer = next.run(request).await;
+        let bytes = answer.body().size_hint().exact().unwrap_or_default();
+        let mut held = state.gate.hold();
+        held.grow(usize::try_from(bytes).unwrap_or(usize::MAX)).await?;
+        Ok(answer.map(|body| Keeping::body(body, (place, held))))
+    };
+    let answer = tokio::time::timeout(state.limits.time, answer).await;
+    answer.unwrap_or_else(|_| Err(Problem::from(Kind::TooSlow).retry_after(5)))
+}
+
+/// A request that is being answered. It is counted until its answer is there or nobody waits for it any more.
+struct InFlight<'s>(&'s Gauge);
+
+impl<'s> InFlight<'s> {
+    fn new(count: &'s Gauge) -> Self {
+        count.inc();
+        Self(count)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// Counts and logs an answer, and gives it the headers that all have.
@@ -133,9 +158,9 @@ async fn observe(
     let begun = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    state.metrics.in_flight.inc();
+    let in_flight = InFlight::new(&state.metrics.in_flight);
     let mut response = next.run(request).await;
-    state.metrics.in_flight.dec();
+    drop(in_flight);
     if !method.is_safe() {
         Upkeep::look_after(&state);
     }

@@ -1,18 +1,21 @@
 //! Who may do what.
 //!
 //! With tokens, whoever has one. Without, everybody on this machine; then a browser is what others could reach us through, so a
-//! request must name this machine as its host (or a page elsewhere could point its own name at us), and one that changes
-//! anything must not come from a page of another site.
+//! request must name this machine as its host (or a page elsewhere could point its own name at us), and must not come from a
+//! page of another site: it would learn nothing, and could keep us busy all the same.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, HeaderName};
 use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Result};
 use crate::problem::{Kind, Problem};
+
+/// From where a browser asks.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Characters that a token has at least. With fewer it could be guessed.
 const FEWEST: usize = 16;
@@ -136,20 +139,18 @@ impl Access {
     /// Whose request this is, and whether they may do what takes this right.
     pub(crate) fn judge(
         &self,
-        method: &Method,
         headers: &HeaderMap,
         needed: Right,
         address: IpAddr,
     ) -> (Client, Result<(), Problem>) {
         let client = Client::at(address);
         let tokens = match self {
-            Self::Local => return (client, Self::local(method, headers)),
+            Self::Local => return (client, Ok(())),
             Self::Tokens(tokens) => tokens,
         };
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let hint = "send it as `Authorization: Bearer TOKEN`";
         let Some(given) = given.and_then(bearer) else {
-            return (client, Err(Problem::from(Kind::TokenRequired).hint(hint)));
+            return (client, Err(Kind::TokenRequired.into()));
         };
         match tokens.find(given) {
             None => (client, Err(Kind::TokenUnknown.into())),
@@ -164,23 +165,23 @@ impl Access {
     pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match self {
             Self::Local if !host(headers).is_some_and(|host| is_loopback(name_of(host))) => {
-                let hint = "open it as http://localhost or http://127.0.0.1 with its port";
-                Err(Problem::from(Kind::ForeignHost).hint(hint))
+                Err(Kind::ForeignHost.into())
             }
             _ => Ok(()),
         }
     }
 
-    fn local(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-        // A check is a POST too, and takes time: other sites are not to ask for it either.
-        let ours = method.is_safe()
-            || origin
-                .to_str()
-                .ok()
-                .and_then(|origin| origin.strip_prefix("http://"))
-                .is_some_and(|origin| Some(origin) == host(headers));
-        if ours { Ok(()) } else { Err(Kind::ForeignOrigin.into()) }
+    /// Whether it is not a page of another site that asks: behind tokens, which a browser does not send by itself, any may.
+    pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if matches!(self, Self::Tokens(_)) {
+            return Ok(());
+        }
+        let is_host =
+            |origin: &str| origin.strip_prefix("http://").is_some_and(|it| Some(it) == host(headers));
+        // Browsers name the origin of what changes something, and of everything say from where it is asked for.
+        let origin = headers.get(ORIGIN).is_none_or(|origin| origin.to_str().is_ok_and(is_host));
+        let site = headers.get(FETCH_SITE).is_none_or(|site| site == "same-origin" || site == "none");
+        if origin && site { Ok(()) } else { Err(Kind::ForeignOrigin.into()) }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Work that takes longer than a request may: it is queued, one job runs at a time, and what came of it can be asked for
-//! for a while.
+//! Work that takes longer than a request may: it is queued, one job of each kind runs at a time, and what came of it can be
+//! asked for for a while.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -8,19 +8,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use minwise_index::Watch;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
+use crate::adding::AddedSent;
 use crate::problem::{Kind, Problem};
+use crate::routes::clusters::ClustersSent;
 use crate::shutdown::Until;
-use crate::state::Shared;
+use crate::state::{Shared, State};
 
 /// How long the result of a job is kept,
 const KEPT: Duration = Duration::from_hours(1);
-/// and of how many jobs.
+/// of how many jobs,
 const MOST_KEPT: usize = 64;
+/// and bytes of all of them.
+const MOST_BYTES: usize = 64 << 20;
+/// Jobs that look for clusters, running or waiting: whoever may look can ask for them.
+const MOST_CLUSTERS: u32 = 2;
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -52,20 +58,79 @@ pub(crate) struct JobSent {
     done: u64,
     /// of so many; 0 while that is not known.
     total: u64,
-    /// What came of it: what became of the documents, or the clusters.
-    #[schema(value_type = Option<Object>)]
-    result: Option<Box<RawValue>>,
+    /// What came of it: what became of the documents, also of one that failed, or the clusters.
+    #[schema(value_type = Option<JobResult>)]
+    result: Option<Written>,
     error: Option<Problem>,
 }
 
+/// What came of a job.
+#[derive(ToSchema)]
+#[schema(as = JobResult)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is only described")]
+pub(crate) enum JobResult {
+    Added(AddedSent),
+    Clusters(ClustersSent),
+}
+
+/// A result that was written once, for as many as ask for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Written(Arc<RawValue>);
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+/// What work came to: a result, an error, or both where it failed midway.
+pub(crate) struct Ended<T> {
+    pub(crate) result: Option<T>,
+    pub(crate) error: Option<Problem>,
+}
+
+impl<T> From<Result<T, Problem>> for Ended<T> {
+    fn from(result: Result<T, Problem>) -> Self {
+        match result {
+            Ok(result) => Self { result: Some(result), error: None },
+            Err(error) => Self { result: None, error: Some(error) },
+        }
+    }
+}
+
 /// What came of a job, and when.
-type Outcome = (Instant, Result<Box<RawValue>, Problem>);
+#[derive(Debug)]
+struct Outcome {
+    at: Instant,
+    result: Option<Written>,
+    error: Option<Problem>,
+}
+
+impl Outcome {
+    fn new(ended: Ended<impl Serialize>) -> Self {
+        let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
+        let (result, unwritten) = match result {
+            Ok(result) => (result.map(|result| Written(result.into())), None),
+            Err(error) => (None, Some(Problem::new(Kind::Internal, error.to_string()))),
+        };
+        Self { at: Instant::now(), result, error: ended.error.or(unwritten) }
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.result.as_ref().map_or(0, |result| result.0.get().len())
+    }
+}
+
+/// What two jobs have in common that come to the same: the change of the archive that they look at, and what they are asked.
+pub(crate) type Same = (u64, u64);
 
 /// A job.
 #[derive(Debug)]
 pub(crate) struct Job {
     id: String,
     kind: JobKind,
+    same: Option<Same>,
     running: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
@@ -89,16 +154,42 @@ impl Job {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     fn sent(&self) -> JobSent {
         let outcome = self.outcome();
-        let (state, result, error) = match outcome.as_ref() {
-            None if self.running.load(Ordering::Relaxed) == 0 => (JobState::Queued, None, None),
-            None => (JobState::Running, None, None),
-            Some((_, Ok(result))) => (JobState::Done, Some(result.clone()), None),
-            Some((_, Err(problem))) => (JobState::Failed, None, Some(problem.clone())),
+        let state = match outcome.as_ref() {
+            None if self.running.load(Ordering::Relaxed) == 0 => JobState::Queued,
+            None => JobState::Running,
+            Some(Outcome { error: None, .. }) => JobState::Done,
+            Some(_) => JobState::Failed,
         };
+        let result = outcome.as_ref().and_then(|outcome| outcome.result.clone());
+        let error = outcome.as_ref().and_then(|outcome| outcome.error.clone());
         let [done, total] = [&self.done, &self.total].map(|steps| steps.load(Ordering::Relaxed));
         JobSent { id: self.id.clone(), kind: self.kind, state, done, total, result, error }
+    }
+}
+
+/// Places for jobs of one kind.
+#[derive(Debug)]
+struct Places {
+    /// For those that run or wait.
+    free: Arc<Semaphore>,
+    most: u32,
+    /// Whose turn it is.
+    turn: Arc<Semaphore>,
+}
+
+impl Places {
+    fn new(most: u32) -> Self {
+        Self { free: Arc::new(Semaphore::new(most as usize)), most, turn: Arc::new(Semaphore::new(1)) }
+    }
+
+    fn taken(&self) -> usize {
+        self.most as usize - self.free.available_permits()
     }
 }
 
@@ -106,11 +197,8 @@ impl Job {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     list: Mutex<VecDeque<Arc<Job>>>,
-    /// Jobs that run or wait.
-    places: Arc<Semaphore>,
-    most: u32,
-    /// Whose turn it is.
-    turn: Arc<Semaphore>,
+    adding: Places,
+    clusters: Places,
     names: RandomState,
     made: AtomicU64,
 }
@@ -120,9 +208,8 @@ impl Jobs {
         let most = u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 20);
         Self {
             list: Mutex::default(),
-            places: Arc::new(Semaphore::new(most as usize)),
-            most,
-            turn: Arc::new(Semaphore::new(1)),
+            adding: Places::new(most),
+            clusters: Places::new(most.min(MOST_CLUSTERS)),
             names: RandomState::new(),
             made: AtomicU64::new(0),
         }
@@ -130,10 +217,20 @@ impl Jobs {
 
     fn list(&self) -> MutexGuard<'_, VecDeque<Arc<Job>>> {
         let mut jobs = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ended = jobs.iter().filter(|job| job.outcome().is_some()).count();
+        let (mut ended, mut bytes) = (0, 0);
+        for job in jobs.iter() {
+            if let Some(outcome) = job.outcome().as_ref() {
+                ended += 1;
+                bytes += outcome.size_bytes();
+            }
+        }
+        // The oldest come first. The last to end is kept, whatever its size: somebody waits for it.
         jobs.retain(|job| match job.outcome().as_ref() {
-            Some((at, _)) if at.elapsed() > KEPT || ended > MOST_KEPT => {
+            Some(outcome)
+                if outcome.at.elapsed() > KEPT || ended > MOST_KEPT || (bytes > MOST_BYTES && ended > 1) =>
+            {
                 ended -= 1;
+                bytes -= outcome.size_bytes();
                 false
             }
             _ => true,
@@ -148,50 +245,138 @@ impl Jobs {
 
     /// How many jobs run or wait.
     pub(crate) fn under_way(&self) -> usize {
-        self.most as usize - self.places.available_permits()
+        self.adding.taken() + self.clusters.taken()
     }
 
     /// Waits until no job runs or waits.
     pub(crate) async fn ended(&self) {
         // The permits are given back at once; it fails only if they are closed, which nobody does.
-        let _ = self.places.acquire_many(self.most).await;
+        for places in [&self.adding, &self.clusters] {
+            let _ = places.free.acquire_many(places.most).await;
+        }
     }
 
-    /// Queues work and returns the id of its job. It is told by `until` when to stop early.
-    pub(crate) fn begin<T: Serialize>(
+    /// Queues work and returns the id of its job, or that of one which comes to the same. It is told by `until` when to stop
+    /// early.
+    pub(crate) fn begin<T: Serialize, E: Into<Ended<T>>>(
         state: &Shared,
         kind: JobKind,
+        same: Option<Same>,
         until: Until,
-        work: impl FnOnce(&crate::state::State, &Job) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&State, &Job) -> E + Send + 'static,
     ) -> Result<String, Problem> {
         let jobs = &state.jobs;
-        let place = Arc::clone(&jobs.places).try_acquire_owned();
+        let mut list = jobs.list();
+        let comes_to_it = |job: &&Arc<Job>| {
+            let failed = job.outcome().as_ref().is_some_and(|outcome| outcome.error.is_some());
+            same.is_some() && job.same == same && job.kind == kind && !failed
+        };
+        if let Some(job) = list.iter().find(comes_to_it) {
+            return Ok(job.id.clone());
+        }
+        let places = match kind {
+            JobKind::Add => &jobs.adding,
+            JobKind::Clusters => &jobs.clusters,
+        };
+        let place = Arc::clone(&places.free).try_acquire_owned();
         let place = place.map_err(|_| Problem::from(Kind::TooManyJobs).retry_after(5))?;
         let number = jobs.made.fetch_add(1, Ordering::Relaxed);
         // An id that another run of the server had must not be that of another job: pages are reloaded.
         let id = format!("{:016x}", jobs.names.hash_one(number));
         let [running, done, total] = [0, 0, 0].map(AtomicU64::new);
-        let job =
-            Arc::new(Job { id: id.clone(), kind, running, done, total, outcome: Mutex::default(), until });
-        jobs.list().push_back(Arc::clone(&job));
-        let (turn, state) = (Arc::clone(&jobs.turn), Arc::clone(state));
+        let outcome = Mutex::default();
+        let job = Arc::new(Job { id: id.clone(), kind, same, running, done, total, outcome, until });
+        list.push_back(Arc::clone(&job));
+        let (turn, state) = (Arc::clone(&places.turn), Arc::clone(state));
         tokio::spawn(async move {
             let turn = turn.acquire_owned().await;
             job.running.store(1, Ordering::Relaxed);
             let (theirs, at) = (Arc::clone(&job), Arc::clone(&state));
-            let worked = tokio::task::spawn_blocking(move || {
-                let result = work(&at, &theirs)?;
-                serde_json::value::to_raw_value(&result)
-                    .map_err(|error| Problem::new(Kind::Internal, error.to_string()))
-            });
-            let result = worked.await.unwrap_or_else(|panic| {
-                state.log(&serde_json::json!({"event": "error", "message": panic.to_string()}));
-                Err(Kind::Internal.into())
-            });
-            state.metrics.job_ended(kind, result.is_ok());
-            *job.outcome() = Some((Instant::now(), result));
+            let worked = tokio::task::spawn_blocking(move || Outcome::new(work(&at, &theirs).into()));
+            let outcome = worked
+                .await
+                .unwrap_or_else(|panic| Outcome::new(Ended::<()>::from(Err(state.broken(&panic)))));
+            state.metrics.job_ended(kind, outcome.error.is_none());
+            *job.outcome() = Some(outcome);
             drop((turn, place));
         });
         Ok(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise_index::{Index, Settings};
+
+    use super::*;
+    use crate::auth::Access;
+    use crate::limits::Limits;
+    use crate::shutdown::Phase;
+
+    fn state() -> (tempfile::TempDir, Shared) {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        (folder, State::new(index, Access::Local, Limits::default(), Box::new(|_| {})))
+    }
+
+    fn begin<T: Serialize>(
+        state: &Shared,
+        kind: JobKind,
+        work: impl FnOnce() -> Ended<T> + Send + 'static,
+    ) -> Result<String, Problem> {
+        Jobs::begin(state, kind, None, state.end.until(Phase::Over), move |_, _| work())
+    }
+
+    #[test]
+    fn clusters_keep_nobody_from_adding() {
+        let (_folder, state) = state();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let (end, never) = std::sync::mpsc::channel::<()>();
+            let waits = move || {
+                let _ = never.recv();
+                Ended::<()>::from(Err(Kind::Internal.into()))
+            };
+            begin(&state, JobKind::Clusters, waits).unwrap();
+            begin(&state, JobKind::Clusters, || Ended::from(Ok(()))).unwrap();
+            let refused = begin(&state, JobKind::Clusters, || Ended::from(Ok(()))).unwrap_err();
+            assert_eq!(refused.code, "too_many_jobs");
+            let added = begin(&state, JobKind::Add, || Ended::from(Ok(7))).unwrap();
+            let begun = Instant::now();
+            while state.jobs.get(&added).unwrap().state != JobState::Done {
+                assert!(begun.elapsed() < Duration::from_mins(1));
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            drop(end);
+            state.jobs.ended().await;
+        });
+    }
+
+    #[test]
+    fn a_job_that_failed_midway_has_a_result_and_an_error() {
+        let (_folder, state) = state();
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let midway = || Ended { result: Some(3), error: Some(Kind::Stopping.into()) };
+            let id = begin(&state, JobKind::Add, midway).unwrap();
+            state.jobs.ended().await;
+            let job = serde_json::to_value(state.jobs.get(&id).unwrap()).unwrap();
+            assert_eq!((&job["state"], &job["result"]), (&"failed".into(), &3.into()));
+            assert_eq!(job["error"]["code"], "stopping");
+        });
+    }
+
+    #[test]
+    fn results_are_kept_up_to_a_size() {
+        let (_folder, state) = state();
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let mut ids = vec![];
+            for _ in 0..2 {
+                let long = || Ended::from(Ok("a".repeat(MOST_BYTES * 2 / 3)));
+                ids.push(begin(&state, JobKind::Add, long).unwrap());
+                state.jobs.ended().await;
+            }
+            assert!(state.jobs.get(&ids[0]).is_none());
+            assert!(state.jobs.get(&ids[1]).is_some());
+        });
     }
 }

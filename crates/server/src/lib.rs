@@ -13,6 +13,7 @@ mod jobs;
 mod limits;
 mod listen;
 mod metrics;
+mod outgoing;
 mod overview;
 mod problem;
 mod routes;
@@ -23,6 +24,9 @@ mod uploads;
 mod wire;
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use minwise_index::Index;
 use tokio::runtime::Builder;
@@ -53,6 +57,17 @@ pub struct Server {
     options: Options,
     stop: watch::Sender<bool>,
 }
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// Documents that it had accepted for a job, and had no time to add.
+    pub not_added: u64,
+}
+
+/// Time for what nobody waits for to come to an end.
+const LEAST_GRACE: Duration = Duration::from_secs(5);
 
 /// Stops a server, from wherever it is called.
 #[derive(Debug, Clone)]
@@ -90,20 +105,21 @@ impl Server {
         Stopper(self.stop.clone())
     }
 
-    /// Answers until it is stopped, then finishes what was begun and closes the index.
-    pub fn run(self, index: Index) -> Result<()> {
+    /// Answers until it is stopped, then finishes what was begun, as far as there is time, and closes the index.
+    pub fn run(self, index: Index) -> Result<Ended> {
+        let grace = self.options.limits.grace;
         let state = self.options.state(index);
         let runtime = Builder::new_multi_thread()
             .worker_threads(cores())
-            // Work on the archive, files, the job and the overview, with room for what nobody waits for any more.
-            .max_blocking_threads(4 * cores() + 8)
+            // Work on the archive, files, the jobs and the overview, each of them bounded by itself.
+            .max_blocking_threads(8 * cores() + 16)
             .thread_name("minwise-server")
             .enable_all()
             .build()
             .map_err(Error::Threads)?;
         let address = self.address;
         let listener = self.listener;
-        runtime.block_on(async {
+        let ended = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)
                 .map_err(|error| Error::Listen { address, error })?;
             let mut stop = self.stop.subscribe();
@@ -111,9 +127,12 @@ impl Server {
                 // It fails if nobody can stop it any more, which we can ourselves.
                 let _ = stop.wait_for(|stop| *stop).await;
             };
-            listen::answer(listener, app::router(state.clone()), state, stop).await;
-            Ok(())
-        })
+            listen::answer(listener, app::router(state.clone()), Arc::clone(&state), stop).await;
+            Ok(Ended { not_added: state.undone.load(Ordering::Relaxed) })
+        });
+        // What nobody waits for is given up at last: a crash leaves the index as it was before, or after.
+        runtime.shutdown_timeout(grace.max(LEAST_GRACE));
+        ended
     }
 }
 

@@ -6,8 +6,10 @@
 //! | requests of one client a second | 429, and when to come again |
 //! | requests at once | 503, and when to come again |
 //! | time of a request | 503 |
+//! | bytes of a text that is checked | 413 |
 //! | connections at once | further ones wait |
-//! | bytes of all bodies that are held at once | further ones wait |
+//! | bytes of all bodies that are held at once | further ones wait a while, then 503 |
+//! | bytes of all jobs that run or wait | 503, and when to come again |
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -26,9 +28,11 @@ use crate::problem::{Kind, Problem};
 pub struct Limits {
     /// Bytes of the body of a request. Default: 64 MiB.
     pub body_bytes: usize,
-    /// Bytes of all bodies that are held at once, those of jobs that wait among them; not fewer than those of one body.
-    /// Default: 256 MiB.
+    /// Bytes of all bodies that are held at once: half of them for requests and answers, half for jobs that run or wait, and
+    /// neither fewer than those of one body. Default: 256 MiB.
     pub held_bytes: usize,
+    /// Bytes of a text that is checked or shown beside another. Default: 16 MiB.
+    pub text_bytes: usize,
     /// Time for a request, from its headers to its answer. Default: a minute.
     pub time: Duration,
     /// Requests that are answered at once. Default: 512.
@@ -52,6 +56,7 @@ impl Default for Limits {
         Self {
             body_bytes: 64 << 20,
             held_bytes: 256 << 20,
+            text_bytes: 16 << 20,
             time: Duration::from_mins(1),
             requests: 512,
             connections: 1024,
@@ -66,14 +71,22 @@ impl Default for Limits {
 
 /// Bytes that bodies are counted in.
 const UNIT: usize = 1 << 10;
+/// Bytes of a body that are not counted: there are only so many requests. Small ones never wait for large ones.
+const FREE: usize = 64 << 10;
+/// How long a body or an answer waits for memory. Those that hold some while they wait for more may all wait for each other.
+const WAIT: Duration = Duration::from_secs(10);
 /// Requests between two looks for clients that were not seen for long.
 const SWEEP: u32 = 1 << 10;
 
 /// Keeps count of what requests take.
 #[derive(Debug)]
 pub(crate) struct Gate {
+    /// Memory for requests and answers,
     held: Arc<Semaphore>,
-    held_units: u32,
+    /// for jobs,
+    queued: Arc<Semaphore>,
+    /// and units of each.
+    units: u32,
     requests: Arc<Semaphore>,
     rate: Option<DefaultKeyedRateLimiter<Client>>,
     counted: AtomicU32,
@@ -82,11 +95,12 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(limits: &Limits) -> Self {
         let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
-        let held_units = limits.held_bytes.max(limits.body_bytes).div_ceil(UNIT).clamp(1, most);
+        let units = (limits.held_bytes / 2).max(limits.body_bytes).div_ceil(UNIT).clamp(1, most);
         let quota = |rate: NonZeroU32| Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
         Self {
-            held: Arc::new(Semaphore::new(held_units)),
-            held_units: held_units as u32,
+            held: Arc::new(Semaphore::new(units)),
+            queued: Arc::new(Semaphore::new(units)),
+            units: units as u32,
             requests: Arc::new(Semaphore::new(limits.requests.clamp(1, most))),
             rate: limits.rate.map(|rate| RateLimiter::dashmap(quota(rate))),
             counted: AtomicU32::new(0),
@@ -112,11 +126,45 @@ impl Gate {
         place.map_err(|_| Problem::from(Kind::Busy).retry_after(1))
     }
 
-    /// Waits until there is memory for this many bytes of a body. It is given back with what is returned.
-    pub(crate) async fn hold(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
-        let units = (bytes.div_ceil(UNIT) as u32).clamp(1, self.held_units);
-        let held = Arc::clone(&self.held).acquire_many_owned(units).await;
-        held.map_err(|_| Kind::Stopping.into())
+    /// Memory for a body or an answer, none yet. It is given back with what is returned.
+    pub(crate) fn hold(&self) -> Held {
+        Held { memory: Arc::clone(&self.held), most: self.units, permit: None }
+    }
+
+    /// Memory for a job of this many bytes, if there is any now: it may be long until there is more.
+    pub(crate) fn queue(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let units = bytes.div_ceil(UNIT).min(self.units as usize) as u32;
+        Arc::clone(&self.queued).try_acquire_many_owned(units).map_err(|_| {
+            let detail = "Those that run or wait hold all the memory that there is for jobs.";
+            Problem::new(Kind::TooManyJobs, detail).retry_after(5)
+        })
+    }
+}
+
+/// The part of the memory for requests that a body or an answer takes.
+#[derive(Debug)]
+pub(crate) struct Held {
+    memory: Arc<Semaphore>,
+    most: u32,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// Waits until there is memory for this many bytes in all.
+    pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        let units = bytes.saturating_sub(FREE).div_ceil(UNIT).min(self.most as usize);
+        let missing = units.saturating_sub(self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        if missing == 0 {
+            return Ok(());
+        }
+        let more = Arc::clone(&self.memory).acquire_many_owned(missing as u32);
+        let more = tokio::time::timeout(WAIT, more).await;
+        let more = more.map_err(|_| Problem::from(Kind::Busy).retry_after(5))?.map_err(|_| Kind::Stopping)?;
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            None => self.permit = Some(more),
+        }
+        Ok(())
     }
 }
 
@@ -150,5 +198,27 @@ mod tests {
         }
         let remembered = gate.rate.as_ref().map(RateLimiter::len).unwrap_or_default();
         assert!(remembered <= 2 * SWEEP as usize, "{remembered} are remembered");
+    }
+
+    #[test]
+    fn jobs_and_requests_have_memory_of_their_own() {
+        let limits = Limits { body_bytes: 1 << 20, held_bytes: 4 << 20, ..Limits::default() };
+        let gate = Gate::new(&limits);
+        let first = gate.queue(1 << 20).unwrap();
+        let second = gate.queue(1 << 20).unwrap();
+        assert_eq!(gate.queue(1 << 10).unwrap_err().code, "too_many_jobs");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.unwrap().block_on(async {
+            let (mut one, mut small, mut other) = (gate.hold(), gate.hold(), gate.hold());
+            one.grow(FREE + (1 << 20)).await.unwrap();
+            one.grow(FREE + (2 << 20)).await.unwrap();
+            small.grow(FREE).await.expect("a small one does not wait");
+            let waits = tokio::time::timeout(Duration::from_millis(20), other.grow(FREE + 1)).await;
+            assert!(waits.is_err(), "a large one does");
+            drop(one);
+            other.grow(FREE + 1).await.unwrap();
+        });
+        drop((first, second));
+        assert!(gate.queue(1 << 30).is_ok(), "what is larger than all memory has all of it");
     }
 }

@@ -108,9 +108,11 @@ fn rests(took: Duration, since: Duration) -> bool {
 /// Begins to look.
 fn begin(state: Shared, changes: u64) -> watch::Receiver<()> {
     let (ended, looking) = watch::channel(());
-    tokio::task::spawn_blocking(move || {
+    tokio::spawn(async move {
         let begun = Instant::now();
-        let seen = look(&state, &state.end.until(Phase::Stopping));
+        let at = Arc::clone(&state);
+        let seen = tokio::task::spawn_blocking(move || look(&at, &at.end.until(Phase::Stopping))).await;
+        let seen = seen.unwrap_or_else(|panic| Err(state.broken(&panic)));
         let mut looks = state.overview.looks();
         looks.looking = None;
         // What failed was told where it did, and is tried again when somebody asks.

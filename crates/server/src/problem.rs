@@ -48,7 +48,7 @@ impl Kind {
                 (S::FORBIDDEN, "write_token_required", "This token may look, and change nothing")
             }
             Self::ForeignHost => (S::FORBIDDEN, "foreign_host", "This server is not known by that name"),
-            Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Another site may change nothing here"),
+            Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Another site may ask for nothing here"),
             Self::NotFound => (S::NOT_FOUND, "not_found", "There is nothing at this address"),
             Self::NoSuchJob => (S::NOT_FOUND, "no_such_job", "There is no such job"),
             Self::MethodNotAllowed => {
@@ -62,7 +62,7 @@ impl Kind {
             Self::BadParameter => (S::BAD_REQUEST, "bad_parameter", "A parameter cannot be read"),
             Self::BadOption => (S::UNPROCESSABLE_ENTITY, "bad_option", "An option cannot be as it is"),
             Self::RejectedDocument => {
-                (S::UNPROCESSABLE_ENTITY, "rejected_document", "The document gives no text")
+                (S::UNPROCESSABLE_ENTITY, "rejected_document", "The document cannot be taken")
             }
             Self::TooManyRequests => {
                 (S::TOO_MANY_REQUESTS, "too_many_requests", "There were too many requests")
@@ -72,6 +72,33 @@ impl Kind {
             Self::TooSlow => (S::SERVICE_UNAVAILABLE, "too_slow", "That took too long"),
             Self::Stopping => (S::SERVICE_UNAVAILABLE, "stopping", "The server is being stopped"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server made a mistake"),
+        }
+    }
+
+    /// What to try.
+    fn hint(self) -> &'static str {
+        match self {
+            Self::TokenRequired => "send it as `Authorization: Bearer TOKEN`",
+            Self::TokenUnknown => "see whether it is whole; whoever runs the server has the tokens",
+            Self::WriteTokenRequired => "ask whoever runs the server for a `write` token",
+            Self::ForeignHost => "open it as http://localhost or http://127.0.0.1 with its port",
+            Self::ForeignOrigin => "open the address in a tab of its own, or start the server with tokens",
+            Self::NotFound => "`/api/v1/openapi.json` has all addresses",
+            Self::NoSuchJob => {
+                "the server forgets jobs after an hour, and when it is started again; ask for it anew"
+            }
+            Self::MethodNotAllowed => "`/api/v1/openapi.json` has the methods of every address",
+            Self::BodyTooLarge => "send documents one by one, or fewer at a time",
+            Self::UnsupportedType => "send `application/json` or, with files, `multipart/form-data`",
+            Self::BadBody | Self::BadParameter => "`/api/v1/openapi.json` says what this call takes",
+            Self::BadOption => "leave it out for its default, or change it",
+            Self::RejectedDocument => "see what is said of it, and send it in another form",
+            Self::TooManyRequests => "wait as long as `Retry-After` says",
+            Self::TooManyJobs => "wait until one of them has ended",
+            Self::Busy => "ask again in a moment",
+            Self::TooSlow => "ask for less at a time; what was to be added may have been, or may yet be",
+            Self::Stopping => "ask again when it is started",
+            Self::Internal => "whoever runs the server finds more in its log",
         }
     }
 }
@@ -88,7 +115,8 @@ pub(crate) struct Problem {
     /// What it was this time.
     pub(crate) detail: Option<String>,
     /// What to try.
-    hint: Option<String>,
+    #[schema(value_type = String)]
+    hint: Cow<'static, str>,
     /// The status of the answer.
     status: u16,
     /// Seconds after which to ask again.
@@ -100,7 +128,7 @@ impl From<Kind> for Problem {
     fn from(kind: Kind) -> Self {
         let (status, code, title) = kind.facts();
         let status = status.as_u16();
-        Self { code, title: title.into(), detail: None, hint: None, status, retry_after: None }
+        Self { code, title: title.into(), detail: None, hint: kind.hint().into(), status, retry_after: None }
     }
 }
 
@@ -109,8 +137,13 @@ impl Problem {
         Self { detail: Some(detail.into()), ..kind.into() }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = hint.into();
         self
     }
 
@@ -130,27 +163,31 @@ impl From<&minwise_index::Error> for Problem {
         let words = error.to_string();
         let again = "ask again in a moment";
         let look = "whoever runs the server finds more in its log";
+        let other = "ask for something else, or of an archive that was made in another way";
+        let list = "`GET /api/v1/documents` lists those that are there; it may have been removed";
         // What others cannot change is told without the places it happened at.
         let (status, title, detail, hint) = match error.kind().fault() {
-            Fault::Request => (StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", Some(words), None),
-            Fault::Missing => (StatusCode::NOT_FOUND, "There is no such document", Some(words), None),
-            Fault::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The text is too long", Some(words), None),
-            Fault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "The archive is busy", None, Some(again)),
+            Fault::Request => (StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", Some(words), other),
+            Fault::Missing => (StatusCode::NOT_FOUND, "There is no such document", Some(words), list),
+            Fault::TooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "The text is too long", Some(words), "divide it")
+            }
+            Fault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "The archive is busy", None, again),
             Fault::Room => (
                 StatusCode::INSUFFICIENT_STORAGE,
                 "The archive takes no changes",
                 Some("What it has can still be read and checked against.".to_owned()),
-                Some("whoever runs the server has to make room on its disk and start it again"),
+                "whoever runs the server has to make room on its disk and start it again",
             ),
             Fault::Index => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, Some(look))
+                (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be used as it is", None, look)
             }
         };
         Self {
             code: error.kind().code(),
             title: title.into(),
             detail,
-            hint: hint.map(str::to_owned),
+            hint: hint.into(),
             status: status.as_u16(),
             retry_after: (error.kind().fault() == Fault::Busy).then_some(1),
         }

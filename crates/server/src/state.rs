@@ -1,15 +1,17 @@
 //! What all requests share, and how they work on the archive: on threads of their own, a bounded number at a time.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use minwise_index::Index;
+use minwise_index::{Index, Watch};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use crate::auth::Access;
-use crate::jobs::Jobs;
+use crate::jobs::{Job, Jobs};
 use crate::limits::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::overview::Overview;
@@ -31,13 +33,52 @@ pub(crate) struct State {
     pub(crate) metrics: Metrics,
     pub(crate) end: End,
     pub(crate) upkeep: Upkeep,
+    /// Documents that were accepted, and not added before the end.
+    pub(crate) undone: AtomicU64,
     log: Log,
     /// Held by whoever changes the archive, so that what it said of an id still holds when the change is made.
     changing: Mutex<()>,
-    /// Work on the archive at once.
+    /// Looks at the archive at once,
     workers: Arc<Semaphore>,
+    /// of them those of long texts, of which each takes many times its bytes,
+    long: Arc<Semaphore>,
+    /// those that take no time, and are asked for to see whether we are well,
+    quick: Arc<Semaphore>,
+    /// and changes, which wait for each other and for the disk, and keep nobody from looking.
+    writers: Arc<Semaphore>,
     /// Files that are read at once.
     readers: Arc<Semaphore>,
+}
+
+/// Bytes of a text that is long.
+const LONG: usize = 1 << 20;
+
+/// Somebody waits, until it is dropped.
+struct Asking(Arc<AtomicBool>);
+
+impl Asking {
+    fn new() -> (Self, Asked) {
+        let gone = Arc::new(AtomicBool::new(false));
+        (Self(Arc::clone(&gone)), Asked(gone))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Goes on while somebody waits.
+#[derive(Debug)]
+pub(crate) struct Asked(Arc<AtomicBool>);
+
+impl Watch for Asked {
+    fn progress(&self, _done: u64, _total: u64) {}
+
+    fn interrupted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The state, by everybody who has a part in it.
@@ -50,6 +91,8 @@ pub(crate) fn cores() -> usize {
 
 impl State {
     pub(crate) fn new(index: Index, access: Access, limits: Limits, log: Log) -> Shared {
+        // An index that cannot say how large it is will say so when it is asked for something.
+        let documents = index.statistics().map_or(0, |numbers| numbers.documents);
         Arc::new(Self {
             index,
             access,
@@ -58,12 +101,15 @@ impl State {
             overview: Overview::default(),
             metrics: Metrics::new(),
             end: End::new(),
-            upkeep: Upkeep::default(),
+            upkeep: Upkeep::new(&limits, documents),
             limits,
+            undone: AtomicU64::new(0),
             log,
             changing: Mutex::new(()),
-            // A change waits for the disk, so that more of them than there are cores can be under way.
-            workers: Arc::new(Semaphore::new(2 * cores() + 2)),
+            workers: Arc::new(Semaphore::new(cores() + 2)),
+            long: Arc::new(Semaphore::new(1)),
+            quick: Arc::new(Semaphore::new(cores())),
+            writers: Arc::new(Semaphore::new(cores() + 2)),
             readers: Arc::new(Semaphore::new(cores())),
         })
     }
@@ -74,6 +120,33 @@ impl State {
         work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.run_on(Arc::clone(&self.workers), work).await
+    }
+
+    /// The same for a text of this many bytes. The work is told when nobody waits for it any more.
+    pub(crate) async fn run_watched<T: Send + 'static>(
+        self: &Arc<Self>,
+        text_bytes: usize,
+        work: impl FnOnce(&State, &Asked) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let places = if text_bytes > LONG { &self.long } else { &self.workers };
+        let (_asking, asked) = Asking::new();
+        self.run_on(Arc::clone(places), move |state| work(state, &asked)).await
+    }
+
+    /// The same for what takes no time, however busy all others are.
+    pub(crate) async fn run_quick<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run_on(Arc::clone(&self.quick), work).await
+    }
+
+    /// The same for what changes the archive.
+    pub(crate) async fn run_writing<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run_on(Arc::clone(&self.writers), work).await
     }
 
     /// The same for what reads files of strangers, which may take long.
@@ -96,10 +169,13 @@ impl State {
             let _place = place;
             work(&state)
         });
-        done.await.unwrap_or_else(|panic| {
-            self.log(&json!({"event": "error", "message": panic.to_string()}));
-            Err(Kind::Internal.into())
-        })
+        done.await.unwrap_or_else(|panic| Err(self.broken(&panic)))
+    }
+
+    /// What a mistake of ours is to others. What it was is in the log.
+    pub(crate) fn broken(&self, panic: &JoinError) -> Problem {
+        self.log(&json!({"event": "error", "message": panic.to_string()}));
+        Kind::Internal.into()
     }
 
     /// What the index said, with what only whoever runs the server should know in the log.
@@ -112,6 +188,14 @@ impl State {
             }
             problem
         })
+    }
+
+    /// Takes note of a job that did not add all that it had accepted.
+    pub(crate) fn unfinished(&self, job: &Job, done: u64, total: u64) {
+        if job.interrupted() {
+            self.undone.fetch_add(total - done, Ordering::Relaxed);
+        }
+        self.log(&json!({"event": "unfinished", "job": job.id(), "done": done, "total": total}));
     }
 
     pub(crate) fn log(&self, event: &Value) {
@@ -127,4 +211,67 @@ impl State {
 /// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use minwise_index::Settings;
+
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, Shared) {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        (folder, State::new(index, Access::Local, Limits::default(), Box::new(|_| {})))
+    }
+
+    #[test]
+    fn work_ends_when_nobody_waits_for_it() {
+        let (_folder, state) = state();
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let (ended, end) = std::sync::mpsc::channel();
+            let work = state.run_watched(0, move |_, asked| {
+                let begun = Instant::now();
+                while !asked.interrupted() && begun.elapsed() < Duration::from_mins(1) {
+                    std::thread::yield_now();
+                }
+                let _ = ended.send(asked.interrupted());
+                Ok(())
+            });
+            assert!(tokio::time::timeout(Duration::from_millis(20), work).await.is_err());
+            assert_eq!(end.recv(), Ok(true));
+        });
+    }
+
+    #[test]
+    fn writers_that_wait_keep_nobody_from_looking() {
+        let (_folder, state) = state();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let changing = state.changing();
+        let writers: Vec<_> = (0..10 * cores() + 10)
+            .map(|_| {
+                let state = Arc::clone(&state);
+                let change = |state: &State| {
+                    drop(state.changing());
+                    Ok(())
+                };
+                runtime.spawn(async move { state.run_writing(change).await })
+            })
+            .collect();
+        let writing = || state.writers.available_permits() == 0;
+        let begun = Instant::now();
+        while !writing() {
+            assert!(begun.elapsed() < Duration::from_mins(1));
+            std::thread::yield_now();
+        }
+        let look = async { tokio::time::timeout(Duration::from_mins(1), state.run(|_| Ok(()))).await };
+        assert!(runtime.block_on(look).unwrap().is_ok());
+        assert!(writing());
+        drop(changing);
+        for writer in writers {
+            assert!(runtime.block_on(writer).unwrap().is_ok());
+        }
+    }
 }

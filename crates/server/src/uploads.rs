@@ -7,26 +7,33 @@
 
 use std::time::Duration;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart, Request, multipart::MultipartError};
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http_body_util::BodyExt;
 use minwise_corpus::{Extracted, Limits as FileLimits, Refusal};
 use minwise_index::{Mark, NewDocument};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
+use utoipa::ToSchema;
 
+use crate::limits::Held;
 use crate::problem::{Kind, Problem};
-use crate::state::Shared;
-use crate::wire;
+use crate::state::{Shared, cores};
+use crate::wire::{self, Metadata, Title};
+
+/// Bytes of a refused body that are read all the same. Most clients read no answer before they have sent all they have: to
+/// them a server that does not take it is one that broke down.
+const REFUSED: usize = 256 << 20;
 
 /// The body of a request, whole.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) content: Content,
     /// Its part of the memory for bodies.
-    pub(crate) held: OwnedSemaphorePermit,
+    pub(crate) held: Held,
 }
 
 /// What a body is.
@@ -49,34 +56,72 @@ impl FromRequest<Shared> for Received {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
-        let headers = request.headers();
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let kind = header(CONTENT_TYPE).and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-        let length = header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
-        let is_form = kind.eq_ignore_ascii_case("multipart/form-data");
-        if !is_form && !kind.eq_ignore_ascii_case("application/json") {
-            let hint = "send `application/json` or, with files, `multipart/form-data`";
-            return Err(Problem::from(Kind::UnsupportedType).hint(hint));
-        }
-        // Whoever does not say how much it is may send as much as there can be.
-        let limit = state.limits.body_bytes;
-        let bytes = length.unwrap_or(limit);
-        if bytes > limit {
-            return Err(too_large(limit));
-        }
-        let held = state.gate.hold(bytes).await?;
-        let content = if is_form {
-            files(request, limit).await?
+        let (parts, mut body) = request.into_parts();
+        let (bytes, held) = match whole(&parts.headers, &mut body, state).await {
+            Ok(whole) => whole,
+            Err(problem) => {
+                // Who asks first has not begun to send.
+                if !parts.headers.contains_key(EXPECT) {
+                    drain(&mut body).await;
+                }
+                return Err(problem);
+            }
+        };
+        let content = if is_form(&parts.headers) {
+            files(Request::from_parts(parts, Body::from(bytes))).await?
         } else {
-            let body = Bytes::from_request(request, state).await;
-            Content::Json(body.map_err(|refused| unread(refused.status(), refused.body_text(), limit))?)
+            Content::Json(bytes)
         };
         Ok(Self { content, held })
     }
 }
 
-async fn files(request: Request, limit: usize) -> Result<Content, Problem> {
-    let unread = |error: MultipartError| unread(error.status(), error.body_text(), limit);
+/// The type that a body is said to have.
+fn kind(headers: &HeaderMap) -> &str {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    kind(headers).eq_ignore_ascii_case("multipart/form-data")
+}
+
+/// All of a body. Memory is taken as it comes: who only announces a body holds none.
+async fn whole(headers: &HeaderMap, body: &mut Body, state: &Shared) -> Result<(Bytes, Held), Problem> {
+    if !is_form(headers) && !kind(headers).eq_ignore_ascii_case("application/json") {
+        return Err(Kind::UnsupportedType.into());
+    }
+    let limit = state.limits.body_bytes;
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_large(limit));
+    }
+    let mut held = state.gate.hold();
+    let mut bytes = vec![];
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Problem::new(Kind::BadBody, error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > limit {
+            return Err(too_large(limit));
+        }
+        held.grow(bytes.len() + data.len()).await?;
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes.into(), held))
+}
+
+/// Reads the rest of a body that is refused, so that its sender comes to read why.
+async fn drain(body: &mut Body) {
+    let mut left = REFUSED;
+    while left > 0
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+    }
+}
+
+async fn files(request: Request) -> Result<Content, Problem> {
+    let unread = |error: MultipartError| Problem::new(Kind::BadBody, error.body_text());
     let form = Multipart::from_request(request, &()).await;
     let mut form = form.map_err(|refused| Problem::new(Kind::BadBody, refused.body_text()))?;
     let (mut files, mut options) = (vec![], None);
@@ -96,17 +141,8 @@ async fn files(request: Request, limit: usize) -> Result<Content, Problem> {
     Ok(Content::Files { files, options })
 }
 
-fn unread(status: StatusCode, words: String, limit: usize) -> Problem {
-    if status == StatusCode::PAYLOAD_TOO_LARGE {
-        too_large(limit)
-    } else {
-        Problem::new(Kind::BadBody, words)
-    }
-}
-
 fn too_large(limit: usize) -> Problem {
-    let hint = "send documents one by one, or fewer at a time";
-    Problem::new(Kind::BodyTooLarge, format!("A body may have {limit} bytes.")).hint(hint)
+    Problem::new(Kind::BodyTooLarge, format!("A body may have {limit} bytes."))
 }
 
 /// The value that a body of JSON stands for.
@@ -125,10 +161,50 @@ impl Content {
     }
 }
 
-/// What a file may cost.
+/// What is said of a file, in place of what it says of itself.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AboutFile {
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Fields that the file has as well have these values.
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+}
+
+impl AboutFile {
+    pub(crate) fn on(self, mut document: NewDocument) -> NewDocument {
+        document.title = self.title.0.or(document.title);
+        document.metadata.extend(self.metadata.0);
+        document
+    }
+}
+
+/// What is said of one of several files.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AboutNamed {
+    /// The id of the document; without it, the name of the file.
+    id: Option<String>,
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Fields that the file has as well have these values.
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+}
+
+impl AboutNamed {
+    pub(crate) fn on(self, document: NewDocument) -> NewDocument {
+        let id = self.id.unwrap_or(document.id);
+        AboutFile { title: self.title, metadata: self.metadata }.on(NewDocument { id, ..document })
+    }
+}
+
+/// What a file may cost. What it unfolds to is text in memory, as a body is.
 pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> FileLimits {
-    let limits = FileLimits::default();
-    FileLimits { bytes: body_bytes as u64, time, ..limits }
+    let bytes = body_bytes as u64;
+    // As many threads as are waited for, and as many again that were given up.
+    FileLimits { bytes, unfolded_bytes: bytes, time, threads: 2 * cores(), ..FileLimits::default() }
 }
 
 /// The document that a file stands for, under its name.
@@ -136,6 +212,14 @@ pub(crate) fn document(file: &File, limits: &FileLimits) -> Result<NewDocument, 
     let Extracted { text, title, metadata, marks, .. } =
         minwise_corpus::extract(&file.bytes, Some(&file.name), limits)?;
     let marks = if marks.is_empty() { Mark::pages(&text) } else { wire::marks_of_file(&marks) };
-    let metadata = metadata.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
+    let title = title.filter(|title| title.len() <= wire::MOST_METADATA);
+    let mut left = wire::MOST_METADATA;
+    let fits = |(name, value): &(String, String)| {
+        let fits = left.checked_sub(name.len() + value.len());
+        left = fits.unwrap_or(left);
+        fits.is_some()
+    };
+    let metadata =
+        metadata.into_iter().filter(fits).map(|(name, value)| (name, Value::from(value))).collect();
     Ok(NewDocument { id: file.name.clone(), text, title, metadata, marks })
 }

@@ -2,7 +2,9 @@
 
 use minwise_corpus::MarkPlace;
 use minwise_index::{Entry, Mark, MarkedPlace};
-use serde::Serialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -10,6 +12,37 @@ use crate::date;
 
 /// Bytes of a text, from the first up to the last, which is not one of them.
 pub(crate) type Bytes = (usize, usize);
+
+/// Bytes of a title, and of the metadata of a document as JSON.
+pub(crate) const MOST_METADATA: usize = 64 << 10;
+
+/// Metadata that is sent. It is measured before it is read: a list of empty lists takes many times its bytes.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Metadata(pub(crate) Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let json = <&RawValue>::deserialize(from)?.get();
+        if json.len() > MOST_METADATA {
+            return Err(D::Error::custom(format!("metadata of more than {MOST_METADATA} bytes")));
+        }
+        serde_json::from_str(json).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// A title that is sent.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Title(pub(crate) Option<String>);
+
+impl<'de> Deserialize<'de> for Title {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let title = Option::<String>::deserialize(from)?;
+        if title.as_ref().is_some_and(|title| title.len() > MOST_METADATA) {
+            return Err(D::Error::custom(format!("a title of more than {MOST_METADATA} bytes")));
+        }
+        Ok(Self(title))
+    }
+}
 
 /// Where in a text a page, slide, chapter or paragraph begins.
 #[derive(Debug, Serialize, ToSchema)]

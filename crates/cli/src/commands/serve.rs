@@ -41,8 +41,13 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
         interrupt::wait();
         stopper.stop();
     });
-    server.run(index)?;
-    printer.event(&json!({"event": "stopped"}));
+    let ended = server.run(index)?;
+    printer.event(&json!({"event": "stopped", "not_added": ended.not_added}));
+    if ended.not_added > 0 {
+        let message = format!("{} documents that were accepted for jobs were not added", ended.not_added);
+        printer.warning(&message);
+        return Ok(Exit::Error);
+    }
     printer.note("stopped     everything that was acknowledged is on disk");
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
-use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts};
+use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts, Unwatched};
 use proptest::prelude::*;
 
 use crate::support::{create, document, text};

@@ -6,7 +6,9 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts};
+use minwise_index::{
+    Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts, Unwatched, Watch,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
@@ -14,12 +16,14 @@ use utoipa::ToSchema;
 use super::sent;
 use crate::date::{self, DAY};
 use crate::problem::{Kind, Problem};
-use crate::state::{Shared, State};
+use crate::state::{Asked, Shared, State};
 use crate::uploads::{Content, Received, file_limits, json};
-use crate::wire::{self, Bytes, MarkSent};
+use crate::wire::{self, Bytes, MarkSent, Metadata, Title};
 
 /// Matches that are told at most.
 const MOST_TOLD: usize = 1000;
+/// Documents that are compared at most.
+const MOST_CANDIDATES: usize = 10_000;
 
 /// A submission, and how it is to be checked.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -28,7 +32,8 @@ pub(crate) struct Submission {
     /// Its text, unless it is a file. Pages of it may end with form feeds.
     text: Option<String>,
     /// What it is called in the answer.
-    title: Option<String>,
+    #[schema(value_type = Option<String>)]
+    title: Title,
     /// Documents with at least this similarity are matches; 0.5 without it.
     threshold: Option<f64>,
     /// So are those that share at least this much of either; 0.3 without it.
@@ -39,7 +44,7 @@ pub(crate) struct Submission {
     exclude: Vec<String>,
     /// What the submission has in these fields.
     #[schema(value_type = Object)]
-    metadata: Map<String, Value>,
+    metadata: Metadata,
     /// Shingles in more documents than this are no evidence: a number from 1, or a share with a point, such as 0.1.
     #[schema(value_type = Option<f64>)]
     max_df: Option<Number>,
@@ -49,12 +54,19 @@ pub(crate) struct Submission {
     ignore_quotations: bool,
     /// Whether lists of references are no evidence.
     ignore_references: bool,
-    /// Documents that were added before this day are passed over.
+    /// Documents of before this day are passed over.
     #[schema(format = Date)]
     since: Option<String>,
-    /// Documents that were added after this day are passed over.
+    /// Documents of after this day are passed over.
     #[schema(format = Date)]
     until: Option<String>,
+    /// The field of the metadata that has the day of a document; without it, it is the one on which it was added.
+    date_field: Option<String>,
+    /// Documents that share a passage of this many tokens are matches too; not fewer than those of the archive, which it is
+    /// without it.
+    passage: Option<usize>,
+    /// How many documents are compared, the most promising; 1000 without it, 10 000 at most.
+    candidates: Option<usize>,
     /// How shingles are weighed for `weighted`: `count`, `tf`, `tf-idf` or `tf-idf,smooth`.
     weighting: Option<String>,
 }
@@ -86,7 +98,7 @@ impl Submission {
         };
         // The window of the index ends before its end, ours after the last day.
         let window = DateWindow {
-            field: None,
+            field: self.date_field.clone(),
             since: day("since", &self.since, 0)?,
             until: day("until", &self.until, 1)?,
         };
@@ -102,7 +114,9 @@ impl Submission {
             ignore_quotations: self.ignore_quotations,
             ignore_references: self.ignore_references,
             exclude: self.exclude.clone(),
-            window: (window != DateWindow::default()).then_some(window),
+            passage: self.passage,
+            candidates: self.candidates.unwrap_or(default.candidates).clamp(1, MOST_CANDIDATES),
+            window: (window.since.is_some() || window.until.is_some()).then_some(window),
             weighting: weighting.map_err(|error| wrong(error.to_string()))?,
             ..default
         })
@@ -155,6 +169,8 @@ pub(crate) struct Answered {
     query: QuerySent,
     /// The best first.
     matches: Vec<MatchSent>,
+    /// Matches beyond those.
+    further: usize,
     /// Documents that were compared exactly.
     candidates: usize,
     /// Candidates that a limit left out.
@@ -163,6 +179,8 @@ pub(crate) struct Answered {
     recall_at_threshold: f64,
     /// Why no match has passages, if none can have.
     no_passages: Option<&'static str>,
+    /// Fingerprints that are in too many documents for anything to be looked for by them.
+    passed_over: usize,
     elapsed_ms: f64,
     spec: String,
 }
@@ -186,8 +204,10 @@ pub(crate) struct MatchSent {
     longest_passage: usize,
     /// Tokens of what was checked that stand in shared passages.
     shared_tokens: usize,
-    /// None where the archive keeps no texts.
+    /// The longest, in the order of what was checked; none where the archive keeps no texts.
     passages: Vec<PassageSent>,
+    /// Passages beyond those.
+    further_passages: usize,
 }
 
 /// A passage that both have.
@@ -227,6 +247,7 @@ impl From<Match> for MatchSent {
             longest_passage: found.longest,
             shared_tokens: found.shared_units,
             passages: passages.collect(),
+            further_passages: found.further_passages,
         }
     }
 }
@@ -238,25 +259,46 @@ impl State {
             .then_some("the archive keeps no texts; one that is made without `--no-text` shows passages")
     }
 
+    /// Refuses a text that is too long to be looked at while somebody waits.
+    pub(crate) fn check_length(&self, text: &str) -> Result<(), Problem> {
+        let (bytes, limit) = (text.len(), self.limits.text_bytes);
+        if bytes <= limit {
+            return Ok(());
+        }
+        let detail = format!("The text has {bytes} bytes. One that is looked at here may have {limit}.");
+        Err(Problem::new(Kind::BodyTooLarge, detail)
+            .hint("`minwise check` reads longer ones; or send a part"))
+    }
+
     /// What a text, or a document of the archive, repeats of it.
-    pub(crate) fn check(&self, query: QuerySent, options: &Submission) -> Result<Answered, Problem> {
+    pub(crate) fn check(
+        &self,
+        query: QuerySent,
+        options: &Submission,
+        watch: &dyn Watch,
+    ) -> Result<Answered, Problem> {
+        let text = query.text.as_deref().unwrap_or_default();
+        self.check_length(text)?;
         let meant = options.meant()?;
         let begun = Instant::now();
-        let answer = match (&query.id, &query.text) {
-            (Some(id), _) => self.index.resembling(id, &meant),
-            (None, text) => {
-                let text = text.as_deref().unwrap_or_default();
-                self.index.query(&Query { metadata: Some(&options.metadata), ..Query::new(text) }, &meant)
+        let answer = match &query.id {
+            Some(id) => self.index.resembling(id, &meant, watch),
+            None => {
+                let asked = Query { metadata: Some(&options.metadata.0), ..Query::new(text) };
+                self.index.query_watched(&asked, &meant, watch)
             }
         };
-        let Answer { shingles, matches, compared, not_compared, .. } = self.told(answer)?;
+        let Answer { shingles, matches, further, compared, not_compared, passed_over, .. } =
+            self.told(answer)?;
         Ok(Answered {
             no_passages: self.no_passages(),
             query: QuerySent { shingles, ..query },
             matches: matches.into_iter().map(MatchSent::from).collect(),
+            further,
             candidates: compared,
             not_looked_at: not_compared,
             recall_at_threshold: self.told(self.index.settings().probability(meant.threshold))?,
+            passed_over,
             elapsed_ms: begun.elapsed().as_secs_f64() * 1e3,
             spec: self.index.settings().spec.to_string(),
         })
@@ -270,29 +312,31 @@ impl State {
 pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     match content {
-        Content::Json(_) => {
-            let work = move |state: &State| {
+        Content::Json(ref body) => {
+            let bytes = body.len();
+            let work = move |state: &State, asked: &Asked| {
                 let _held = held;
                 let mut options: Submission = content.value()?;
                 let missing = || Problem::new(Kind::BadBody, "There is no `text`.");
                 let text = options.text.take().ok_or_else(missing)?;
                 let marks = Mark::pages(&text);
-                let query = QuerySent::new(options.title.clone(), text, &marks);
-                sent(StatusCode::OK, &state.check(query, &options)?)
+                let query = QuerySent::new(options.title.0.take(), text, &marks);
+                sent(StatusCode::OK, &state.check(query, &options, asked)?)
             };
-            state.run(work).await
+            state.run_watched(bytes, work).await
         }
         Content::Files { files, options } => {
             let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
             let work = move |state: &State| {
                 let _held = held;
-                let options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
+                let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
                 if options.text.is_some() {
                     return Err(Problem::new(Kind::BadBody, "There is a file, and a `text` beside it."));
                 }
                 let NewDocument { id: name, text, title, marks, .. } = state.only(&files, &limits)?;
-                let query = QuerySent::new(options.title.clone().or(title).or(Some(name)), text, &marks);
-                sent(StatusCode::OK, &state.check(query, &options)?)
+                let title = options.title.0.take().or(title).or(Some(name));
+                let query = QuerySent::new(title, text, &marks);
+                sent(StatusCode::OK, &state.check(query, &options, &Unwatched)?)
             };
             state.run_reading(work).await
         }

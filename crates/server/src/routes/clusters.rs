@@ -3,7 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Cluster, Fault};
+use minwise_index::{Cluster, Clusters, Fault};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,6 +32,10 @@ pub(crate) struct Together {
 pub(crate) struct ClustersSent {
     /// The largest first, up to 1000.
     clusters: Vec<ClusterSent>,
+    /// How many there are beyond those.
+    further: usize,
+    /// Documents of all clusters.
+    documents: u64,
     threshold: f64,
 }
 
@@ -77,14 +81,18 @@ pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<R
     let Together { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
         .map_err(|error| Problem::new(Kind::BadOption, error.to_string()))?;
-    let job = Jobs::begin(&state, JobKind::Clusters, state.end.until(Phase::Stopping), move |state, job| {
+    let changes = state.run(|state| state.told(state.index.statistics())).await?.changes;
+    let same = Some((changes, threshold.to_bits()));
+    let until = state.end.until(Phase::Stopping);
+    let job = Jobs::begin(&state, JobKind::Clusters, same, until, move |state, job| {
         let found = state.index.clusters(threshold, CLUSTERS, job);
         let found = match found {
             Err(error) if error.kind().fault() == Fault::Busy => return Err(Kind::Stopping.into()),
             found => state.told(found)?,
         };
-        let clusters = found.clusters.into_iter().map(ClusterSent::from).collect();
-        Ok(ClustersSent { clusters, threshold })
+        let Clusters { clusters, further, documents, .. } = found;
+        let clusters = clusters.into_iter().map(ClusterSent::from).collect();
+        Ok(ClustersSent { clusters, further, documents, threshold })
     })?;
     sent(StatusCode::ACCEPTED, &Begun { job })
 }

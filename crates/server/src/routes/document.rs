@@ -5,17 +5,16 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use minwise_index::{Document, ErrorKind, Mark, NewDocument};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::check::{Answered, QuerySent, Submission};
 use super::parameters::{Id, Parameters};
 use super::sent;
-use crate::adding::{self, Item};
+use crate::adding;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
-use crate::uploads::{self, Content, Received, file_limits};
-use crate::wire::WholeDocument;
+use crate::uploads::{self, AboutFile, Content, Received, file_limits, json};
+use crate::wire::{Metadata, Title, WholeDocument};
 
 impl State {
     /// The document with this id.
@@ -37,15 +36,28 @@ pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, P
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewContent {
     text: String,
-    title: Option<String>,
+    /// Up to 64 KiB.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Up to 64 KiB.
     #[serde(default)]
     #[schema(value_type = Object)]
-    metadata: Map<String, Value>,
+    metadata: Metadata,
+}
+
+/// A file to take the text of.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is only described")]
+pub(crate) struct NewFile {
+    #[schema(format = Binary)]
+    file: String,
+    options: Option<AboutFile>,
 }
 
 /// Add a document under this id, or put it in the place of the one that is there.
 #[utoipa::path(put, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
-    request_body(content((NewContent = "application/json"), (super::check::CheckFile = "multipart/form-data"))),
+    request_body(content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
     responses((status = 200, description = "It was replaced", body = WholeDocument),
         (status = 201, description = "It is new", body = WholeDocument),
         (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -57,17 +69,23 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
         let _held = held;
         let document = match content {
             Content::Json(_) => {
-                let NewContent { text, title, metadata } = content.value()?;
+                let NewContent { text, title: Title(title), metadata: Metadata(metadata) } =
+                    content.value()?;
                 NewDocument { marks: Mark::pages(&text), id: id.clone(), text, title, metadata }
             }
-            Content::Files { files, .. } => NewDocument { id: id.clone(), ..state.only(&files, &limits)? },
+            Content::Files { files, options } => {
+                let about: AboutFile = options.as_deref().map(json).transpose()?.unwrap_or_default();
+                about.on(NewDocument { id: id.clone(), ..state.only(&files, &limits)? })
+            }
         };
         adding::check_id(&id).map_err(|why| Problem::new(Kind::RejectedDocument, why))?;
-        let told = state.add(vec![Item::Document(document)], &limits, 1)?;
-        let status = if told.added.is_empty() { StatusCode::OK } else { StatusCode::CREATED };
-        sent(status, &WholeDocument::from(state.document(&id)?))
+        // Read again before anybody else can remove it.
+        let written = |there: Vec<bool>| Ok((there.contains(&true), state.document(&id)?));
+        let (there, document) = state.write(&[document], 1, written)?;
+        let status = if there { StatusCode::OK } else { StatusCode::CREATED };
+        sent(status, &WholeDocument::from(document))
     };
-    if reads_file { state.run_reading(work).await } else { state.run(work).await }
+    if reads_file { state.run_reading(work).await } else { state.run_writing(work).await }
 }
 
 /// Remove a document, which is returned.
@@ -75,7 +93,7 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
     responses((status = 200, body = WholeDocument), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
     state
-        .run(move |state| {
+        .run_writing(move |state| {
             let _changing = state.changing();
             let document = state.document(&id)?;
             state.told(state.index.remove(&[&id]))?;
@@ -109,9 +127,9 @@ pub(crate) async fn similar(
     let Nearness { threshold, containment, top } = nearness;
     let options = Submission::with(threshold, containment, top);
     state
-        .run(move |state| {
+        .run_watched(0, move |state, asked| {
             let query = QuerySent::from(state.document(&id)?);
-            sent(StatusCode::OK, &state.check(query, &options)?)
+            sent(StatusCode::OK, &state.check(query, &options, asked)?)
         })
         .await
 }
@@ -128,6 +146,9 @@ impl State {
         };
         uploads::document(file, limits).map_err(|refusal| {
             self.metrics.refused(refusal.code());
+            if refusal == minwise_corpus::Refusal::Busy {
+                return Problem::from(Kind::Busy).retry_after(5);
+            }
             Problem::new(Kind::RejectedDocument, format!("{}: {refusal}", file.name))
         })
     }

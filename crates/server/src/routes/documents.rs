@@ -1,30 +1,33 @@
 //! The documents of the archive: listing them, and adding one or many.
 
+use std::collections::HashMap;
+
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise_index::{Listing, Mark, NewDocument, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::parameters::Parameters;
 use super::sent;
-use crate::adding::{AddedSent, Item};
-use crate::jobs::{JobKind, Jobs};
+use crate::adding::{AddedSent, BATCH_BYTES, Item};
+use crate::jobs::{Ended, JobKind, Jobs};
 use crate::problem::{Kind, Problem};
 use crate::shutdown::Phase;
-use crate::state::{Shared, cores};
-use crate::uploads::{Content, Received, file_limits};
-use crate::wire::DocumentSent;
+use crate::state::{Shared, State, cores};
+use crate::uploads::{AboutNamed, Content, File, Received, file_limits, json};
+use crate::wire::{DocumentSent, Metadata, Title};
 
 /// Documents of a page if nothing else is asked for, and at most.
 const LIMIT: usize = 50;
 const MOST: usize = 500;
+/// Documents that are looked at for one page of a search, which ends there: whoever wants more asks again.
+const LOOKS: usize = 50_000;
 
 /// Documents, bytes of them, and files that are added while the client waits; more become a job.
 const FEW_DOCUMENTS: usize = 100;
-const FEW_BYTES: usize = 8 << 20;
+const FEW_BYTES: usize = BATCH_BYTES;
 const FEW_FILES: usize = 4;
 
 /// Which documents to list.
@@ -45,7 +48,8 @@ pub(crate) struct Wanted {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PageSent {
     documents: Vec<DocumentSent>,
-    /// The `after` of the next page, if there is one.
+    /// The `after` of the next page, if there may be one. A page of a search in a large archive may have fewer documents than were
+    /// asked for, or none, and still a next one.
     next: Option<String>,
 }
 
@@ -65,7 +69,8 @@ pub(crate) async fn list(
     let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, MOST);
     state
         .run(move |state| {
-            let listing = Listing { search: &wanted.search, after, limit, newest_first: true, looks: None };
+            let listing =
+                Listing { search: &wanted.search, after, limit, newest_first: true, looks: Some(LOOKS) };
             let page = state.told(state.index.list(&listing))?;
             let documents = page.entries.into_iter().map(DocumentSent::from).collect();
             let next = page.next.map(|number| number.to_string());
@@ -89,16 +94,20 @@ pub(crate) struct NewSent {
     id: String,
     /// Pages of it may end with form feeds.
     text: String,
-    title: Option<String>,
+    /// Up to 64 KiB.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    title: Title,
+    /// Up to 64 KiB.
     #[serde(default)]
     #[schema(value_type = Object)]
-    metadata: Map<String, Value>,
+    metadata: Metadata,
 }
 
 impl From<NewSent> for NewDocument {
     fn from(new: NewSent) -> Self {
         let marks = Mark::pages(&new.text);
-        Self { id: new.id, text: new.text, title: new.title, metadata: new.metadata, marks }
+        Self { id: new.id, text: new.text, title: new.title.0, metadata: new.metadata.0, marks }
     }
 }
 
@@ -108,6 +117,26 @@ impl From<NewSent> for NewDocument {
 pub(crate) struct NewFiles {
     #[schema(format = Binary)]
     file: Vec<String>,
+    /// By the names of files.
+    options: Option<HashMap<String, AboutNamed>>,
+}
+
+/// Files with what is said of them.
+fn named(files: Vec<File>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
+    let mut options: HashMap<String, AboutNamed> = options.map(json).transpose()?.unwrap_or_default();
+    let items = files
+        .into_iter()
+        .map(|file| {
+            let about = options.remove(&file.name).unwrap_or_default();
+            Item::File(file, about)
+        })
+        .collect();
+    match options.into_keys().next() {
+        None => Ok(items),
+        Some(name) => {
+            Err(Problem::new(Kind::BadBody, format!("There are `options` for `{name}`, and no such file.")))
+        }
+    }
 }
 
 /// A job that was begun.
@@ -132,34 +161,46 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
                     let new: New = content.value()?;
                     new.documents.into_iter().map(|new| Item::Document(new.into())).collect::<Vec<_>>()
                 }
-                Content::Files { files, .. } => files.into_iter().map(Item::File).collect(),
+                Content::Files { files, options } => named(files, options.as_deref())?,
             })
         })
         .await?;
-    let files = items.iter().filter(|item| matches!(item, Item::File(_))).count();
+    let files = items.iter().filter(|item| matches!(item, Item::File(..))).count();
     let bytes: usize = items.iter().map(Item::size_bytes).sum();
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
     if items.len() <= FEW_DOCUMENTS && files <= FEW_FILES && bytes <= FEW_BYTES {
-        let work = move |state: &crate::state::State| {
+        let work = move |state: &State| {
             let _held = held;
-            sent(StatusCode::CREATED, &state.add(items, &limits, 1)?)
-        };
-        return if files > 0 { state.run_reading(work).await } else { state.run(work).await };
-    }
-    let total = items.len() as u64;
-    let job = Jobs::begin(&state, JobKind::Add, state.end.until(Phase::Over), move |state, job| {
-        let _held = held;
-        job.progress(0, total);
-        state
-            .add_many(items, &limits, cores(), |done| {
-                job.progress(done as u64, total);
-                if job.interrupted() {
-                    let detail = format!("{done} of {total} documents were added or rejected before.");
-                    return Err(Problem::new(Kind::Stopping, detail));
+            let mut told = AddedSent::default();
+            state.add(items, &limits, 1, &mut told, |_| Ok(())).map_err(|problem| {
+                match told.counts.all() {
+                    0 => problem,
+                    some => problem
+                        .hint(format!("{some} documents were added or rejected before; send the others")),
                 }
-                Ok(())
-            })
-            .inspect(|_| job.progress(total, total))
+            })?;
+            sent(StatusCode::CREATED, &told)
+        };
+        return if files > 0 { state.run_reading(work).await } else { state.run_writing(work).await };
+    }
+    let queued = state.gate.queue(bytes)?;
+    drop(held);
+    let total = items.len() as u64;
+    let until = state.end.until(Phase::Over);
+    let job = Jobs::begin(&state, JobKind::Add, None, until, move |state, job| {
+        let _queued = queued;
+        let mut told = AddedSent::default();
+        let added = state.add(items, &limits, cores(), &mut told, |done| {
+            job.progress(done as u64, total);
+            if job.interrupted() { Err(Kind::Stopping.into()) } else { Ok(()) }
+        });
+        let done = told.counts.all() as u64;
+        job.progress(done, total);
+        let error = added.err().map(|problem| {
+            state.unfinished(job, done, total);
+            problem.detail(format!("{done} of {total} documents were added or rejected before."))
+        });
+        Ended { result: Some(told), error }
     })?;
     sent(StatusCode::ACCEPTED, &Begun { job })
 }

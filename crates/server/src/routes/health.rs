@@ -16,6 +16,8 @@ pub(crate) struct Health {
     /// `ok`.
     status: &'static str,
     documents: u64,
+    /// Bytes that the body of a request may have.
+    body_bytes: usize,
     version: &'static str,
 }
 
@@ -23,9 +25,12 @@ pub(crate) struct Health {
 #[utoipa::path(get, path = "/health", tag = "archive",
     responses((status = 200, body = Health), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn health(At(state): At<Shared>) -> Result<Response, Problem> {
-    let numbers = state.run(|state| state.told(state.index.statistics())).await?;
-    sent(
-        StatusCode::OK,
-        &Health { status: "ok", documents: numbers.documents, version: env!("CARGO_PKG_VERSION") },
-    )
+    let numbers = state.run_quick(|state| state.told(state.index.statistics())).await?;
+    let health = Health {
+        status: "ok",
+        documents: numbers.documents,
+        body_bytes: state.limits.body_bytes,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    sent(StatusCode::OK, &health)
 }

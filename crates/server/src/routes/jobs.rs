@@ -14,7 +14,7 @@ use crate::state::Shared;
 #[utoipa::path(get, path = "/jobs/{id}", tag = "jobs", params(("id" = String, Path, description = "Its id")),
     responses((status = 200, body = JobSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
-    let hint = "the server forgets jobs after an hour and when it is started again; ask for it anew";
-    let job = state.jobs.get(&id).ok_or_else(|| Problem::from(Kind::NoSuchJob).hint(hint))?;
-    sent(StatusCode::OK, &job)
+    let job = state.jobs.get(&id).ok_or(Kind::NoSuchJob)?;
+    // Its result may be long to write.
+    state.run(move |_| sent(StatusCode::OK, &job)).await
 }

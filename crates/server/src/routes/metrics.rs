@@ -13,7 +13,7 @@ const OPEN_METRICS: HeaderValue =
 
 pub(crate) async fn metrics(At(state): At<Shared>) -> Result<Response, Problem> {
     let text = state
-        .run(|state| {
+        .run_quick(|state| {
             let numbers = state.told(state.index.statistics())?;
             Ok(state.metrics.text(numbers.documents, numbers.disk_bytes, state.jobs.under_way()))
         })

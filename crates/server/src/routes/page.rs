@@ -1,6 +1,7 @@
 //! The page: the files of `web/`, which are part of the program.
 
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -26,8 +27,12 @@ pub(crate) async fn page(headers: HeaderMap) -> Result<Response, Problem> {
 }
 
 /// A file of the page.
-pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
-    file(&path, &headers)
+pub(crate) async fn asset(
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    // What is no text is no name of a file either.
+    file(&path.map_err(|_| Kind::NotFound)?, &headers)
 }
 
 fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {

@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use super::sent;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
-use crate::uploads::Received;
-use crate::wire::{self, Bytes, MarkSent};
+use crate::uploads::{Content, Received};
+use crate::wire::{self, Bytes, MarkSent, Title};
 
 /// Two documents.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -28,7 +28,9 @@ pub(crate) struct Two {
 pub(crate) struct SideAsked {
     id: Option<String>,
     text: Option<String>,
-    title: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    title: Title,
 }
 
 /// What two documents share.
@@ -76,7 +78,7 @@ pub(crate) struct TwinPassage {
 impl State {
     fn side(&self, asked: SideAsked) -> Result<SideSent, Problem> {
         match asked {
-            SideAsked { id: Some(id), text: None, title: None } => {
+            SideAsked { id: Some(id), text: None, title: Title(None) } => {
                 let document = self.document(&id)?;
                 Ok(SideSent {
                     id: Some(id),
@@ -86,7 +88,7 @@ impl State {
                     metadata: document.entry.metadata,
                 })
             }
-            SideAsked { id: None, text: Some(text), title } => {
+            SideAsked { id: None, text: Some(text), title: Title(title) } => {
                 let marks = wire::marks(&Mark::pages(&text));
                 Ok(SideSent { id: None, title, marks, text: Some(text), metadata: Map::new() })
             }
@@ -110,11 +112,15 @@ fn looked_at(side: &SideSent) -> minwise_index::Side<'_> {
     responses((status = 200, body = PairSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
+    let bytes = if let Content::Json(body) = &content { body.len() } else { 0 };
     state
-        .run(move |state| {
+        .run_watched(bytes, move |state, _| {
             let _held = held;
             let Two { left, right } = content.value()?;
             let (left, right) = (state.side(left)?, state.side(right)?);
+            for text in [&left.text, &right.text].into_iter().flatten() {
+                state.check_length(text)?;
+            }
             let found = state.told(state.index.pair(looked_at(&left), looked_at(&right)))?;
             let passage = |passage: minwise_index::SharedPassage| {
                 let right = passage.document?;

@@ -1,8 +1,10 @@
 //! Who may do what: tokens, and without them this machine alone.
 
+use std::num::NonZeroU32;
+
 use axum::body::Body;
 use minwise_index::Settings;
-use minwise_server::{Error, Options, Server, Tokens};
+use minwise_server::{Error, Limits, Options, Server, Tokens};
 use serde_json::json;
 
 use crate::support::{Archive, options, request, wait, wide};
@@ -114,7 +116,7 @@ fn without_tokens_only_names_of_this_machine_are_answered() {
 }
 
 #[test]
-fn without_tokens_another_site_changes_nothing() {
+fn without_tokens_another_site_asks_for_nothing() {
     wait(async {
         let archive = Archive::new();
         let post = async |origin: &str| {
@@ -129,10 +131,26 @@ fn without_tokens_another_site_changes_nothing() {
         }
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 0);
         assert_eq!(post("http://127.0.0.1:8080").await.status, 201);
-        let request = request("GET", "/api/v1/health").header("origin", "http://evil.example");
-        let answer = archive.send(request.body(Body::empty()).unwrap()).await;
-        // A browser gives no answer to another site that is not allowed to have it.
-        assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (200, ""));
+        // A browser gives another site no answer to what it may ask, but asks.
+        let limits = Limits { rate: NonZeroU32::new(1), ..wide() };
+        let archive = Archive::with(limits, None, &Settings::default());
+        for path in ["/api/v1/documents?search=a", "/metrics"] {
+            let get = async |header: &str, value: &str| {
+                let request = request("GET", path).header(header, value);
+                archive.send(request.body(Body::empty()).unwrap()).await
+            };
+            for (header, value) in [
+                ("origin", "http://evil.example"),
+                ("sec-fetch-site", "cross-site"),
+                ("sec-fetch-site", "same-site"),
+            ] {
+                let refused = get(header, value).await.problem();
+                assert_eq!(refused, (403, "foreign_origin".to_owned()), "{path} {value}");
+            }
+            // Nothing of that was counted: two may be asked for at once.
+            let ours = if path == "/metrics" { "none" } else { "same-origin" };
+            assert_eq!(get("sec-fetch-site", ours).await.status, 200, "{path}");
+        }
     });
 }
 

@@ -53,6 +53,25 @@ fn a_check_finds_what_is_repeated_with_the_passages() {
 }
 
 #[test]
+fn what_is_not_shown_is_counted() {
+    wait(async {
+        let archive = Archive::new();
+        // Sixty passages, each behind a word that only one of the two has.
+        let passages: Vec<String> = (0..60).map(|at| text(at, 10)).collect();
+        let [stored, query] = ["ours", "yours"].map(|own| {
+            let parts: Vec<String> = passages.iter().map(|passage| format!("{own} {passage}")).collect();
+            parts.join(" ")
+        });
+        archive.add(&[("stored", &stored)]).await;
+        let found = &archive.post("/api/v1/check", &json!({ "text": query })).await.json()["matches"][0];
+        assert_eq!(
+            (found["passages"].as_array().unwrap().len(), &found["further_passages"]),
+            (50, &json!(10))
+        );
+    });
+}
+
+#[test]
 fn options_leave_out_what_they_say() {
     wait(async {
         let archive = Archive::new();
@@ -80,6 +99,20 @@ fn options_leave_out_what_they_say() {
         assert_eq!(archive.post("/api/v1/check", &quoted).await.json()["matches"], json!([]));
         let weighed = json!({"text": shared, "weighting": "tf-idf,smooth"});
         assert_eq!(archive.post("/api/v1/check", &weighed).await.json()["matches"][0]["weighted"], 1.0);
+        let limited =
+            archive.post("/api/v1/check", &json!({"text": shared, "top": 1, "candidates": 1})).await.json();
+        assert_eq!((&limited["candidates"], &limited["not_looked_at"]), (&json!(1), &json!(1)));
+        let cut = archive.post("/api/v1/check", &json!({"text": shared, "top": 1})).await.json();
+        assert_eq!((&cut["further"], &cut["passed_over"]), (&json!(1), &json!(0)));
+        let filed = json!({"text": shared, "metadata": {"filed": "2024-05-01"}});
+        archive.ask("PUT", "/api/v1/documents/a", &filed).await;
+        let window = json!({"date_field": "filed", "since": "2024-05-01", "until": "2024-05-01"});
+        assert_eq!(ids(window).await, ["a"]);
+        let part = text(1, 40);
+        archive.add(&[("part", &format!("{part} {}", text(7, 300)))]).await;
+        let strict = json!({"threshold": 1, "containment": 1, "passage": 41});
+        assert_eq!(ids(strict).await, ["a", "b"]);
+        assert_eq!(ids(json!({"threshold": 1, "containment": 1, "passage": 40})).await, ["a", "b", "part"]);
         let wrong = archive.post("/api/v1/check", &json!({"text": shared, "threshold": 2})).await;
         assert_eq!(wrong.problem(), (422, "bad_option".to_owned()));
     });

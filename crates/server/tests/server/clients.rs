@@ -127,5 +127,6 @@ fn five_hundred_clients_for_a_minute() {
         after / 1000
     );
     assert!(counts.keys().all(|status| [200, 429, 503].contains(status)), "{counts:?}");
-    assert!(after < before + answers, "a kilobyte for each of {answers} answers is still held");
+    // What the allocator keeps does not depend on how many answers there were.
+    assert!(after < before + 16_000, "{} kB more are held after {answers} answers", after - before);
 }

@@ -12,7 +12,10 @@ fn a_document_is_added_read_replaced_and_removed() {
         let first = json!({"id": "2024/7 é", "text": "One page.\u{c}Another one.", "title": "A title", "metadata": {"year": 2024}});
         let answer = archive.post("/api/v1/documents", &json!({"documents": [first]})).await;
         assert_eq!(answer.status, StatusCode::CREATED);
-        assert_eq!(answer.json(), json!({"added": ["2024/7 é"], "replaced": [], "rejected": []}));
+        assert_eq!(
+            answer.json(),
+            json!({"added": ["2024/7 é"], "replaced": [], "rejected": [], "counts": {"added": 1, "replaced": 0, "rejected": 0}})
+        );
 
         let path = "/api/v1/documents/2024%2F7%20%C3%A9";
         let whole = archive.get(path).await.json();

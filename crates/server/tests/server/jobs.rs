@@ -30,6 +30,7 @@ fn many_documents_become_a_job() {
         );
         assert_eq!((&job["done"], &job["total"]), (&json!(1200), &json!(1200)));
         assert_eq!(job["result"]["added"].as_array().unwrap().len(), 1199);
+        assert_eq!(job["result"]["counts"], json!({"added": 1199, "replaced": 0, "rejected": 1}));
         assert_eq!(job["result"]["rejected"][0]["name"], "..");
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 1199);
     });
@@ -69,6 +70,7 @@ fn clusters_come_with_their_keepers_first() {
         assert_eq!(job["result"]["threshold"], 0.7);
         let clusters = job["result"]["clusters"].as_array().unwrap();
         assert_eq!(clusters.len(), 30);
+        assert_eq!((&job["result"]["further"], &job["result"]["documents"]), (&json!(0), &json!(60)));
         for cluster in clusters {
             let members = cluster["members"].as_array().unwrap();
             assert_eq!((&cluster["size"], members.len()), (&json!(2), 2));
@@ -103,15 +105,36 @@ fn there_are_only_so_many_jobs() {
 }
 
 #[test]
+fn clusters_that_were_looked_for_are_not_looked_for_again() {
+    wait(async {
+        let archive = Archive::new();
+        let begin = async |threshold: f64| {
+            archive.post("/api/v1/clusters", &json!({ "threshold": threshold })).await.json()["job"].clone()
+        };
+        let first = begin(0.5).await;
+        assert_eq!(begin(0.5).await, first);
+        archive.ended(&first).await;
+        assert_eq!(begin(0.5).await, first);
+        let other = begin(0.6).await;
+        assert_ne!(other, first);
+        archive.ended(&other).await;
+        archive.add(&[("a", "a")]).await;
+        assert_ne!(begin(0.5).await, first, "the archive is another");
+    });
+}
+
+#[test]
 fn jobs_that_ended_long_ago_are_forgotten() {
     wait(async {
         let archive = Archive::new();
-        let begin =
-            async || archive.post("/api/v1/clusters", &json!({"threshold": 0.5})).await.json()["job"].clone();
-        let first = begin().await;
+        let begin = async |at: u32| {
+            let threshold = 0.5 + f64::from(at) / 1000.0;
+            archive.post("/api/v1/clusters", &json!({ "threshold": threshold })).await.json()["job"].clone()
+        };
+        let first = begin(0).await;
         archive.ended(&first).await;
-        for _ in 0..70 {
-            archive.ended(&begin().await).await;
+        for at in 1..=70 {
+            archive.ended(&begin(at).await).await;
         }
         let answer = archive.get(&format!("/api/v1/jobs/{}", first.as_str().unwrap())).await;
         assert_eq!(answer.problem(), (404, "no_such_job".to_owned()));

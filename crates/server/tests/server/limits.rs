@@ -80,6 +80,84 @@ fn only_so_many_requests_are_answered_at_once() {
     });
 }
 
+#[test]
+fn an_answer_keeps_its_place_until_it_is_read() {
+    wait(async {
+        let archive = Archive::with(Limits { requests: 1, ..wide() }, None, &Settings::default());
+        let get = || request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
+        let unread = archive.begin("127.0.0.1:1".parse().unwrap(), get()).await;
+        assert_eq!(unread.status(), 200);
+        assert_eq!(archive.send(get()).await.problem(), (503, "busy".to_owned()));
+        drop(unread);
+        assert_eq!(archive.send(get()).await.status, 200);
+    });
+}
+
+#[test]
+fn bodies_that_do_not_come_keep_no_memory() {
+    wait(async {
+        let limits = Limits { body_bytes: 200_000, held_bytes: 400_000, ..wide() };
+        let archive = Archive::with(limits, None, &Settings::default());
+        let waiting = request("POST", "/api/v1/check").header("content-type", "application/json");
+        let waiting =
+            waiting.header("content-length", "200000").body(axum::body::Body::new(Endless)).unwrap();
+        let mut waiting = Box::pin(archive.send(waiting));
+        let is_waiting =
+            std::future::poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_pending())).await;
+        assert!(is_waiting);
+        let body = json!({"text": text(1, 30_000)});
+        let check = archive.post("/api/v1/check", &body);
+        let check = tokio::time::timeout(Duration::from_secs(30), check).await;
+        assert_eq!(check.unwrap().status, 200);
+        drop(waiting);
+        let counts = archive.get("/metrics").await.text().to_owned();
+        assert!(counts.contains("minwise_requests_in_flight 1"), "who went away is not counted: {counts}");
+    });
+}
+
+#[test]
+fn texts_titles_and_metadata_have_a_size() {
+    wait(async {
+        let archive = Archive::with(Limits { text_bytes: 1000, ..wide() }, None, &Settings::default());
+        let (long, short) = (text(1, 1000), text(1, 50));
+        archive.add(&[("long", &long), ("short", &short)]).await;
+        let too_large = (413, "body_too_large".to_owned());
+        let by_id = json!({"left": {"id": "long"}, "right": {"text": "a"}});
+        let by_text = json!({"left": {"id": "short"}, "right": {"text": long}});
+        assert_eq!(archive.post("/api/v1/pair", &by_id).await.problem(), too_large);
+        assert_eq!(archive.post("/api/v1/pair", &by_text).await.problem(), too_large);
+        assert_eq!(archive.post("/api/v1/check", &json!({"text": long})).await.problem(), too_large);
+        let file = [("a.txt", long.clone().into_bytes())];
+        assert_eq!(archive.post_files("POST", "/api/v1/check", &file, None).await.problem(), too_large);
+        assert_eq!(archive.get("/api/v1/documents/long/similar").await.problem(), too_large);
+        assert_eq!(archive.get("/api/v1/documents/short/similar").await.status, 200);
+
+        let lists = vec![json!([]); 30_000];
+        for (path, body) in [
+            ("/api/v1/check", json!({"text": "a", "metadata": {"a": lists}})),
+            ("/api/v1/check", json!({"text": "a", "title": "a".repeat(70_000)})),
+            ("/api/v1/documents", json!({"documents": [{"id": "a", "text": "a", "metadata": {"a": lists}}]})),
+        ] {
+            let answer = archive.post(path, &body).await;
+            assert_eq!(answer.problem(), (400, "bad_body".to_owned()));
+            assert!(answer.text().contains("65536"), "{}", answer.text());
+        }
+    });
+}
+
+#[test]
+fn whoever_sends_too_much_comes_to_read_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+    let server = Listening::new(index, Limits { body_bytes: 10_000, ..wide() });
+    let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
+    let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
+    assert!(status == 413 && answer.contains("body_too_large"), "{status} {answer}");
+    let (_, health) = call(server.address, "GET", "/api/v1/health", "").unwrap();
+    assert!(health.contains("\"body_bytes\":10000"), "{health}");
+    server.stop();
+}
+
 /// A body of which nothing comes.
 struct Endless;
 
@@ -117,9 +195,9 @@ fn a_request_has_a_time() {
 fn bodies_wait_for_memory() {
     wait(async {
         let limits =
-            Limits { body_bytes: 100_000, held_bytes: 100_000, time: Duration::from_mins(1), ..wide() };
+            Limits { body_bytes: 300_000, held_bytes: 600_000, time: Duration::from_mins(1), ..wide() };
         let archive = std::sync::Arc::new(Archive::with(limits, None, &Settings::default()));
-        let texts: Vec<_> = (0..20).map(|at| text(at, 9000)).collect();
+        let texts: Vec<_> = (0..20).map(|at| text(at, 30_000)).collect();
         let checks: Vec<_> = texts
             .into_iter()
             .map(|text| {

@@ -50,6 +50,7 @@ fn files_of_the_page_are_in_the_program_and_nothing_else_is() {
             "%2e%2e/Cargo.toml",
             "/etc/passwd",
             "style",
+            "%FF",
             "",
         ] {
             let answer = archive.get(&format!("/assets/{path}")).await;

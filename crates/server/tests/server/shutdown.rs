@@ -64,7 +64,7 @@ fn stopped_during_a_job_it_finishes_the_documents_it_was_given() {
     let body = json!({ "documents": documents }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/documents", &body).unwrap();
     assert_eq!(status, 202, "{answer}");
-    server.stop();
+    assert_eq!(server.stop().not_added, 0);
     assert_eq!(Index::open(&path).unwrap().statistics().unwrap().documents, 3000);
 }
 
@@ -80,9 +80,15 @@ fn without_time_to_finish_a_job_ends_with_a_batch() {
         call(server.address, "POST", "/api/v1/documents", &json!({ "documents": documents }).to_string())
             .unwrap();
     assert_eq!(status, 202);
-    server.stop();
+    let notes = Arc::clone(&server.notes);
+    let ended = server.stop();
     let index = Index::open(&path).unwrap();
-    assert_eq!(index.statistics().unwrap().documents % 500, 0);
+    let added = index.statistics().unwrap().documents;
+    assert_eq!((added % 500, added + ended.not_added), (0, 6000));
+    let notes = notes.lock().unwrap();
+    let unfinished: Vec<_> = notes.iter().filter(|note| note["event"] == "unfinished").collect();
+    assert_eq!((unfinished.len(), &unfinished[0]["done"]), (1, &json!(added)));
+    assert_eq!(unfinished[0]["total"], 6000);
     assert!(index.check(&Unwatched).unwrap().findings.is_empty());
 }
 

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
 use http_body_util::BodyExt;
 use minwise_index::{Index, Settings};
-use minwise_server::{Limits, Options, Server, Stopper, Tokens};
+use minwise_server::{Ended, Limits, Options, Server, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -77,11 +78,16 @@ impl Archive {
         self.send_from("127.0.0.1:50000".parse().unwrap(), request).await
     }
 
-    pub async fn send_from(&self, peer: SocketAddr, mut request: Request<Body>) -> Answer {
-        request.extensions_mut().insert(peer);
-        let (parts, body) = self.app.clone().oneshot(request).await.unwrap().into_parts();
+    pub async fn send_from(&self, peer: SocketAddr, request: Request<Body>) -> Answer {
+        let (parts, body) = self.begin(peer, request).await.into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
         Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// Sends a request, and reads nothing of its answer yet.
+    pub async fn begin(&self, peer: SocketAddr, mut request: Request<Body>) -> Response {
+        request.extensions_mut().insert(peer);
+        self.app.clone().oneshot(request).await.unwrap()
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -185,7 +191,9 @@ impl Answer {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text());
         let problem = self.json();
         assert_eq!(problem["status"], self.status.as_u16());
-        assert!(problem["title"].as_str().is_some_and(|title| title.len() > 5));
+        for words in ["title", "hint"] {
+            assert!(problem[words].as_str().is_some_and(|words| words.len() > 5), "{problem}");
+        }
         assert_eq!(problem.as_object().unwrap().len(), 5);
         (self.status.as_u16(), problem["code"].as_str().unwrap().to_owned())
     }
@@ -194,27 +202,28 @@ impl Answer {
 /// A server that listens, on a thread of its own.
 pub struct Listening {
     pub address: SocketAddr,
+    pub notes: Notes,
     stopper: Stopper,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Ended>,
 }
 
 impl Listening {
     pub fn new(index: Index, limits: Limits) -> Self {
-        let (options, _) = options(limits);
+        let (options, notes) = options(limits);
         let server = Server::listen("127.0.0.1:0".parse().unwrap(), options).unwrap();
         let address = server.address();
         let stopper = server.stopper();
         let thread = std::thread::spawn(move || server.run(index).unwrap());
-        Self { address, stopper, thread }
+        Self { address, notes, stopper, thread }
     }
 
     /// Stops the server, and waits until it has.
-    pub fn stop(self) {
-        self.ask_to_stop().join().unwrap();
+    pub fn stop(self) -> Ended {
+        self.ask_to_stop().join().unwrap()
     }
 
     /// Stops the server, and returns what is over when it has.
-    pub fn ask_to_stop(self) -> JoinHandle<()> {
+    pub fn ask_to_stop(self) -> JoinHandle<Ended> {
         self.stopper.stop();
         self.thread
     }

@@ -2,10 +2,12 @@
 
 use std::io::Write;
 
+use minwise_index::Settings;
+use minwise_server::Limits;
 use serde_json::json;
 use zip::write::SimpleFileOptions;
 
-use crate::support::{Archive, text, wait};
+use crate::support::{Archive, text, wait, wide};
 
 /// A Word file with these paragraphs.
 fn docx(title: &str, paragraphs: &[&str]) -> Vec<u8> {
@@ -146,6 +148,60 @@ fn files_that_mean_harm_are_rejected_by_name_and_the_others_added() {
         assert_eq!(told["rejected"][0]["name"], "..");
         let counts = archive.get("/metrics").await.text().to_owned();
         assert!(counts.contains(r#"minwise_files_refused_total{reason="only_pictures"} 1"#), "{counts}");
+    });
+}
+
+#[test]
+fn small_files_with_long_texts_are_not_unfolded_all_at_once() {
+    wait(async {
+        let archive = Archive::new();
+        let long = docx("Long", &["word ".repeat(9 << 18).as_str()]);
+        assert!(long.len() < 100_000, "they are small as they come");
+        let files = [("a.docx", long.clone()), ("b.docx", long)];
+        let told = archive.post_files("POST", "/api/v1/documents", &files, None).await.json();
+        assert_eq!(told["counts"], json!({"added": 2, "replaced": 0, "rejected": 0}));
+        assert_eq!(archive.get("/api/v1/stats").await.json()["sequence"], 2, "each is added by itself");
+    });
+}
+
+#[test]
+fn a_file_unfolds_to_no_more_than_a_body() {
+    wait(async {
+        let limits = Limits { body_bytes: 100_000, ..wide() };
+        let archive = Archive::with(limits, None, &Settings::default());
+        let file = docx("Long", &["word ".repeat(30_000).as_str()]);
+        let answer = archive.post_files("PUT", "/api/v1/documents/a", &[("a.docx", file)], None).await;
+        assert_eq!(answer.problem(), (422, "rejected_document".to_owned()));
+        assert!(answer.text().contains("over the limit of 100000"), "{}", answer.text());
+    });
+}
+
+#[test]
+fn what_is_said_of_files_is_kept_with_them() {
+    wait(async {
+        let archive = Archive::new();
+        let files = [("a.docx", docx("Marshes", &["One."])), ("b.txt", b"Two.".to_vec())];
+        let about = json!({"a.docx": {"id": "2024-7", "title": "Mine", "metadata": {"year": 2024, "author": "A. Wu"}}});
+        let told = archive.post_files("POST", "/api/v1/documents", &files, Some(&about)).await.json();
+        assert_eq!(told["added"], json!(["2024-7", "b.txt"]));
+        let document = archive.get("/api/v1/documents/2024-7").await.json();
+        assert_eq!((&document["title"], &document["text"]), (&json!("Mine"), &json!("One.\n")));
+        assert_eq!(document["metadata"], json!({"year": 2024, "author": "A. Wu"}));
+
+        let path = "/api/v1/documents/c";
+        let about = json!({"metadata": {"year": 2025}});
+        let put = archive.post_files("PUT", path, &files[..1], Some(&about)).await.json();
+        assert_eq!(put["title"], "Marshes");
+        assert_eq!(put["metadata"], json!({"year": 2025, "author": "M. Lindqvist"}));
+
+        for (method, path, wrong) in [
+            ("POST", "/api/v1/documents", json!({"c.docx": {"title": "No such file"}})),
+            ("POST", "/api/v1/documents", json!({"a.docx": {"titel": "typo"}})),
+            ("PUT", path, json!({"id": "it is in the address"})),
+        ] {
+            let answer = archive.post_files(method, path, &files[..1], Some(&wrong)).await;
+            assert_eq!(answer.problem(), (400, "bad_body".to_owned()), "{wrong}");
+        }
     });
 }
 

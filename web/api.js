@@ -82,7 +82,7 @@ const segment = (id) => encodeURIComponent(id);
 
 /**
  * @param {AbortSignal} [signal]
- * @returns {Promise<{ status: string, documents: number, version: string }>}
+ * @returns {Promise<{ status: string, documents: number, body_bytes: number, version: string }>}
  */
 export function health(signal) {
   return call('health', { signal });

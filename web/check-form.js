@@ -7,7 +7,7 @@ import { checkOptions } from './check-options.js';
 import { nameOf, rememberChecks } from './checks.js';
 import { announce, h } from './dom.js';
 import { FileChoice } from './file-choice.js';
-import { count } from './format.js';
+import { bytes, count } from './format.js';
 import { problemNotice, problemOf } from './problem.js';
 import { go } from './router.js';
 
@@ -31,6 +31,8 @@ export class CheckForm {
   #outcome = h('div');
   /** Ends with the visit. */
   #signal = new AbortController().signal;
+  /** Bytes that the server takes at once. */
+  #mostBytes = Infinity;
   element = h(
     'form',
     { class: 'check' },
@@ -56,9 +58,11 @@ export class CheckForm {
    * Makes it work for the length of a visit.
    *
    * @param {AbortSignal} signal
+   * @param {number} mostBytes that the server takes at once
    */
-  visit(signal) {
+  visit(signal, mostBytes) {
     this.#signal = signal;
+    this.#mostBytes = mostBytes;
     this.#submit.disabled = false;
     this.#outcome.replaceChildren();
     this.#files.takeDropsOn(document, signal);
@@ -84,7 +88,8 @@ export class CheckForm {
     this.#submit.disabled = true;
     const progress = h('progress', { max: submissions.length, value: 0, 'aria-label': 'Checked' });
     this.#outcome.replaceChildren(progress);
-    const checks = await checkAll(submissions, this.#options.read(), signal, (done) => {
+    const limits = { signal, mostBytes: this.#mostBytes };
+    const checks = await checkAll(submissions, this.#options.read(), limits, (done) => {
       progress.value = done;
     });
     if (signal.aborted) return;
@@ -105,10 +110,10 @@ export class CheckForm {
  *
  * @param {(string | File)[]} submissions
  * @param {Options} options
- * @param {AbortSignal} signal
+ * @param {{ signal: AbortSignal, mostBytes: number }} limits
  * @param {(done: number) => void} progress
  */
-async function checkAll(submissions, options, signal, progress) {
+async function checkAll(submissions, options, { signal, mostBytes }, progress) {
   /** @type {Checked[]} */
   const checks = [];
   /** @type {ProblemBody | null} */
@@ -118,14 +123,33 @@ async function checkAll(submissions, options, signal, progress) {
     announce(`Checking ${called}, ${count(checks.length + 1)} of ${count(submissions.length)}`);
     try {
       if (stopped) throw new Problem(stopped);
+      if (submission instanceof File && submission.size > mostBytes)
+        throw new Problem(tooLarge(submission.size, mostBytes));
       checks.push({ name: called, answer: await check(submission, options, signal) });
     } catch (error) {
       if (signal.aborted) break;
       const problem = problemOf(error);
       checks.push({ name: called, problem });
-      if ([0, 401, 403].includes(problem.status)) stopped = problem;
+      // A server that takes no more of a file may hang up, which does not look like an answer.
+      const isGone = problem.status === 0 && typeof submission === 'string';
+      if (isGone || [401, 403].includes(problem.status)) stopped = problem;
     }
     progress(checks.length);
   }
   return checks;
+}
+
+/**
+ * @param {number} size
+ * @param {number} limit
+ * @returns {ProblemBody}
+ */
+function tooLarge(size, limit) {
+  return {
+    code: 'body_too_large',
+    title: 'The file is too large',
+    detail: `It has ${bytes(size)}, and the server takes ${bytes(limit)} at once.`,
+    hint: 'Save it without pictures, or as plain text.',
+    status: 413,
+  };
 }

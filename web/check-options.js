@@ -10,7 +10,7 @@ let made = 0;
  * A labelled field.
  *
  * @param {string} label
- * @param {HTMLInputElement} input
+ * @param {HTMLInputElement | HTMLTextAreaElement} input
  * @param {string} [note]
  */
 function field(label, input, note) {
@@ -41,6 +41,7 @@ export function checkOptions() {
   const until = h('input', { type: 'date' });
   const quotations = h('input', { type: 'checkbox' });
   const references = h('input', { type: 'checkbox' });
+  const template = h('textarea', { rows: 3, spellcheck: 'false', dir: 'auto' });
 
   const element = h(
     'details',
@@ -63,7 +64,8 @@ export function checkOptions() {
         h('legend', {}, 'Not evidence'),
         field('Quotations', quotations),
         field('Lists of references', references),
-        field('Found in more documents than', frequency, 'Wording of a form, for example. Empty: no limit.'),
+        field('Found in more documents than', frequency, 'What everybody writes, for example. Empty: no limit.'),
+        field('The text of a form', template, 'The questions that all answer, for example.'),
       ),
       h(
         'fieldset',
@@ -85,6 +87,7 @@ export function checkOptions() {
     ignore_quotations: quotations.checked,
     ignore_references: references.checked,
     ...(frequency.value !== '' && { max_df: frequency.valueAsNumber }),
+    ...(template.value.trim() !== '' && { ignore_text: [template.value.toWellFormed()] }),
     ...(excluded.value.trim() !== '' && {
       exclude: [excluded.value.trim()],
       metadata: { [excluded.value.trim()]: value.value },

@@ -68,5 +68,6 @@ function card({ size, keeper, members }) {
     h('h3', {}, h('a', { href: documentHref(keeper) }, name(kept?.title || keeper))),
     list,
     ...button,
+    size > members.length && h('p', { class: 'soft' }, `${counted(size - members.length, 'document')} more`),
   );
 }

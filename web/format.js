@@ -63,3 +63,15 @@ export function placeSign(place) {
     ? `¶\u00a0${number}`
     : `${{ page: 'p.', slide: 'slide', chapter: 'ch.' }[kind] ?? kind}\u00a0${number}`;
 }
+
+/**
+ * Passages, of which there may be more than the longest that are known.
+ *
+ * @param {number} known
+ * @param {number} further
+ */
+export function passagesIn(known, further) {
+  return further > 0
+    ? `the ${count(known)} longest of ${counted(known + further, 'passage')}`
+    : counted(known, 'passage');
+}

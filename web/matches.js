@@ -2,7 +2,7 @@
 
 import { documentHref } from './addresses.js';
 import { h, name } from './dom.js';
-import { count, counted, share } from './format.js';
+import { count, counted, passagesIn, share } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { metadataLine } from './metadata.js';
 import { barCell, cell, table } from './table.js';
@@ -105,18 +105,24 @@ function row(match, measures, href) {
     cell(
       LONGEST,
       counted(match.longest_passage, 'token'),
-      h('div', { class: 'soft' }, `${counted(match.passages.length, 'passage')}, ${count(match.shared_tokens)} in all`),
+      h(
+        'div',
+        { class: 'soft' },
+        `${passagesIn(match.passages.length, match.further_passages)}, ${count(match.shared_tokens)} in all`,
+      ),
     ),
   );
 }
 
 /** How the answer was found. @param {Answer} answer */
-function facts({ candidates, not_looked_at, elapsed_ms, spec }) {
+function facts({ matches, further, candidates, not_looked_at, passed_over, elapsed_ms, spec }) {
   return h(
     'p',
     { class: 'soft facts' },
+    further > 0 && `The best ${count(matches.length)} of ${counted(matches.length + further, 'match', 'matches')}. `,
     `${counted(candidates, 'candidate')} compared exactly in ${count(Math.round(elapsed_ms))}\u00a0ms. `,
     not_looked_at > 0 && `${counted(not_looked_at, 'candidate')} beyond the limit not looked at. `,
+    passed_over > 0 && `${counted(passed_over, 'fingerprint')} of passages that very many documents have passed over. `,
     h('code', {}, spec),
   );
 }

@@ -28,16 +28,19 @@
  * @property {number | null} weighted
  * @property {number} longest_passage
  * @property {number} shared_tokens
- * @property {{ query: Range, document: Range, tokens: number, moved: boolean }[]} passages
+ * @property {{ query: Range, document: Range, tokens: number, moved: boolean }[]} passages the longest
+ * @property {number} further_passages how many there are beyond those
  */
 /** @typedef {{ id?: string, title: string | null, characters: number, shingles: number, text: string | null, marks: Mark[] }} Query */
 /**
  * @typedef {object} Answer What a check found.
  * @property {Query} query
- * @property {Match[]} matches
+ * @property {Match[]} matches the best
+ * @property {number} further how many there are beyond those
  * @property {number} candidates
  * @property {number} not_looked_at
  * @property {number} recall_at_threshold
+ * @property {number} passed_over
  * @property {number} elapsed_ms
  * @property {string} spec
  */
@@ -50,6 +53,7 @@
  * @property {string[]} [exclude]
  * @property {Metadata} [metadata]
  * @property {number} [max_df]
+ * @property {string[]} [ignore_text]
  * @property {boolean} [ignore_quotations]
  * @property {boolean} [ignore_references]
  * @property {string} [since]
@@ -66,6 +70,7 @@
  * @property {number} containment_of_left
  * @property {number} containment_of_right
  * @property {Passage[]} passages
+ * @property {number} [further_passages] how many there are beyond those, where a check found them
  */
 
 /** @typedef {{ from: number, to: number, pairs: number }} Bucket */
@@ -87,7 +92,7 @@
 
 /** @typedef {{ id: string, title: string | null, similarity: number }} Member */
 /** @typedef {{ size: number, keeper: string, members: Member[] }} Cluster */
-/** @typedef {{ clusters: Cluster[], threshold: number }} Clusters */
+/** @typedef {{ clusters: Cluster[], further: number, documents: number, threshold: number }} Clusters */
 /** @typedef {{ code: string, title: string, detail?: string | null, hint?: string | null, status: number }} ProblemBody */
 /**
  * @template Result

@@ -45,38 +45,40 @@ export class FakeArchive {
         other.id !== query.id &&
         !exclude.some((field) => field in metadata && other.metadata[field] === metadata[field]),
     );
-    const matches = others
+    const found = others
       .map((other) => ({ other, ...measures(query, other) }))
       .filter(({ similarity, left, right }) => similarity >= threshold || left >= containment || right >= containment)
-      .sort((a, b) => b.similarity - a.similarity)
-      .slice(0, top)
-      .map(({ other, similarity, left, right }) => {
-        const passages = sharedPassages(query, other).map(({ left, right, ...rest }) => ({
-          query: left,
-          document: right,
-          ...rest,
-        }));
-        const tokens = passages.map((passage) => passage.tokens);
-        return {
-          id: other.id,
-          title: other.title,
-          metadata: other.metadata,
-          similarity,
-          containment_of_query: left,
-          containment_of_document: right,
-          weighted: null,
-          longest_passage: Math.max(0, ...tokens),
-          shared_tokens: tokens.reduce((sum, count) => sum + count, 0),
-          passages,
-        };
-      });
+      .sort((a, b) => b.similarity - a.similarity);
+    const matches = found.slice(0, top).map(({ other, similarity, left, right }) => {
+      const passages = sharedPassages(query, other).map(({ left, right, ...rest }) => ({
+        query: left,
+        document: right,
+        ...rest,
+      }));
+      const tokens = passages.map((passage) => passage.tokens);
+      return {
+        id: other.id,
+        title: other.title,
+        metadata: other.metadata,
+        similarity,
+        containment_of_query: left,
+        containment_of_document: right,
+        weighted: null,
+        longest_passage: Math.max(0, ...tokens),
+        shared_tokens: tokens.reduce((sum, count) => sum + count, 0),
+        passages,
+        further_passages: 0,
+      };
+    });
     const { id, title = null, text, marks, set } = query;
     return {
       query: { id, title, characters: [...text].length, shingles: set.size, text, marks },
       matches,
-      candidates: matches.length,
+      further: found.length - matches.length,
+      candidates: found.length,
       not_looked_at: 0,
       recall_at_threshold: 0.996,
+      passed_over: 0,
       elapsed_ms: performance.now() - begin,
       spec: SPEC,
     };
@@ -111,7 +113,8 @@ export class FakeArchive {
       for (const { id } of members) taken.add(id);
       if (members.length > 1) clusters.push({ size: members.length, keeper: keeper.id, members });
     }
-    return { clusters: clusters.sort((a, b) => b.size - a.size), threshold };
+    const documents = clusters.reduce((sum, { size }) => sum + size, 0);
+    return { clusters: clusters.sort((a, b) => b.size - a.size), further: 0, documents, threshold };
   }
 
   stats() {

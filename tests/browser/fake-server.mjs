@@ -16,6 +16,7 @@ const TYPES = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
+const BODY_BYTES = 64 << 20;
 const PAGES = /^\/(check|archive|document\/[^/]+|pair|clusters|overview)?$/;
 const POLICY = [
   "default-src 'none'",
@@ -88,7 +89,7 @@ async function answer(request, url, archive, jobs) {
   const parameters = Object.fromEntries(url.searchParams);
   switch (`${request.method} ${call}${part ? ` ${part}` : ''}`) {
     case 'GET health':
-      return { status: 200, body: { status: 'ok', documents: archive.size, version: '0.0.0' } };
+      return { status: 200, body: { status: 'ok', documents: archive.size, body_bytes: BODY_BYTES, version: '0.0.0' } };
     case 'GET stats':
       return { status: 200, body: archive.stats() };
     case 'GET documents':
@@ -131,7 +132,8 @@ function find(archive, id) {
 function add(archive, documents) {
   const [added, replaced] = [[], []];
   for (const document of documents) (archive.add(document) ? added : replaced).push(document.id);
-  return { added, replaced, rejected: [] };
+  const counts = { added: added.length, replaced: replaced.length, rejected: 0 };
+  return { added, replaced, rejected: [], counts };
 }
 
 /** A job is a step further each time it is looked at, so that its progress can be seen. */

@@ -14,6 +14,9 @@ export const NARROW = { viewport: { width: 360, height: 740 } };
 /** What Chromium itself writes to the console when an answer is not 200. */
 const NETWORK = /^console: Failed to load resource: the server responded with a status of (\d+)/;
 
+/** What it writes when there is none; among the refusals this is 0. */
+const RESET = 'console: Failed to load resource: net::ERR_CONNECTION_RESET';
+
 /** Whether the server under test is our own stand-in. */
 export const isFake = !process.env.MINWISE_URL;
 
@@ -52,7 +55,7 @@ async function visit(browser, url, { refused = [], ...options }, look) {
   const { context, events } = await watched(browser, url, { ...options, baseURL: url });
   const page = await context.newPage();
   await look(page);
-  const isExpected = (event) => refused.includes(Number(NETWORK.exec(event)?.[1]));
+  const isExpected = (event) => refused.includes(event === RESET ? 0 : Number(NETWORK.exec(event)?.[1]));
   assert.deepEqual(
     events.filter((event) => !isExpected(event)),
     [],

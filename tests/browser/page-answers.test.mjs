@@ -32,6 +32,73 @@ test('an archive without texts still says what is shared', async () => {
   });
 });
 
+test('an archive without texts shows what else it knows of a document', async () => {
+  await visit({ ...WIDE, refused: [422] }, async (page) => {
+    const problem = {
+      code: 'no_texts',
+      title: 'That cannot be done',
+      detail: 'It needs texts',
+      hint: null,
+      status: 422,
+    };
+    await page.route('**/similar', (route) =>
+      route.fulfill({ status: 422, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    await change(page, '**/api/v1/stats', (stats) => ({ ...stats, similarities: null, text_kept: false }));
+    await page.goto(`/document/${encodeURIComponent(MARSH)}`);
+    await settled(page);
+    assert.ok((await page.textContent('.terms')).includes('M. Lindqvist'));
+    assert.ok((await page.textContent('[role=alert]')).includes('It needs texts'));
+    await page.goto('/overview');
+    await settled(page);
+    assert.ok((await page.textContent('.empty')).includes('keeps no text'));
+  });
+});
+
+test('what is not all that was found is said not to be', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/check', (answer) => ({
+      ...answer,
+      further: 300,
+      passed_over: 7,
+      matches: answer.matches.map((match) => ({ ...match, further_passages: 100 })),
+    }));
+    await checkSubmission(page);
+    const shown = await page.locator('tbody tr').count();
+    const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+    assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
+    assert.match(
+      plain(await page.textContent('.facts')),
+      new RegExp(`best ${shown} of ${shown + 300} .* 7 fingerprints`),
+    );
+    assert.match(plain(await page.textContent('tbody tr')), /the \d+ longest of 10\d passages/);
+    await page.locator('a.title').first().click();
+    await page.waitForSelector('.compare[data-drawn]');
+    assert.match(plain(await page.textContent('.verdict')), /the \d+ longest of 10\d passages/);
+  });
+});
+
+test('clusters beyond those that are told are counted', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/jobs/*', (job) => ({
+      ...job,
+      result: job.result && {
+        ...job.result,
+        further: 5,
+        documents: 99,
+        clusters: job.result.clusters.map((cluster) => ({ ...cluster, size: cluster.size + 8 })),
+      },
+    }));
+    await page.goto('/clusters');
+    await settled(page);
+    await page.click('button.primary');
+    await page.waitForSelector('.clusters');
+    const all = (await page.locator('.card').count()) + 5;
+    assert.match(await page.textContent('h2'), new RegExp(`^The \\d+ largest of ${all}.clusters of 99`));
+    assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
+  });
+});
+
 test('documents that share no passage are said to', async () => {
   await visit({ ...WIDE }, async (page) => {
     await change(page, '**/api/v1/pair', (found) => ({ ...found, passages: [] }));

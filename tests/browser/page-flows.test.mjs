@@ -217,6 +217,100 @@ test('clusters come with progress and survive a reload', async () => {
   });
 });
 
+test('whoever leaves the clusters while a job is begun is not called back', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/clusters');
+    await settled(page);
+    let begun = 0;
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route('**/api/v1/clusters', async (route) => {
+      begun += 1;
+      await held;
+      await route.continue();
+    });
+    await page.dblclick('button.primary');
+    await page.click('nav[aria-label=Main] a[href="/archive"]');
+    await page.waitForSelector('h1:text-is("Archive")');
+    const answered = page.waitForResponse('**/api/v1/clusters');
+    answer();
+    await answered;
+    await page.waitForTimeout(100);
+    assert.equal(begun, 1, 'a double click is one');
+    assert.equal(new URL(page.url()).pathname, '/archive');
+  });
+});
+
+test('a search that a later one takes the place of is given up', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/archive');
+    await settled(page);
+    const given = page.waitForEvent('requestfailed', (request) => request.url().includes('search=slow'));
+    await page.route('**/documents?search=slow*', () => {});
+    await page.fill('#search', 'slow');
+    await page.waitForRequest('**/documents?search=slow*');
+    await page.fill('#search', 'lindqvist');
+    await given;
+    await page.waitForURL('**/archive?search=lindqvist');
+  });
+});
+
+test('a search goes on where the server ended its look', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.route('**/documents?search=lindqvist&limit=50', (route) =>
+      route.fulfill({ json: { documents: [], next: '~' } }),
+    );
+    await page.route('**/documents?search=lindqvist&after=%7E&limit=50', async (route) => {
+      const url = route.request().url().replace('after=%7E&', '');
+      await route.fulfill({ response: await route.fetch({ url }) });
+    });
+    await page.goto('/archive?search=lindqvist');
+    await settled(page);
+    assert.equal(await page.locator('tbody tr').count(), 2);
+  });
+});
+
+test('the text of a form is no evidence', { skip: isFake && 'the stand-in has no such option' }, async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await page.goto('/');
+    await settled(page);
+    await page.fill('#text', submission());
+    await page.click('summary');
+    await page.getByLabel('The text of a form').fill(submission());
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    assert.equal(await page.textContent('#status'), 'No match');
+  });
+});
+
+test('a file that is too large is not sent, and a server that hangs up on one gets the next', async () => {
+  await visit({ ...WIDE, refused: [0] }, async (page) => {
+    await page.route('**/api/v1/health', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), body_bytes: 10_000 } });
+    });
+    await page.route('**/api/v1/check', (route) =>
+      route.request().postData()?.includes('hang up') ? route.abort('connectionreset') : route.continue(),
+    );
+    await page.goto('/');
+    await settled(page);
+    const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.setInputFiles('input[type=file]', [
+      file('large.txt', 'a'.repeat(10_001)),
+      file('reset.txt', 'hang up'),
+      file('whole.txt', submission().slice(0, 5000)),
+    ]);
+    await page.click('button.primary');
+    await page.waitForURL('**/check');
+    await settled(page);
+    assert.ok((await page.textContent('[role=alert]')).includes('too large'));
+    const checked = await page.locator('.checked a').allTextContents();
+    assert.ok(checked[0].includes('not checked') && checked[1].includes('not checked'), checked.join());
+    assert.ok(!checked[2].includes('not checked'), checked[2]);
+  });
+});
+
 test('the overview counts the pairs above any threshold', async () => {
   const { similarities } = await api('stats');
   await visit({ ...WIDE }, async (page) => {
@@ -247,11 +341,17 @@ test('the overview counts the pairs above any threshold', async () => {
   });
 });
 
+/** A server that lets in whoever has its token. */
+async function guarded() {
+  const { MINWISE_TOKEN_URL: url, MINWISE_TOKEN: token = 'right-token-of-the-tests' } = process.env;
+  return { token, ...(url ? { url, stop() {} } : await startFakeServer({ token })) };
+}
+
 test(
   'a token is asked for, once, and a wrong one is told',
-  { skip: !isFake && 'the tokens of that server are not known' },
+  { skip: !isFake && !process.env.MINWISE_TOKEN_URL && 'no server with tokens is known' },
   async () => {
-    const server = await startFakeServer({ token: 'right-token' });
+    const server = await guarded();
     await visitAt(server.url, { ...WIDE, refused: [401] }, async (page) => {
       await page.goto('/archive');
       await page.waitForSelector('dialog[open]');
@@ -259,7 +359,7 @@ test(
       await page.keyboard.type('wrong');
       await page.keyboard.press('Enter');
       await page.waitForSelector('dialog[open] .bad');
-      await page.fill('#token', 'right-token');
+      await page.fill('#token', server.token);
       await page.keyboard.press('Enter');
       await page.waitForSelector('h1:text-is("Archive")');
       await page.goto('/overview');

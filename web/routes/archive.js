@@ -32,24 +32,21 @@ export async function archive({ url, signal }) {
     placeholder: 'Title, id or metadata',
   });
   const after = url.searchParams.get('after');
-  const list = h(
-    'div',
-    {},
-    ...listing(await documents({ search: input.value, after, limit: LIMIT }, signal), input.value, after),
-  );
+  const list = h('div', {}, ...listing(await find(input.value, after, signal), input.value, after));
 
-  let latest = 0;
+  let latest = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let pause;
   const search = async () => {
     clearTimeout(pause);
-    latest += 1;
-    const mine = latest;
+    // The server need not go on with a search that a later one takes the place of.
+    latest.abort();
+    latest = new AbortController();
+    const mine = AbortSignal.any([latest.signal, signal]);
     const wanted = input.value;
     try {
-      const found = await documents({ search: wanted, limit: LIMIT }, signal);
-      // An answer that comes after that to a later search is not wanted any more.
-      if (mine !== latest) return;
+      const found = await find(wanted, null, mine);
+      if (mine.aborted) return;
       list.replaceChildren(...listing(found, wanted, null));
       rename(archiveHref({ search: wanted }));
       announce(
@@ -58,7 +55,7 @@ export async function archive({ url, signal }) {
           : `More than ${counted(found.documents.length, 'document')}`,
       );
     } catch (error) {
-      if (!signal.aborted && mine === latest) list.replaceChildren(problemNotice(problemOf(error)));
+      if (!mine.aborted) list.replaceChildren(problemNotice(problemOf(error)));
     }
   };
   input.addEventListener('input', () => {
@@ -71,6 +68,20 @@ export async function archive({ url, signal }) {
     search();
   });
   return { title: 'Archive', body: [h('h1', {}, 'Archive'), form, list] };
+}
+
+/**
+ * A page of what is searched for. In a large archive the server looks through some of it at a time.
+ *
+ * @param {string} search
+ * @param {string | null} after
+ * @param {AbortSignal} signal
+ */
+async function find(search, after, signal) {
+  let found = await documents({ search, after, limit: LIMIT }, signal);
+  while (found.documents.length === 0 && found.next !== null)
+    found = await documents({ search, after: found.next, limit: LIMIT }, signal);
+  return found;
 }
 
 /**

@@ -12,9 +12,10 @@ let form = null;
 
 /** @param {Visit} visit */
 export async function check({ signal }) {
-  const archive = counted((await health(signal)).documents, 'document');
+  const { documents, body_bytes } = await health(signal);
+  const archive = counted(documents, 'document');
   form ??= new CheckForm();
-  form.visit(signal);
+  form.visit(signal, body_bytes);
   return {
     title: 'Check',
     body: [

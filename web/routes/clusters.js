@@ -25,7 +25,7 @@ export async function clusters({ url, signal }) {
     body: [
       h('h1', {}, 'Clusters'),
       h('p', { class: 'lead' }, 'Documents of the archive that are near-duplicates of one among them, the keeper.'),
-      form(job?.result?.threshold ?? 0.5, outcome),
+      form(job?.result?.threshold ?? 0.5, outcome, signal),
       outcome,
     ],
     shown: () => {
@@ -37,8 +37,9 @@ export async function clusters({ url, signal }) {
 /**
  * @param {number} threshold
  * @param {HTMLElement} outcome
+ * @param {AbortSignal} signal
  */
-function form(threshold, outcome) {
+function form(threshold, outcome, signal) {
   const slider = h('input', { type: 'range', id: 'threshold', min: 0.1, max: 1, step: 0.01, value: threshold });
   const reading = h('output', { for: 'threshold' });
   const show = () => {
@@ -46,21 +47,25 @@ function form(threshold, outcome) {
   };
   slider.addEventListener('input', show);
   show();
+  const submit = h('button', { type: 'submit', class: 'primary' }, 'Find clusters');
   const node = h(
     'form',
     { class: 'panel line' },
     h('label', { for: 'threshold' }, 'Threshold'),
     slider,
     reading,
-    h('button', { type: 'submit', class: 'primary' }, 'Find clusters'),
+    submit,
   );
   node.addEventListener('submit', async (event) => {
     event.preventDefault();
+    submit.disabled = true;
     try {
       const { job } = await begin(slider.valueAsNumber);
-      go(`/clusters?${new URLSearchParams({ job })}`);
+      // Whoever went elsewhere meanwhile stays there.
+      if (!signal.aborted) go(`/clusters?${new URLSearchParams({ job })}`);
     } catch (error) {
       outcome.replaceChildren(problemNotice(problemOf(error)));
+      submit.disabled = false;
     }
   });
   return node;
@@ -100,9 +105,9 @@ async function follow(job, outcome, signal) {
 }
 
 /** @param {Clusters} found */
-function result({ clusters: list, threshold }) {
-  const documents = list.reduce((sum, cluster) => sum + cluster.size, 0);
-  const summary = `${counted(list.length, 'cluster')} of ${counted(documents, 'document')} at ${share(threshold)} or above`;
+function result({ clusters: list, further, documents, threshold }) {
+  const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} at ${share(threshold)} or above`;
+  const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
   if (list.length === 0)
     return [h('h2', {}, summary), h('p', { class: 'empty' }, 'No two documents are that similar.')];

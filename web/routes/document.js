@@ -6,13 +6,16 @@ import { h, name } from '../dom.js';
 import { count, day } from '../format.js';
 import { matchesView } from '../matches.js';
 import { metadataTerms } from '../metadata.js';
+import { problemNotice, problemOf } from '../problem.js';
 import { TextView } from '../text-view.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 
 /** @param {Visit} visit */
 export async function documentPage({ parts: [id], signal }) {
-  const [document, answer] = await Promise.all([wholeDocument(id, signal), similar(id, signal)]);
+  // An archive without texts does not know what resembles a document, and a text may be too long to look for it.
+  const resembling = similar(id, signal).catch(problemOf);
+  const [document, answer] = await Promise.all([wholeDocument(id, signal), resembling]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);
   const fact = (/** @type {string} */ term, /** @type {import('../dom.js').Child} */ value) =>
     h('div', {}, h('dt', {}, term), h('dd', {}, value));
@@ -34,7 +37,9 @@ export async function documentPage({ parts: [id], signal }) {
         'section',
         {},
         h('h2', {}, 'What resembles it'),
-        ...matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id)),
+        ...('matches' in answer
+          ? matchesView(answer, { self: 'this document', other: 'the other' }, (match) => pairHref(id, match.id))
+          : [problemNotice(answer)]),
       ),
       h(
         'section',

@@ -31,7 +31,7 @@ export async function overview({ signal }) {
         figure('On disk', bytes(archive.disk_bytes)),
         figure('Passages are found from', counted(archive.passage, 'token')),
       ),
-      h('section', {}, h('h2', {}, 'Similarities'), similarities(archive.similarities)),
+      h('section', {}, h('h2', {}, 'Similarities'), similarities(archive)),
       archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),
       h(
         'section',
@@ -51,9 +51,12 @@ export async function overview({ signal }) {
   };
 }
 
-/** @param {Stats['similarities']} sampled */
-function similarities(sampled) {
-  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'No pairs were sampled yet.');
+/** @param {Stats} archive */
+function similarities({ similarities: sampled, text_kept }) {
+  if (!sampled || sampled.buckets.length === 0) {
+    const none = 'The archive keeps no text of its documents, so that none can be drawn and looked for.';
+    return h('p', { class: 'empty' }, text_kept ? 'No pairs were sampled yet.' : none);
+  }
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
   // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.

@@ -7,7 +7,7 @@ import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';
 import { lastChecks, titleOf } from '../checks.js';
 import { h, name } from '../dom.js';
-import { counted, share } from '../format.js';
+import { passagesIn, share } from '../format.js';
 import { compareView } from '../compare.js';
 import { metadataLine } from '../metadata.js';
 import { passageTable } from '../passage-table.js';
@@ -91,6 +91,7 @@ async function pairOfCheck(number, id, signal) {
     containment_of_left: match.containment_of_query,
     containment_of_right: match.containment_of_document,
     passages: match.passages.map((passage) => ({ ...passage, left: passage.query, right: passage.document })),
+    further_passages: match.further_passages,
   };
 }
 
@@ -116,13 +117,13 @@ function sideHeader(side, place, containment) {
 }
 
 /** @param {Pair} found */
-function verdict({ similarity, passages }) {
+function verdict({ similarity, passages, further_passages = 0 }) {
   const moved = passages.filter((passage) => passage.moved).length;
   return h(
     'div',
     { class: 'verdict' },
     h('p', { class: 'figure' }, share(similarity)),
     h('p', { class: 'soft' }, 'similarity'),
-    h('p', { class: 'soft' }, `${counted(passages.length, 'passage')}${moved > 0 ? `, ${moved} moved` : ''}`),
+    h('p', { class: 'soft' }, `${passagesIn(passages.length, further_passages)}${moved > 0 ? `, ${moved} moved` : ''}`),
   );
 }

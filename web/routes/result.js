@@ -3,7 +3,7 @@
 import { checkedPairHref, resultHref } from '../addresses.js';
 import { lastChecks, titleOf } from '../checks.js';
 import { announce, h, name } from '../dom.js';
-import { counted } from '../format.js';
+import { count, counted } from '../format.js';
 import { matchesView } from '../matches.js';
 import { problemNotice } from '../problem.js';
 
@@ -47,7 +47,10 @@ export function result({ url }) {
 /** @param {Checked} checked */
 function outcome(checked) {
   if ('problem' in checked) return checked.problem.title;
-  return checked.answer.matches.length === 0 ? 'No match' : counted(checked.answer.matches.length, 'match', 'matches');
+  const { matches, further } = checked.answer;
+  if (matches.length === 0) return 'No match';
+  const all = counted(matches.length + further, 'match', 'matches');
+  return further > 0 ? `${count(matches.length)} of ${all}` : all;
 }
 
 /**

@@ -36,9 +36,15 @@ pub fn test() -> Result<()> {
     run(&tests, &[("MINWISE", &minwise), ("CHROMIUM", &browser)])?;
     // The page once more, with the server that it is made for.
     let of_page: Vec<&str> = tests.into_iter().filter(|test| test.contains("/page-")).collect();
-    let server = Server::start(&minwise)?;
-    run(&of_page, &[("MINWISE_URL", Path::new(&server.url)), ("CHROMIUM", &browser)])
+    let server = Server::start(&minwise, "open", None)?;
+    let guarded = Server::start(&minwise, "guarded", Some(TOKEN))?;
+    let urls = [("MINWISE_URL", &server.url), ("MINWISE_TOKEN_URL", &guarded.url)];
+    let [open, closed] = urls.map(|(name, url)| (name, Path::new(url)));
+    run(&of_page, &[open, closed, ("MINWISE_TOKEN", Path::new(TOKEN)), ("CHROMIUM", &browser)])
 }
+
+/// The token of the server that wants one.
+const TOKEN: &str = "a-token-of-the-browser-tests";
 
 /// `minwise serve` with an archive that is empty, until it is dropped.
 struct Server {
@@ -48,25 +54,38 @@ struct Server {
 }
 
 impl Server {
-    fn start(minwise: &Path) -> Result<Self> {
-        let archive = target().join("browser-archive");
+    fn start(minwise: &Path, name: &str, token: Option<&str>) -> Result<Self> {
+        let archive = target().join(format!("browser-archive-{name}"));
         if archive.exists() {
             fs_err::remove_dir_all(&archive)?;
         }
         command(minwise, &["index", "create", &archive.to_string_lossy(), "--quiet"])?;
         // A browser in a hurry asks more often than people do.
-        let mut process = Command::new(minwise)
-            .args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--rate", "off", "--index"])
-            .arg(&archive)
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("`minwise serve` could not be started")?;
+        let mut command = Command::new(minwise);
+        command.args(["serve", "--quiet", "--listen", "127.0.0.1:0", "--rate", "off", "--index"]);
+        command.arg(&archive).stdout(Stdio::piped());
+        if let Some(token) = token {
+            command.arg("--tokens").arg(tokens(token)?);
+        }
+        let mut process = command.spawn().context("`minwise serve` could not be started")?;
         let mut url = String::new();
         if let Some(output) = process.stdout.take() {
             BufReader::new(output).read_line(&mut url)?;
         }
         Ok(Self { process, url: url.trim_end().to_owned(), archive })
     }
+}
+
+/// A file with a token, which nobody else may read.
+fn tokens(token: &str) -> Result<PathBuf> {
+    let file = target().join("browser-tokens");
+    fs_err::write(&file, format!("write {token}\n"))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 impl Drop for Server {

@@ -14,6 +14,7 @@ use axum::routing::get;
 use prometheus_client::metrics::gauge::Gauge;
 use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Info, OpenApi, OpenApiBuilder, Server};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -27,6 +28,9 @@ use crate::upkeep::Upkeep;
 
 /// Where the API is.
 const API: &str = "/api/v1";
+
+/// What tokens are called in the description.
+const TOKEN: &str = "token";
 
 /// Calls that are made by POST because of what they send, and change nothing.
 const LOOKING: [&str; 3] = ["/api/v1/check", "/api/v1/pair", "/api/v1/clusters"];
@@ -58,9 +62,16 @@ pub(crate) fn description() -> OpenApi {
 
 fn about(mut api: OpenApi) -> OpenApi {
     let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
-    info.description = Some("An archive of documents, and what a new one repeats of it.".to_owned());
+    let about = "An archive of documents, and what a new one repeats of it. Counts for Prometheus are at `/metrics` of \
+                 the server, outside of this API.";
+    info.description = Some(about.to_owned());
     api.info = info;
-    OpenApiBuilder::from(api).servers(Some([Server::new(API)])).build()
+    // Without `--tokens` none is needed, so that it is one of two ways.
+    let mut token = Http::new(HttpAuthScheme::Bearer);
+    token.description = Some("One of the tokens of the server, if it has any".to_owned());
+    api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
+    let security = [SecurityRequirement::default(), SecurityRequirement::new(TOKEN, [""; 0])];
+    OpenApiBuilder::from(api).servers(Some([Server::new(API)])).security(Some(security)).build()
 }
 
 /// All that the server answers.

@@ -21,7 +21,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", default_value = "64MiB", help_heading = "Limits")]
     pub max_body: String,
 
-    /// The most memory for all requests that are held at once, those of jobs that wait among them; further ones wait.
+    /// The most memory for what is held at once: half of it for requests and answers, which wait for it, half for jobs that run or
+    /// wait, which are refused without.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", help_heading = "Limits")]
     pub body_memory: String,
 

@@ -76,6 +76,24 @@ fn it_says_where_it_listens_and_stops_when_it_is_asked_to() {
     assert_eq!(desk.run("index show archive a").exit(0).text(), "some words\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn documents_that_there_was_no_time_to_add_are_told() {
+    let desk = Desk::new();
+    desk.run("index create archive -q").exit(0);
+    let mut serving = Serving::new(&desk, "serve --index archive --listen 127.0.0.1:0 --grace 0");
+    let documents: Vec<String> =
+        (0..20_000).map(|at| format!(r#"{{"id": "d{at}", "text": "{}"}}"#, prose(at % 50, 60))).collect();
+    let body = format!(r#"{{"documents": [{}]}}"#, documents.join(","));
+    assert_eq!(serving.ask("POST /api/v1/documents", &body).0, 202);
+    let status = Command::new("kill").args(["-TERM", &serving.child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+    assert_eq!(serving.child.wait().unwrap().code(), Some(2));
+    let mut log = String::new();
+    serving.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("documents that were accepted for jobs were not added"), "{log}");
+}
+
 #[test]
 fn it_refuses_what_would_not_be_safe_and_what_makes_no_sense() {
     let desk = Desk::new();

@@ -47,6 +47,12 @@ fn the_description_is_served_and_has_every_call() {
             "put /documents/{id}",
         ]
     );
+    assert_eq!(served["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+    assert!(served["security"].as_array().unwrap().contains(&serde_json::json!({"token": []})));
+    // What comes of a job is described, as what can be said of files is.
+    for name in ["ClustersSent", "AddedSent", "AboutFile", "AboutNamed"] {
+        assert!(served["components"]["schemas"][name].is_object(), "{name}");
+    }
     // Everything that is referred to is there.
     let text = served.to_string();
     for reference in text.split("\"#/components/schemas/").skip(1) {

@@ -41,7 +41,7 @@ pub struct Limits {
     pub connections: usize,
     /// Requests a second of one client, with as many again in one go; none: as many as they like. Default: 100.
     pub rate: Option<NonZeroU32>,
-    /// Jobs that run or wait. Default: 16.
+    /// Jobs that add documents, running or waiting; of those that look for clusters there are two. Default: 16.
     pub jobs: usize,
     /// Time for requests and jobs to come to an end when the server is stopped. Default: 30 seconds.
     pub grace: Duration,

@@ -96,7 +96,7 @@ struct Clients {
 
 impl Clients {
     fn new(connections: usize) -> Self {
-        Self { most: connections.div_ceil(PART), counts: Arc::default() }
+        Self { most: connections.div_ceil(PART).max(1), counts: Arc::default() }
     }
 
     /// A place for a connection from this address, if it has not too many. Through this machine everybody may come: a proxy

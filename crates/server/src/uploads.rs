@@ -57,13 +57,16 @@ impl FromRequest<Shared> for Received {
 
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
         let (parts, mut body) = request.into_parts();
-        let (bytes, held) = match whole(&parts.headers, &mut body, state).await {
-            Ok(whole) => whole,
+        let received = match announced(&parts.headers, state.limits.body_bytes) {
+            Ok(()) => whole(&mut body, state).await,
+            // Who asks first has not begun to send.
+            Err(problem) if parts.headers.contains_key(EXPECT) => return Err(problem),
+            Err(problem) => Err(problem),
+        };
+        let (bytes, held) = match received {
+            Ok(received) => received,
             Err(problem) => {
-                // Who asks first has not begun to send.
-                if !parts.headers.contains_key(EXPECT) {
-                    drain(&mut body).await;
-                }
+                drain(&mut body).await;
                 return Err(problem);
             }
         };
@@ -86,16 +89,18 @@ fn is_form(headers: &HeaderMap) -> bool {
     kind(headers).eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// All of a body. Memory is taken as it comes: who only announces a body holds none.
-async fn whole(headers: &HeaderMap, body: &mut Body, state: &Shared) -> Result<(Bytes, Held), Problem> {
+/// Refuses what is not read here, or is too large, by what is said of it.
+fn announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
     if !is_form(headers) && !kind(headers).eq_ignore_ascii_case("application/json") {
         return Err(Kind::UnsupportedType.into());
     }
-    let limit = state.limits.body_bytes;
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > limit) {
-        return Err(too_large(limit));
-    }
+    if length.is_some_and(|length| length > limit) { Err(too_large(limit)) } else { Ok(()) }
+}
+
+/// All of a body. Memory is taken as it comes: who only announces a body holds none.
+async fn whole(body: &mut Body, state: &Shared) -> Result<(Bytes, Held), Problem> {
+    let limit = state.limits.body_bytes;
     let mut held = state.gate.hold();
     let mut bytes = vec![];
     while let Some(frame) = body.frame().await {

@@ -66,7 +66,7 @@ pub struct ServeArgs {
     )]
     pub rate: String,
 
-    /// Jobs that run or wait.
+    /// Jobs that add documents, running or waiting; of those that look for clusters there are two.
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 

@@ -153,6 +153,12 @@ fn whoever_sends_too_much_comes_to_read_why() {
     let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
     assert!(status == 413 && answer.contains("body_too_large"), "{status} {answer}");
+    // Who asks first is told before anything was sent.
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    write!(stream, "POST /api/v1/check HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
     let (_, health) = call(server.address, "GET", "/api/v1/health", "").unwrap();
     assert!(health.contains("\"body_bytes\":10000"), "{health}");
     server.stop();

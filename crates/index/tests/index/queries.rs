@@ -197,7 +197,7 @@ fn clusters_are_stars_around_what_was_added_first() {
     let index = create(folder.path());
     index.add(&families(), 0, 2).unwrap();
     index.add(&[document("alone", &text(99, 200))], 0, 2).unwrap();
-    let clusters = index.clusters(0.5, 100, &minwise_index::Unwatched).unwrap();
+    let clusters = index.clusters(0.5, 100, &Unwatched).unwrap();
     assert_eq!(clusters.clusters.len(), 12);
     for cluster in &clusters.clusters {
         let (family, first) = cluster.keeper.id.split_once('-').unwrap();

@@ -34,6 +34,13 @@ impl Mixed for (u64, u32) {
     }
 }
 
+impl Mixed for (u128, u32) {
+    #[inline(always)]
+    fn mixed(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+}
+
 impl Mixed for (u64, u64) {
     #[inline(always)]
     fn mixed(&self) -> u64 {

@@ -14,27 +14,12 @@ const FREQUENT: usize = 32;
 /// Entries that are not worth a look for frequent keys.
 const FEW: usize = 1 << 12;
 
-/// A key, and the place in keeper order of a document that has it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry<K>(K, u32);
-
-impl Mixed for Entry<u64> {
-    fn mixed(&self) -> u64 {
-        self.0
-    }
-}
-
-impl Mixed for Entry<u128> {
-    fn mixed(&self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-}
-
 /// Documents by key.
 #[derive(Debug)]
 pub(crate) struct Gathered<K> {
-    entries: Vec<Entry<K>>,
-    scratch: Vec<Entry<K>>,
+    /// Keys, and the places in keeper order of the documents that have them.
+    entries: Vec<(K, u32)>,
+    scratch: Vec<(K, u32)>,
     frequent: BTreeMap<K, Vec<u32>>,
     /// Entries from which on frequent keys are looked for.
     many: usize,
@@ -48,10 +33,10 @@ impl<K> Default for Gathered<K> {
 
 impl<K: Copy + Ord> Gathered<K>
 where
-    Entry<K>: Mixed,
+    (K, u32): Mixed,
 {
     /// Bytes of an entry while it is sorted.
-    pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<Entry<K>>() as u64;
+    pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<(K, u32)>() as u64;
 
     /// Begins anew, with the share that a part has of this many documents.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
@@ -69,7 +54,7 @@ where
             places.push(place);
             return;
         }
-        self.entries.push(Entry(key, place));
+        self.entries.push((key, place));
         if self.entries.len() >= self.many {
             self.note_frequent();
         }

@@ -281,12 +281,11 @@ impl State {
         self.check_length(text)?;
         let meant = options.meant()?;
         let begun = Instant::now();
-        let answer = match &query.id {
-            Some(id) => self.index.resembling(id, &meant, watch),
-            None => {
-                let asked = Query { metadata: Some(&options.metadata.0), ..Query::new(text) };
-                self.index.query_watched(&asked, &meant, watch)
-            }
+        let answer = if let Some(id) = &query.id {
+            self.index.resembling(id, &meant, watch)
+        } else {
+            let asked = Query { metadata: Some(&options.metadata.0), ..Query::new(text) };
+            self.index.query_watched(&asked, &meant, watch)
         };
         let Answer { shingles, matches, further, compared, not_compared, passed_over, .. } =
             self.told(answer)?;

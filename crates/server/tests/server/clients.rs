@@ -20,7 +20,8 @@ enum Doing {
     Reading,
 }
 
-/// Lets clients ask for things until the time is over.
+/// Lets clients ask for things until the time is over; tells what is neither an answer nor a limit.
+#[allow(clippy::print_stdout, reason = "whoever runs the test is to see what went wrong")]
 fn storm(address: SocketAddr, clients: u64, doing: Doing, time: Duration) -> Counts {
     let end = Instant::now() + time;
     let threads: Vec<_> = (0..clients)
@@ -45,7 +46,18 @@ fn storm(address: SocketAddr, clients: u64, doing: Doing, time: Duration) -> Cou
                         ),
                     };
                     number += 1;
-                    let status = call(address, method, &path, &body).map_or(0, |(status, _)| status);
+                    let status = match call(address, method, &path, &body) {
+                        Ok((status, answer)) => {
+                            if ![200, 201, 429, 503].contains(&status) {
+                                println!("{method} {path}: {status} {answer}");
+                            }
+                            status
+                        }
+                        Err(error) => {
+                            println!("{method} {path}: {error}");
+                            0
+                        }
+                    };
                     *counts.entry(status).or_default() += 1;
                 }
                 counts

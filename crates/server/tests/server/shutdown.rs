@@ -30,7 +30,7 @@ fn stopped_while_documents_are_added_it_has_every_one_that_it_acknowledged() {
                     }
                     let id = format!("{client}-{number}");
                     let body = json!({"documents": [{"id": id, "text": text(number, 50)}]}).to_string();
-                    if let Some((201, _)) = call(address, "POST", "/api/v1/documents", &body) {
+                    if let Ok((201, _)) = call(address, "POST", "/api/v1/documents", &body) {
                         acknowledged.lock().unwrap().insert(id);
                     }
                 }

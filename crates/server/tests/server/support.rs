@@ -31,6 +31,9 @@ pub fn wait<T>(test: impl Future<Output = T>) -> T {
     runtime.block_on(test)
 }
 
+/// Notes that are kept, so that a server that answers very often does not seem to grow.
+const MOST_NOTES: usize = 10_000;
+
 /// What a server notes.
 pub type Notes = Arc<Mutex<Vec<Value>>>;
 
@@ -38,7 +41,12 @@ pub type Notes = Arc<Mutex<Vec<Value>>>;
 pub fn options(limits: Limits) -> (Options, Notes) {
     let notes = Notes::default();
     let log = Arc::clone(&notes);
-    let log = Box::new(move |event: &Value| log.lock().unwrap().push(event.clone()));
+    let log = Box::new(move |event: &Value| {
+        let mut notes = log.lock().unwrap();
+        if notes.len() < MOST_NOTES {
+            notes.push(event.clone());
+        }
+    });
     (Options { tokens: None, limits, log }, notes)
 }
 
@@ -230,17 +238,18 @@ impl Listening {
 }
 
 /// A request over a connection of its own: status and body; nothing, if the connection was refused or cut.
-pub fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    write!(
-        stream,
+pub fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> std::io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
-    )
-    .ok()?;
+    );
+    stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+    stream.read_to_string(&mut answer)?;
+    let no_answer = || std::io::Error::other(format!("no answer: {answer:?}"));
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(no_answer)?;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(no_answer)?;
+    Ok((status, body.to_owned()))
 }

@@ -240,12 +240,13 @@ impl Listening {
 /// A request over a connection of its own: status and body; nothing, if the connection was refused or cut.
 pub fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> std::io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
-    let request = format!(
+    // In pieces, as slow clients send it.
+    write!(
+        stream,
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
-    );
-    stream.write_all(request.as_bytes())?;
+    )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let no_answer = || std::io::Error::other(format!("no answer: {answer:?}"));

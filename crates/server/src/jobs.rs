@@ -306,18 +306,9 @@ impl Jobs {
 
 #[cfg(test)]
 mod tests {
-    use minwise_index::{Index, Settings};
-
     use super::*;
-    use crate::auth::Access;
-    use crate::limits::Limits;
     use crate::shutdown::Phase;
-
-    fn state() -> (tempfile::TempDir, Shared) {
-        let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
-        (folder, State::new(index, Access::Local, Limits::default(), Box::new(|_| {})))
-    }
+    use crate::state::tests::state;
 
     fn begin<T: Serialize>(
         state: &Shared,

@@ -214,14 +214,15 @@ pub(crate) fn now() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::time::{Duration, Instant};
 
     use minwise_index::Settings;
 
     use super::*;
 
-    fn state() -> (tempfile::TempDir, Shared) {
+    /// An archive that is empty, and the folder that it is in.
+    pub(crate) fn state() -> (tempfile::TempDir, Shared) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
         (folder, State::new(index, Access::Local, Limits::default(), Box::new(|_| {})))

@@ -29,6 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use minwise_index::Index;
+use socket2::SockRef;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 
@@ -66,6 +67,9 @@ pub struct Ended {
     pub not_added: u64,
 }
 
+/// Connections that may wait to be taken, as far as the operating system allows it. When more come, Linux goes by SYN cookies and
+/// may lose up to three bytes at the beginning of a request: what comes behind them passes for the beginning too.
+const WAITING: i32 = 4096;
 /// Time for what nobody waits for to come to an end.
 const LEAST_GRACE: Duration = Duration::from_secs(5);
 
@@ -88,6 +92,8 @@ impl Server {
         }
         let wrong = |error| Error::Listen { address, error };
         let listener = TcpListener::bind(address).map_err(wrong)?;
+        // The standard library lets 128 wait.
+        SockRef::from(&listener).listen(WAITING).map_err(wrong)?;
         listener.set_nonblocking(true).map_err(wrong)?;
         let address = listener.local_addr().map_err(wrong)?;
         Ok(Self { listener, address, options, stop: watch::Sender::new(false) })

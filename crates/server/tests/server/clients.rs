@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use minwise_index::{Index, NewDocument, Settings};
-use minwise_server::Limits;
+use minwise_server::{Limits, Server};
 use serde_json::json;
 
-use crate::support::{Listening, call, text, wide};
+use crate::support::{Listening, call, options, text, wide};
 
 /// Answers by status; 0 stands for a connection that was cut.
 type Counts = BTreeMap<u16, u64>;
@@ -102,6 +102,35 @@ fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(call(server.address, "GET", "/api/v1/health", "").unwrap().0, 200);
     server.stop();
+}
+
+/// More than the 128 that wait unless a server asks for more; what is sent to a queue that is full loses its beginning.
+#[test]
+fn clients_that_come_before_they_are_taken_keep_their_requests_whole() {
+    const CLIENTS: usize = 400;
+    let most = fs_err::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    if most.trim().parse().is_ok_and(|most: usize| most < CLIENTS) {
+        eprintln!("skipped: only {} connections may wait here", most.trim());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // When the first are taken matters: the kernel has to be about to send something again.
+    for wait in [30, 60, 90] {
+        let index = filled(&folder.path().join(wait.to_string()), 10);
+        let server = Server::listen("127.0.0.1:0".parse().unwrap(), options(wide()).0).unwrap();
+        let (address, stopper) = (server.address(), server.stopper());
+        let ask = move || call(address, "GET", "/api/v1/health", "").map(|answer| answer.0);
+        let clients: Vec<_> = (0..CLIENTS).map(|_| std::thread::spawn(ask)).collect();
+        std::thread::sleep(Duration::from_millis(wait));
+        let running = std::thread::spawn(move || server.run(index).unwrap());
+        let mut counts = Counts::new();
+        for client in clients {
+            *counts.entry(client.join().unwrap().unwrap_or_default()).or_default() += 1;
+        }
+        stopper.stop();
+        running.join().unwrap();
+        assert_eq!(counts, Counts::from([(200, CLIENTS as u64)]));
+    }
 }
 
 /// Memory of this process, in kilobytes.

@@ -105,6 +105,9 @@ pub(crate) struct Sets<'a> {
     /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
     sorted: Vec<(u32, Sorted<'a>)>,
     now: u64,
+    /// The documents before this one have been loaded ahead. One that is needed again is loaded alone: those behind it have
+    /// been thrown out because nobody asked for them.
+    frontier: u32,
     size_bytes: usize,
     budget: Budget,
     /// Text that may be cut whole at one time.
@@ -149,6 +152,7 @@ impl<'a> Sets<'a> {
             held: vec![],
             sorted: vec![],
             now: 0,
+            frontier: 0,
             size_bytes: 0,
             budget,
             whole_bytes: loader.preparation.whole_bytes(budget.threads),
@@ -243,7 +247,7 @@ impl<'a> Sets<'a> {
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {
-        if self.budget.ahead_bytes == 0 {
+        if self.budget.ahead_bytes == 0 || document < self.frontier {
             let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
             self.put(document, set);
         } else {
@@ -283,6 +287,7 @@ impl<'a> Sets<'a> {
             Ok(())
         })?;
         for (next, set) in missing.into_iter().zip(loaded) {
+            self.frontier = next + 1;
             self.put(next, set);
         }
         Ok(())
@@ -341,11 +346,10 @@ mod tests {
         all
     }
 
-    #[test]
-    fn what_is_compared_on_disk_is_not_loaded_ahead() {
+    /// Runs `test` with the sets of a corpus of these texts.
+    fn with_sets(texts: &[&str], budget: Budget, test: impl FnOnce(&mut Sets<'_>)) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
-        let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
         let lines: Vec<String> = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
         fs_err::write(&file, lines.concat()).unwrap();
         let name = file.to_string_lossy().into_owned();
@@ -359,13 +363,39 @@ mod tests {
             sorting: Sorting::new(memory::Room::none(), 1, None),
             turns: Turns::default(),
         };
+        let numbers: Vec<u32> = (0..texts.len() as u32).collect();
+        test(&mut Sets::new(&loader, &numbers, &mut Room::default(), budget));
+    }
+
+    fn held(sets: &Sets<'_>) -> Vec<bool> {
+        sets.slots.iter().map(|&slot| slot != NONE).collect()
+    }
+
+    #[test]
+    fn what_is_compared_on_disk_is_not_loaded_ahead() {
+        let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
         let budget = Budget { bytes: 1 << 30, threads: 1, ahead_bytes: 9 << 20 };
-        let mut room = Room::default();
-        let mut sets = Sets::new(&loader, &[0, 1, 2, 3], &mut room, budget);
-        assert_eq!(sets.measure(0, 1, Measure::Jaccard).unwrap(), 1.0 / 3.0);
-        let held: Vec<bool> = sets.slots.iter().map(|&slot| slot != NONE).collect();
-        assert_eq!(held, [true, true, false, true]);
-        assert_eq!(sets.measure(2, 3, Measure::Jaccard).unwrap(), 0.0);
-        assert_eq!(sets.slots[2], NONE);
+        with_sets(&texts, budget, |sets| {
+            assert_eq!(sets.measure(0, 1, Measure::Jaccard).unwrap(), 1.0 / 3.0);
+            assert_eq!(held(sets), [true, true, false, true]);
+            assert_eq!(sets.measure(2, 3, Measure::Jaccard).unwrap(), 0.0);
+            assert_eq!(sets.slots[2], NONE);
+        });
+    }
+
+    #[test]
+    fn what_was_thrown_out_is_loaded_again_alone() {
+        let texts = ["one two three"; 6];
+        let line_bytes = "{\"text\":\"one two three\"}\n".len() as u64;
+        // Three documents at a time, and room for none but those in use.
+        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 3 * line_bytes };
+        with_sets(&texts, budget, |sets| {
+            sets.measure(0, 1, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [true, true, true, false, false, false]);
+            sets.measure(3, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [false, false, false, true, true, true]);
+            sets.measure(0, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [true, false, false, false, true, false]);
+        });
     }
 }

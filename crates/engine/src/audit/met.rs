@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::hoods::Candidates;
 use crate::rows::Rows;
 use crate::screen::{OrderScreen, Screen, Screened};
-use crate::settings::{CONNECTED, FILTER_ERROR, KEPT};
+use crate::settings::{CONNECTED, KEPT};
 
 /// A pair, by places in keeper order.
 struct Pair {
@@ -25,6 +25,12 @@ struct Pair {
     bands: Vec<u32>,
     /// Whether it met on a crowded shelf.
     met: bool,
+}
+
+impl Pair {
+    fn has_met(&self) -> bool {
+        self.met || !self.bands.is_empty()
+    }
 }
 
 /// For each pair of documents that stand for their equals, whether it was a candidate.
@@ -59,12 +65,12 @@ pub(super) fn met(
         },
     };
     shelves.visit_crowded(|visit| candidates.for_each_group(visit), &mut looked_at)?;
-    Ok(looked_at.iter().map(|pair| pair.met || !pair.bands.is_empty()).collect())
+    Ok(looked_at.iter().map(Pair::has_met).collect())
 }
 
 /// What a run puts candidates aside by.
 struct Filters {
-    screen: Option<Screen>,
+    screen: Screen,
     order: Option<OrderScreen>,
 }
 
@@ -72,10 +78,7 @@ impl Filters {
     fn new(run: &Run<'_>, rows: &Rows) -> Result<Self, Error> {
         let placed = run.reading.documents.shape().placed_words.is_some();
         let order = if placed { OrderScreen::new(run.settings)? } else { None };
-        // What passed a filter of the audit passes the same one again.
-        let other = run.settings.filter.is_some_and(|error| error != FILTER_ERROR);
-        let screen = if other { Some(Screen::new(run.settings, rows)?) } else { None };
-        Ok(Self { screen, order })
+        Ok(Self { screen: Screen::new(run.settings, rows)?, order })
     }
 
     /// Whether a pair was put aside, given its rows, and the other ones if they are asked for.
@@ -85,8 +88,7 @@ impl Filters {
         [a, b]: [&[u32]; 2],
         placed: impl FnOnce() -> Result<(&'r [u32], &'r [u32]), Error>,
     ) -> Result<bool, Error> {
-        let rejects = |screen: &Screen| screen.rejects(rows, a, b, &mut Screened::default());
-        if self.screen.as_ref().is_some_and(rejects) {
+        if self.screen.rejects(rows, a, b, &mut Screened::default()) {
             return Ok(true);
         }
         let Some(order) = &self.order else { return Ok(false) };
@@ -116,7 +118,7 @@ impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelve
         by_later.sort_unstable_by_key(|&pair| pairs[pair as usize].later);
         let mut failed = Ok(());
         for_each_group(&mut |band, group| {
-            // A shelf is split by more documents than this, and they are all of the group.
+            // A shelf is split by more documents than this, all of them of the group.
             if failed.is_ok() && group.len() > self.limits.most {
                 failed = self.visit_shelf(band, group, &by_later, pairs);
             }
@@ -132,10 +134,19 @@ impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelve
         pairs: &mut [Pair],
     ) -> Result<(), Error> {
         let Self { limits, is_put, split_key } = self;
+        // Of a family of near-copies few are put on a shelf, and it is not crowded.
+        if group.iter().filter(|&&place| is_put(place)).nth(limits.most).is_none() {
+            return Ok(());
+        }
         let mut shelf = Shelf::default();
+        let mut rest = by_later;
         for &later in group {
-            let begin = by_later.partition_point(|&pair| pairs[pair as usize].later < later);
-            for &at in &by_later[begin..] {
+            let passed = rest.iter().take_while(|&&pair| pairs[pair as usize].later < later).count();
+            rest = &rest[passed..];
+            if rest.is_empty() {
+                break;
+            }
+            for &at in rest {
                 let pair = &mut pairs[at as usize];
                 if pair.later != later {
                     break;
@@ -189,27 +200,27 @@ mod tests {
 
     #[test]
     fn on_a_crowded_shelf_only_those_meet_that_agree_in_more() {
-        assert!(meet(1, 11, &[0], |_| true).met);
-        assert!(!meet(1, 12, &[0], |_| true).met);
+        assert!(meet(1, 11, &[0], |_| true).has_met());
+        assert!(!meet(1, 12, &[0], |_| true).has_met());
         // Before it was split, they met.
-        assert!(meet(1, 2, &[0], |_| true).met);
+        assert!(meet(1, 2, &[0], |_| true).has_met());
         // A band that they do not share is none in which they meet.
-        assert!(!meet(1, 11, &[], |_| true).met);
+        assert!(!meet(1, 11, &[], |_| true).has_met());
     }
 
     #[test]
     fn few_that_are_put_do_not_split_a_shelf() {
-        assert!(meet(1, 12, &[0], |place| place < 3).met);
-        assert!(meet(40, 52, &[0], |place| place < 3).met);
-        assert!(!meet(40, 52, &[0], |place| place < 4).met);
-        assert!(meet(42, 52, &[0], |place| place < 4).met);
+        assert!(meet(1, 12, &[0], |place| place < 3).has_met());
+        assert!(meet(40, 52, &[0], |place| place < 3).has_met());
+        assert!(!meet(40, 52, &[0], |place| place < 4).has_met());
+        assert!(meet(42, 52, &[0], |place| place < 4).has_met());
     }
 
     #[test]
     fn what_a_full_shelf_left_out_is_not_met() {
         // 1, 11 and 21 are there; 31 came to a shelf that was full.
-        assert!(meet(21, 91, &[0], |_| true).met);
-        assert!(!meet(31, 91, &[0], |_| true).met);
+        assert!(meet(21, 91, &[0], |_| true).has_met());
+        assert!(!meet(31, 91, &[0], |_| true).has_met());
     }
 
     #[test]

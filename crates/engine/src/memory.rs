@@ -138,11 +138,6 @@ impl Room {
         self.bytes / 4
     }
 
-    /// For shingle sets while documents are compared.
-    pub(crate) fn sets(self) -> u64 {
-        self.bytes / 8
-    }
-
     /// Parts of the range of mixed keys, so that what takes `bytes` in all fits if it is taken part by part.
     pub(crate) fn parts(self, bytes: u64) -> Parts {
         let parts = bytes.div_ceil((self.bytes / 3).max(1)).next_power_of_two();

@@ -105,15 +105,15 @@ pub(crate) struct Sets<'a> {
     /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
     sorted: Vec<(u32, Sorted<'a>)>,
     now: u64,
-    /// The documents before this one have been loaded ahead. One that is needed again is loaded alone: those behind it have
-    /// been thrown out because nobody asked for them.
-    frontier: u32,
+    ahead: Ahead,
     size_bytes: usize,
     budget: Budget,
     /// Text that may be cut whole at one time.
     whole_bytes: u64,
 }
 
+/// Text that is loaded together if two documents that follow each other are needed again.
+const AGAIN_BYTES: u64 = 16 << 10;
 /// The slot of a document whose set is not there.
 const NONE: u32 = u32::MAX;
 
@@ -123,6 +123,37 @@ struct Held {
     /// When it was used last; the oldest go first when there is no more room.
     used: u64,
     set: DocumentSet,
+}
+
+/// How much is loaded ahead: all that may be where nothing was loaded yet, since documents are first asked for one after the
+/// other. What was thrown out and is needed again comes alone, since it may be needed by chance; where it goes on in order,
+/// more and more is loaded with it.
+#[derive(Debug, Default)]
+struct Ahead {
+    /// No document from this one on has been loaded.
+    frontier: u32,
+    /// The document behind the one that was loaded last.
+    next: u32,
+    bytes: u64,
+}
+
+impl Ahead {
+    /// Text to load from a document on, up to `most`; of one alone, nothing.
+    fn of(&mut self, document: u32, most: u64) -> u64 {
+        self.bytes = if document >= self.frontier {
+            most
+        } else if document == self.next {
+            most.min((2 * self.bytes).max(AGAIN_BYTES))
+        } else {
+            0
+        };
+        self.bytes
+    }
+
+    fn loaded(&mut self, document: u32) {
+        self.next = document + 1;
+        self.frontier = self.frontier.max(self.next);
+    }
 }
 
 /// What a neighbourhood may take.
@@ -152,7 +183,7 @@ impl<'a> Sets<'a> {
             held: vec![],
             sorted: vec![],
             now: 0,
-            frontier: 0,
+            ahead: Ahead::default(),
             size_bytes: 0,
             budget,
             whole_bytes: loader.preparation.whole_bytes(budget.threads),
@@ -247,18 +278,20 @@ impl<'a> Sets<'a> {
     }
 
     fn load(&mut self, document: u32) -> Result<(), Error> {
-        if self.budget.ahead_bytes == 0 || document < self.frontier {
-            let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
-            self.put(document, set);
-        } else {
-            self.load_ahead(document)?;
+        match self.ahead.of(document, self.budget.ahead_bytes) {
+            0 => {
+                let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
+                self.ahead.loaded(document);
+                self.put(document, set);
+            }
+            ahead_bytes => self.load_ahead(document, ahead_bytes)?,
         }
         self.make_room();
         Ok(())
     }
 
     /// Loads a document and those behind it, with several threads; no huge ones, which are compared on disk.
-    fn load_ahead(&mut self, document: u32) -> Result<(), Error> {
+    fn load_ahead(&mut self, document: u32, ahead_bytes: u64) -> Result<(), Error> {
         let (mut text_bytes, mut largest) = (0, 1);
         let mut missing: Vec<u32> = vec![];
         for next in (document..self.documents.len() as u32).filter(|&next| self.slots[next as usize] == NONE)
@@ -268,7 +301,7 @@ impl<'a> Sets<'a> {
             }
             let bytes = self.loader.text_bytes(self.documents[next as usize])?;
             text_bytes += bytes;
-            if next != document && text_bytes > self.budget.ahead_bytes {
+            if next != document && text_bytes > ahead_bytes {
                 break;
             }
             largest = largest.max(bytes);
@@ -287,7 +320,7 @@ impl<'a> Sets<'a> {
             Ok(())
         })?;
         for (next, set) in missing.into_iter().zip(loaded) {
-            self.frontier = next + 1;
+            self.ahead.loaded(next);
             self.put(next, set);
         }
         Ok(())
@@ -396,6 +429,24 @@ mod tests {
             assert_eq!(held(sets), [false, false, false, true, true, true]);
             sets.measure(0, 4, Measure::Jaccard).unwrap();
             assert_eq!(held(sets), [true, false, false, false, true, false]);
+            // Whoever goes on in order needs the next ones too.
+            sets.measure(1, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [false, true, true, true, true, false]);
         });
+    }
+
+    #[test]
+    fn whoever_goes_on_in_order_is_given_more_and_more() {
+        let mut ahead = Ahead::default();
+        let mut of = |document, last| {
+            let bytes = ahead.of(document, 1 << 20);
+            ahead.loaded(last);
+            bytes
+        };
+        assert_eq!(of(0, 99), 1 << 20);
+        assert_eq!(of(100, 120), 1 << 20);
+        assert_eq!([of(7, 7), of(8, 9), of(10, 15), of(16, 30)], [0, 16 << 10, 32 << 10, 64 << 10]);
+        assert_eq!([of(40, 40), of(41, 44)], [0, 16 << 10]);
+        assert_eq!(of(121, 130), 1 << 20);
     }
 }

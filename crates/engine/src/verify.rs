@@ -18,7 +18,7 @@ use crate::sets::{Budget, Loader, Room, Sets};
 use crate::settings::{KEPT, Settings};
 use crate::turn::Turns;
 
-/// Memory for shingle sets, for each thread, if there is no room for more.
+/// Memory for shingle sets, for each thread.
 const SETS_BYTES: usize = 24 << 20;
 /// A neighbourhood with more text than this is worked on by all threads together.
 const LARGE_BYTES: u64 = 8 << 20;
@@ -312,14 +312,12 @@ pub(crate) fn each_hood<T: Send>(
         Ok((result, verification))
     };
 
-    // Documents of a large family are compared with many others, and should not be read for each.
-    let sets_bytes = SETS_BYTES.max(usize::try_from(memory.sets()).unwrap_or(usize::MAX) / settings.threads);
     let all = Budget {
-        bytes: sets_bytes.saturating_mul(settings.threads),
+        bytes: SETS_BYTES * settings.threads,
         threads: settings.threads,
         ahead_bytes: AHEAD_BYTES.min(preparation.whole_bytes(1)) * settings.threads as u64,
     };
-    let one = Budget { bytes: sets_bytes, threads: 1, ahead_bytes: 0 };
+    let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
     let seat = || Seat::new(&reading.documents);
     let mut receive = receive;
     for hoods in candidates.batches(verified.next, memory, settings.work.is_some()) {

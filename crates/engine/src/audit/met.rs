@@ -141,8 +141,7 @@ impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelve
         let mut shelf = Shelf::default();
         let mut rest = by_later;
         for &later in group {
-            let passed = rest.iter().take_while(|&&pair| pairs[pair as usize].later < later).count();
-            rest = &rest[passed..];
+            rest = &rest[rest.partition_point(|&pair| pairs[pair as usize].later < later)..];
             if rest.is_empty() {
                 break;
             }
@@ -177,7 +176,7 @@ impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelve
 mod tests {
     use super::*;
 
-    /// Twenty documents in one band, split by the digits of their places when there are more than three.
+    /// A hundred documents in one band, split by the digits of their places when there are more than three.
     fn meet(earlier: u32, later: u32, bands: &[u32], is_put: impl Fn(u32) -> bool) -> Pair {
         let limits = Limits { most: 3, splits: 1, registers: 2, full: 3 };
         let split_key = |_: u32, place: u32, _: usize| Ok(u64::from(place % 10));

@@ -11,15 +11,16 @@
 //!
 //! Pairs are counted by document, as the expected recall has them: a document has a pair with each other shingle set that is
 //! similar, and one with its own if it has equals, which is found whatever the bands. Two references are no pair, since
-//! nothing is decided about them. Of a document with more partners than can be read, some stand for all.
+//! nothing is decided about them. Of a document with more partners than can be looked at or read, some stand for all.
 //!
 //! Precision needs no sample: every pair that decides anything has been compared exactly, so it is 1.
 //!
 //! # What it may cost
 //!
-//! A twentieth of the run unless a number of documents was asked for, counted in bytes and comparisons and not by the clock, so that the same input gives the same
+//! A twentieth of the run unless a number of documents was asked for, counted in bytes and comparisons and not by the clock,
+//! so that the same input gives the same
 //! numbers on every machine. A byte of text takes some 6 ns until it is decided about. A comparison of sketches of one bit a
-//! register takes some 4 ns, and one of whole rows several times that; a row costs as much as `A_ROW` of them before it is
+//! register takes some 4 ns, and one of whole rows several times that; a row costs as much as `COMPARISONS_A_ROW` of them before it is
 //! compared with any; a byte that is read and shingled again takes less than the first time. So one comparison for
 //! `BYTES_A_COMPARISON` bytes is a fiftieth of the run, and so is one byte read again in `BYTES_A_BYTE`. Small corpora, of
 //! which a few milliseconds would be more, have `FREE_COMPARISONS` and `FREE_BYTES`.
@@ -28,6 +29,8 @@ mod met;
 mod partners;
 mod sample;
 mod sieve;
+
+pub(crate) use partners::LOOKED_AT;
 
 use minwise::estimate::ratio::{Drawn, share_found};
 use minwise::verify::Measure;
@@ -47,7 +50,7 @@ use sieve::Sieve;
 /// Bytes of the corpus that one comparison of two sketches is worth.
 const BYTES_A_COMPARISON: u64 = 32;
 /// Comparisons that it takes to make the row of a document ready for them.
-const A_ROW: u64 = 8;
+const COMPARISONS_A_ROW: u64 = 8;
 /// Comparisons that are made however small the corpus is.
 const FREE_COMPARISONS: u64 = 1 << 20;
 /// Bytes of the corpus for one that is read again.
@@ -85,6 +88,8 @@ pub(crate) struct Run<'a> {
     pub order: &'a Order,
     pub settings: &'a Settings,
     pub observer: &'a dyn Observer,
+    /// See [`LOOKED_AT`].
+    pub looked_at: u64,
 }
 
 impl Run<'_> {
@@ -193,14 +198,113 @@ impl Bounds {
         let comparisons = (self.bytes / BYTES_A_COMPARISON).max(FREE_COMPARISONS) / cost;
         // A document and one partner of it are to be read.
         let read = self.affordable() / self.average().saturating_mul(2);
-        let each = (comparisons / self.documents).saturating_sub(A_ROW / cost);
+        let each = (comparisons / self.documents).saturating_sub(COMPARISONS_A_ROW / cost);
         AFFORDABLE.min(each).min(read).max(1)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use minwise::candidate::Banding;
+    use minwise_corpus::{ReadOptions, Unwatched};
+    use tempfile::TempDir;
+
     use super::*;
+    use crate::candidates;
+    use crate::observe::Unobserved;
+    use crate::read::read;
+
+    /// A corpus of texts.
+    pub(super) struct Texts {
+        corpus: Corpus,
+        _folder: TempDir,
+    }
+
+    impl Texts {
+        pub(super) fn new(texts: impl Iterator<Item = String>) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("in.jsonl");
+            let lines: String = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+            fs_err::write(&file, lines).unwrap();
+            let name = file.to_string_lossy().into_owned();
+            let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
+            Self { corpus, _folder: folder }
+        }
+    }
+
+    /// What a run has found out before it is audited.
+    pub(super) struct Read<'a> {
+        corpus: &'a Corpus,
+        reading: Reading,
+        equals: Equals,
+        order: Order,
+    }
+
+    impl<'a> Read<'a> {
+        pub(super) fn new(texts: &'a Texts, settings: &Settings) -> Self {
+            let reading = read(&texts.corpus, &settings.reading(), &Unobserved).unwrap();
+            let order = Order::new(&reading.documents, &settings.keep, 0).unwrap();
+            let room = settings.memory.room(1, order.len());
+            let equals = Equals::find(&reading.documents, &order, room).unwrap();
+            Self { corpus: &texts.corpus, reading, equals, order }
+        }
+
+        pub(super) fn run<'r>(&'r self, settings: &'r Settings, looked_at: u64) -> Run<'r> {
+            let Self { corpus, reading, equals, order } = self;
+            Run { corpus, reading, equals, order, settings, observer: &Unobserved, looked_at }
+        }
+    }
+
+    /// Families of twenty to sixty documents at similarities around the threshold and above, some with equals; and as many
+    /// documents that are alone.
+    fn families() -> impl Iterator<Item = String> {
+        let text = |family: u64, member: u64| {
+            let chance = |at: u64| minwise::hash::fmix64(family << 40 | member << 20 | at);
+            let edits = chance(50) % 11;
+            let word = |at: u64| match chance(at) % 50 < edits {
+                true => format!("f{family}m{member}x{at}"),
+                false => format!("f{family}w{at}"),
+            };
+            (0..50).map(word).collect::<Vec<String>>().join(" ")
+        };
+        let members =
+            (0..12).flat_map(|family| (0..20 + 40 * (family % 2)).map(move |member| (family, member)));
+        members
+            .chain((0..400).map(|alone| (1000 + alone, 0)))
+            .map(move |(family, member)| text(family, member))
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth_where_some_stand_for_many() {
+        const RUNS: u32 = 200;
+        let texts = Texts::new(families());
+        let (mut covered, mut narrow) = (0, 0);
+        for seed in 0..RUNS {
+            let spec = format!("casefold / words:1 / minhash:128 / seed:{seed}").parse().unwrap();
+            let settings = Settings {
+                banding: Banding::new(8, 6, 128).unwrap(),
+                threads: 1,
+                ..Settings::new(spec, 0.6, 0.9).unwrap()
+            };
+            let read = Read::new(&texts, &settings);
+            let Read { corpus, reading, equals, order } = &read;
+            let candidates =
+                candidates::find(corpus, reading, equals, order, &settings, &Unobserved).unwrap();
+            let audit = |documents, looked_at| {
+                let audit = Some(AuditSize::Documents(documents));
+                let settings = Settings { audit, ..settings.clone() };
+                read.run(&settings, looked_at).audit(&candidates, |_| false).unwrap().unwrap()
+            };
+            let truth = audit(10_000, LOOKED_AT);
+            assert_eq!((truth.low, truth.high), (truth.recall, truth.recall));
+            let sample = audit(100, 4);
+            covered += u32::from((sample.low..=sample.high).contains(&truth.recall));
+            narrow += u32::from(sample.high - sample.low < 0.5);
+        }
+        // Three standard deviations below 95 %.
+        assert!(covered >= 181, "{covered} of {RUNS} intervals cover the truth");
+        assert!(narrow >= RUNS / 2, "{narrow} of {RUNS} intervals say anything");
+    }
 
     #[test]
     fn small_corpora_are_seen_whole_and_large_ones_in_part() {

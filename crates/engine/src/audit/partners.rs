@@ -4,7 +4,7 @@ use minwise::hash::fmix64;
 
 use super::Run;
 use super::sieve::{Block, Probe, Sieve};
-use crate::documents::{Documents, RowReader, Which};
+use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
 use crate::huge::Sorting;
 use crate::parallel;
@@ -17,7 +17,9 @@ const BLOCK: usize = 1024;
 /// Documents near one of the sample that are read, at most. It takes families of more, or sketches that tell little apart.
 const MOST: usize = 256;
 /// Documents near one of the sample whose rows are looked at, about, and up to twice as many.
-const LOOKED_AT: u64 = 8 * MOST as u64;
+pub(crate) const LOOKED_AT: u64 = 8 * MOST as u64;
+/// Others of the sample that one is compared with, about, to learn how many documents are near it.
+const ASKED: usize = 1000;
 
 /// What was found out about one set of the sample.
 #[derive(Debug)]
@@ -31,9 +33,10 @@ pub(super) struct Partners {
 /// Documents near one of the sample.
 #[derive(Debug, Default)]
 struct Near {
-    /// How many there are, of those that were looked at: one in 2ⁿ.
+    /// How many there are, of those that were looked at.
     all: u64,
-    one_in: u32,
+    /// How often the documents were halved before: one in 2ⁿ is looked at.
+    halvings: u32,
     /// Some of them, each as likely as any other, by a number that says which come first.
     some: Vec<(u64, u32)>,
 }
@@ -82,8 +85,9 @@ pub(super) fn find(
             }
         }
         let compared = documents.len() - 1;
-        let all = near[item].all << near[item].one_in;
-        let stand_for = if compared == 0 { 1.0 } else { all as f64 / compared as f64 };
+        let near = &near[item];
+        let share = if compared == 0 { 1.0 } else { near.all as f64 / compared as f64 };
+        let stand_for = share * 2f64.powi(near.halvings as i32);
         Ok(Partners { similar, stand_for })
     };
     let mut partners = Vec::with_capacity(sets.len());
@@ -98,7 +102,7 @@ pub(super) fn find(
 fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> {
     let Run { reading, equals, settings, observer, .. } = *run;
     let documents = &reading.documents;
-    let probes = probes(documents, sieve, sets)?;
+    let probes = probes(run, sieve, sets)?;
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
     let seed = fmix64(settings.spec.seed);
     let work = |block: &mut Block, item: usize| -> Result<_, Error> {
@@ -107,31 +111,33 @@ fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> 
         let range = begin as u32..(begin + BLOCK).min(documents.len()) as u32;
         sieve.take_in(block, |rows| documents.rows_into(range.clone(), rows))?;
         let mut found = vec![];
-        for Probed { set, probe, one_in } in &probes {
-            let key = |at: usize| {
-                let other = range.start + at as u32;
-                let key = fmix64(seed ^ (u64::from(*set) << 32 | u64::from(other)));
-                let references = *set < reading.references && other < reading.references;
-                let is_one = key.leading_zeros() >= *one_in;
-                (is_one && other != *set && !references && wanted(other)).then_some((key, other))
+        for &Probed { at, ref probe, halvings } in &probes {
+            let set = sets[at];
+            let key = |place: usize| {
+                let other = range.start + place as u32;
+                let key = fmix64(seed ^ (u64::from(set) << 32 | u64::from(other)));
+                let references = set < reading.references && other < reading.references;
+                let is_left = key.leading_zeros() >= halvings;
+                (is_left && other != set && !references && wanted(other)).then_some((key, other))
             };
-            let mut near = Near { one_in: *one_in, ..Near::default() };
-            sieve.for_each_near(probe, block, key, |_, keyed| near.some.push(keyed));
+            let mut near = Near::default();
+            sieve.for_each_near(probe, block, key, |keyed| near.some.push(keyed));
             if !near.some.is_empty() {
                 near.all = near.some.len() as u64;
                 near.cut();
-                found.push((*set, near));
+                found.push((at, near));
             }
         }
         observer.advance(range.len() as u64);
         Ok(found)
     };
     let mut all: Vec<Near> = sets.iter().map(|_| Near::default()).collect();
+    for probed in &probes {
+        all[probed.at].halvings = probed.halvings;
+    }
     parallel::in_order(documents.len().div_ceil(BLOCK), settings.threads, Block::default, work, |found| {
-        for (set, mut near) in found {
-            let Ok(at) = sets.binary_search(&set) else { continue };
+        for (at, mut near) in found {
             all[at].all += near.all;
-            all[at].one_in = near.one_in;
             all[at].some.append(&mut near.some);
             all[at].cut();
         }
@@ -143,45 +149,51 @@ fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> 
     Ok(all)
 }
 
-/// A set of the sample, and of how many documents near it one is looked at: 2ⁿ.
+/// A set of the sample, told by its place there.
 struct Probed {
-    set: u32,
+    at: usize,
     probe: Probe,
-    one_in: u32,
+    halvings: u32,
 }
 
-/// Makes sets ready to be compared with all documents.
-fn probes(documents: &Documents, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probed>, Error> {
+/// Makes sets ready to be compared with all documents, and finds out by some of the others how many will be near each: where
+/// those of a large family were all looked at, most of the time would go there.
+fn probes(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probed>, Error> {
+    let Run { reading, equals, looked_at, .. } = *run;
+    let documents = &reading.documents;
     let mut reader = RowReader::new(documents, Which::Sketch);
-    let mut block = Block::default();
     let mut probes = vec![];
+    for (at, &set) in sets.iter().enumerate().filter(|&(_, &set)| documents.has_shingles(set)) {
+        probes.push(Probed { at, probe: sieve.probe(reader.row(set)?), halvings: 0 });
+    }
+    let step = probes.len().div_ceil(ASKED).max(1);
+    let asked: Vec<usize> = probes.iter().step_by(step).map(|probed| probed.at).collect();
+    let mut block = Block::default();
     sieve.take_in(&mut block, |rows| {
-        for &set in sets.iter().filter(|&&set| documents.has_shingles(set)) {
-            let row = reader.row(set)?;
-            rows.extend_from_slice(row);
-            probes.push(Probed { set, probe: sieve.probe(row), one_in: 0 });
-        }
-        Ok(())
+        asked.iter().try_for_each(|&at| {
+            rows.extend_from_slice(reader.row(sets[at])?);
+            Ok(())
+        })
     })?;
-    let all = probes.len();
-    for (at, probed) in probes.iter_mut().enumerate() {
-        let mut near = 0;
-        let another = |other: usize| (other != at).then_some(());
-        sieve.for_each_near(&probed.probe, &mut block, another, |_, ()| near += 1);
-        probed.one_in = one_in(near, all - 1, documents.len() as u64);
+    let inputs = documents.len() as u64 - u64::from(reading.references);
+    for probed in &mut probes {
+        check(run)?;
+        let mut near = vec![];
+        let other = |place: usize| Some(asked[place]).filter(|&other| other != probed.at);
+        sieve.for_each_near(&probed.probe, &mut block, other, |other| near.push(other));
+        // One may be near by chance.
+        if near.len() > 1 {
+            // A set was drawn as often as it has copies, and is near only once.
+            let share = near.iter().map(|&other| 1.0 / equals.copies(sets[other]) as f64).sum::<f64>();
+            probed.halvings = halvings(share / asked.len() as f64, inputs, looked_at);
+        }
     }
     Ok(probes)
 }
 
-/// Of how many documents near one it is enough to look at one, as a power of two, if so many of others that were drawn are near
-/// it: where those of a large family are compared with one another, most of the time would go there.
-fn one_in(near: u64, drawn: usize, documents: u64) -> u32 {
-    // One may be near by chance.
-    if near < 2 {
-        return 0;
-    }
-    let expected = documents.saturating_mul(near) / drawn as u64;
-    (expected / LOOKED_AT).max(1).ilog2()
+/// How often documents near one are halved, if it is near this share of them, until about `looked_at` are left.
+fn halvings(share: f64, documents: u64, looked_at: u64) -> u32 {
+    ((share * documents as f64) as u64 / looked_at).max(1).ilog2()
 }
 
 /// How many documents near each set can be read, at least one.
@@ -206,61 +218,47 @@ fn check(run: &Run<'_>) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use minwise_corpus::{Corpus, ReadOptions, Unwatched};
-
     use super::*;
-    use crate::equal::Equals;
-    use crate::observe::Unobserved;
-    use crate::order::Order;
-    use crate::read::read;
+    use crate::audit::tests::{Read, Texts};
     use crate::settings::Settings;
 
     #[test]
     fn of_large_families_some_are_looked_at() {
         // Half of 100 000 documents: one in 16 of 50 000.
-        assert_eq!(one_in(14, 28, 100_000), 4);
+        assert_eq!(halvings(0.5, 100_000, LOOKED_AT), 4);
         // Three of a thousand: one in four of 15 000.
-        assert_eq!(one_in(3, 1000, 5_000_000), 2);
-        // Small families, and what may be chance, are looked at whole.
-        assert_eq!(one_in(3, 1000, 1_000_000), 0);
-        assert_eq!(one_in(1, 10, 1_000_000), 0);
-        assert_eq!(one_in(0, 0, 1), 0);
+        assert_eq!(halvings(0.003, 5_000_000, LOOKED_AT), 2);
+        // Small families are looked at whole.
+        assert_eq!(halvings(0.003, 1_000_000, LOOKED_AT), 0);
+        assert_eq!(halvings(0.0, 1, LOOKED_AT), 0);
     }
 
     #[test]
     fn those_that_are_looked_at_stand_for_their_family() {
         const FAMILY: usize = 9000;
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("in.jsonl");
         // One word of its own each, in texts that otherwise say the same; and three that nobody else has much of.
         let words = |name: &str| (0..30).map(|at| format!("{name}{at}")).collect::<Vec<String>>().join(" ");
-        let line = |text: String| format!("{{\"text\":\"{text}\"}}\n");
-        let large = (0..FAMILY).map(|member| line(format!("{} own{member}", words("large"))));
-        let small = (0..3).map(|member| line(format!("{} own{member}", words("small"))));
-        fs_err::write(&file, large.chain(small).collect::<String>()).unwrap();
-        let name = file.to_string_lossy().into_owned();
-        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
+        let large = (0..FAMILY).map(|member| format!("{} own{member}", words("large")));
+        let small = (0..3).map(|member| format!("{} own{member}", words("small")));
+        let texts = Texts::new(large.chain(small));
         let spec = "casefold / words:1 / minhash:64 / seed:1".parse().unwrap();
         let settings = &Settings { threads: 1, ..Settings::new(spec, 0.8, 0.9).unwrap() };
-        let reading = &read(&corpus, &settings.reading(), &Unobserved).unwrap();
-        let order = &Order::new(&reading.documents, &settings.keep, 0).unwrap();
-        let room = settings.memory.room(1, order.len());
-        let equals = &Equals::find(&reading.documents, order, room).unwrap();
-        let run = Run { corpus: &corpus, reading, equals, order, settings, observer: &Unobserved };
+        let read = Read::new(&texts, settings);
+        let run = read.run(settings, LOOKED_AT);
         let sieve = Sieve::new(settings).unwrap().unwrap();
         let sets = [1, 2, 3, 5, 8, FAMILY as u32];
         let near = near(&run, &sieve, &sets).unwrap();
-        assert_eq!(near.iter().map(|near| near.one_in).collect::<Vec<u32>>(), [1, 1, 1, 1, 1, 0]);
+        assert_eq!(near.iter().map(|near| near.halvings).collect::<Vec<u32>>(), [1, 1, 1, 1, 1, 0]);
         for near in &near[..5] {
             // Each is looked at with a chance of one in two: ten standard deviations are 10 %.
-            let estimated = near.all << near.one_in;
+            let estimated = near.all << near.halvings;
             assert!((8100..9900).contains(&estimated), "{estimated}");
             assert_eq!(near.some.len(), MOST);
         }
         assert_eq!(near[5].some.len(), 2);
         let partners = find(&run, &sieve, &sets, 1 << 30).unwrap();
         assert_eq!(partners[0].similar.len(), MOST, "all of the family are similar");
-        assert_eq!(partners[0].stand_for, (near[0].all << near[0].one_in) as f64 / MOST as f64);
+        assert_eq!(partners[0].stand_for, (near[0].all << near[0].halvings) as f64 / MOST as f64);
         assert_eq!(partners[5].stand_for, 1.0);
     }
 }

@@ -1,11 +1,12 @@
 //! What the sketches of a sample are compared with those of all documents by.
 //!
 //! One bit of each register comes first, where registers are kept whole and are exchangeable: 128 of them are 16 bytes, so
-//! that a few thousand documents stay in the nearest cache, and a comparison takes some 2 ns. Of what is left, all registers
+//! that a few thousand documents stay in the nearest cache, and a comparison takes a few nanoseconds. Of what is left, all registers
 //! are compared at once, since most of it is similar. All pairs of other rows are screened as candidates are.
 
 use minwise::filter::{Budget, Filter};
 use minwise::kernel::Kernel;
+use minwise::sketch::{BitRows, Bits};
 
 use crate::error::Error;
 use crate::rows::Rows;
@@ -25,8 +26,7 @@ pub(super) struct Sieve {
 
 #[derive(Debug)]
 struct BitSieve {
-    /// Words that the bits of a row take.
-    words: usize,
+    rows: BitRows,
     /// The most bits in which two rows may differ.
     most: u32,
     /// The least registers in which they agree.
@@ -34,7 +34,7 @@ struct BitSieve {
     kernel: Kernel,
 }
 
-/// Rows of consecutive documents, made ready to be compared with.
+/// Rows of documents, made ready to be compared with.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     rows: Vec<u32>,
@@ -72,8 +72,8 @@ impl Sieve {
     /// Makes a row ready to be compared with others.
     pub(super) fn probe(&self, row: &[u32]) -> Probe {
         let bits = self.bits.as_ref().map_or(vec![], |sieve| {
-            let mut bits = vec![0; sieve.words];
-            pack_into(row, &mut bits);
+            let mut bits = vec![0; sieve.rows.words()];
+            sieve.rows.pack_into(row, &mut bits);
             bits
         });
         Probe { row: row.to_vec(), bits }
@@ -88,24 +88,25 @@ impl Sieve {
         fill(&mut block.rows)?;
         let documents = block.rows.len() / self.rows.words();
         if let Some(sieve) = &self.bits {
-            block.bits.resize(documents * sieve.words, 0);
+            let words = sieve.rows.words();
+            block.bits.resize(documents * words, 0);
             let rows = block.rows.chunks_exact(self.rows.words());
-            for (row, out) in rows.zip(block.bits.chunks_exact_mut(sieve.words)) {
-                pack_into(row, out);
+            for (row, out) in rows.zip(block.bits.chunks_exact_mut(words)) {
+                sieve.rows.pack_into(row, out);
             }
             block.counts.resize(documents, 0);
         }
         Ok(())
     }
 
-    /// Visits the documents of a block, by their places in it, that may be similar to one; of those only for which `wanted` has
-    /// something.
+    /// Visits what `wanted` has of the documents of a block that may be similar to one, told by their places in it; those that
+    /// it has nothing of are left out.
     pub(super) fn for_each_near<T>(
         &self,
         probe: &Probe,
         block: &mut Block,
         wanted: impl Fn(usize) -> Option<T>,
-        mut visit: impl FnMut(usize, T),
+        mut visit: impl FnMut(T),
     ) {
         let Block { rows, bits, counts } = block;
         let rows = rows.chunks_exact(self.rows.words()).enumerate();
@@ -114,7 +115,7 @@ impl Sieve {
                 for (at, other) in rows {
                     let Some(wanted) = wanted(at) else { continue };
                     if !self.screen.rejects(&self.rows, &probe.row, other, &mut Screened::default()) {
-                        visit(at, wanted);
+                        visit(wanted);
                     }
                 }
             }
@@ -123,7 +124,7 @@ impl Sieve {
                 for (at, other) in rows.filter(|&(at, _)| counts[at] <= sieve.most) {
                     let Some(wanted) = wanted(at) else { continue };
                     if sieve.kernel.equal_words(&probe.row, other) >= sieve.least {
-                        visit(at, wanted);
+                        visit(wanted);
                     }
                 }
             }
@@ -137,50 +138,16 @@ impl BitSieve {
         let (method, threshold) = (settings.spec.method, settings.threshold);
         let registers = method.registers();
         let budget = Budget::Exact(FILTER_ERROR);
-        // What differs has the same bit every other time.
-        let bits = Filter::new(f64::midpoint(1.0, threshold), registers, &[registers], budget)?;
+        let rows = "1".parse::<Bits>()?.rows(registers)?;
+        let Some((values, probability)) = rows.laws(threshold).next() else { return Ok(None) };
+        let bits = Filter::new(probability, values, &[values], budget)?;
         let whole = Filter::of(method, threshold, 1, &[registers], budget)?;
         let lower = |filter: &Filter| filter.looks().first().and_then(|look| look.lower);
         Ok(lower(&bits).map(|lower_bits| Self {
-            words: registers.div_ceil(32),
-            most: (registers - lower_bits - 1) as u32,
+            rows,
+            most: (values - lower_bits - 1) as u32,
             least: whole.as_ref().and_then(lower).map_or(0, |lower| lower + 1),
             kernel: Kernel::detect(),
         }))
-    }
-}
-
-/// Puts one bit of each register into words. Minima are small, so it is the last bits that tell them apart; the first bit of
-/// a product depends on all of them.
-fn pack_into(registers: &[u32], out: &mut [u32]) {
-    const ODD: u32 = 0x9e37_79b1;
-    for (word, registers) in out.iter_mut().zip(registers.chunks(32)) {
-        *word = (0..)
-            .zip(registers)
-            .fold(0, |word, (at, &register)| word | register.wrapping_mul(ODD) >> 31 << at);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_of_registers_that_differ_agree_every_other_time() {
-        // Minima of a thousand hash values, as documents have them.
-        let mut state = 1u64;
-        let mut minimum = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            minwise::hash::fmix64(state) as u32 / 1000
-        };
-        let mut row = || (0..4000).map(|_| minimum()).collect::<Vec<u32>>();
-        let [a, b] = [row(), row()].map(|row| {
-            let mut bits = vec![0; 125];
-            pack_into(&row, &mut bits);
-            assert_eq!(bits[3] >> 7 & 1, row[3 * 32 + 7].wrapping_mul(0x9e37_79b1) >> 31);
-            bits
-        });
-        let different = Kernel::detect().different_bits(&a, &b);
-        assert!((1800..2200).contains(&different), "{different} of 4000");
     }
 }

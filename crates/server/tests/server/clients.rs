@@ -104,7 +104,9 @@ fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
     server.stop();
 }
 
-/// More than the 128 that wait unless a server asks for more; what is sent to a queue that is full loses its beginning.
+/// More than the 128 that wait unless a server asks for more; what is sent to a queue that is full loses its beginning. Other
+/// systems have queues of their own length, and no cookies.
+#[cfg(target_os = "linux")]
 #[test]
 fn clients_that_come_before_they_are_taken_keep_their_requests_whole() {
     const CLIENTS: usize = 400;

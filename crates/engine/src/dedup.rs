@@ -169,9 +169,7 @@ pub fn dedup(
         let removed = group[1..].iter().filter(|&&document| is_input(document)).count();
         verification.expected_recall.add_certain(removed as u64);
     }
-    let looked_at = audit::LOOKED_AT;
-    let audited =
-        audit::Run { corpus, reading, equals: &equals, order: &order, settings, observer, looked_at };
+    let audited = audit::Run::new(corpus, reading, &equals, &order, settings, observer);
     let audit = audited.audit(&candidates, is_duplicate)?;
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));

@@ -30,8 +30,6 @@ mod partners;
 mod sample;
 mod sieve;
 
-pub(crate) use partners::LOOKED_AT;
-
 use minwise::estimate::ratio::{Drawn, share_found};
 use minwise::verify::Measure;
 use minwise_corpus::Corpus;
@@ -44,7 +42,7 @@ use crate::observe::{Observer, Stage};
 use crate::order::Order;
 use crate::read::Reading;
 use crate::settings::{AuditSize, Search, Settings};
-use partners::Partners;
+use partners::{LOOKED_AT, Partners};
 use sieve::Sieve;
 
 /// Bytes of the corpus that one comparison of two sketches is worth.
@@ -82,17 +80,28 @@ pub struct Audit {
 /// The run that is audited.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub corpus: &'a Corpus,
-    pub reading: &'a Reading,
-    pub equals: &'a Equals,
-    pub order: &'a Order,
-    pub settings: &'a Settings,
-    pub observer: &'a dyn Observer,
-    /// See [`LOOKED_AT`].
-    pub looked_at: u64,
+    corpus: &'a Corpus,
+    reading: &'a Reading,
+    equals: &'a Equals,
+    order: &'a Order,
+    settings: &'a Settings,
+    observer: &'a dyn Observer,
+    /// Documents near one of the sample whose rows are looked at, about.
+    looked_at: u64,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        corpus: &'a Corpus,
+        reading: &'a Reading,
+        equals: &'a Equals,
+        order: &'a Order,
+        settings: &'a Settings,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Self { corpus, reading, equals, order, settings, observer, looked_at: LOOKED_AT }
+    }
+
     /// Audits a run, given its candidates and which documents repeat another. Nothing where no audit is wanted, where nothing
     /// can be missed, or where sketches cannot say what is unlike.
     pub(crate) fn audit(
@@ -224,8 +233,8 @@ mod tests {
         pub(super) fn new(texts: impl Iterator<Item = String>) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("in.jsonl");
-            let lines: String = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
-            fs_err::write(&file, lines).unwrap();
+            let lines: Vec<String> = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+            fs_err::write(&file, lines.concat()).unwrap();
             let name = file.to_string_lossy().into_owned();
             let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
             Self { corpus, _folder: folder }
@@ -251,7 +260,7 @@ mod tests {
 
         pub(super) fn run<'r>(&'r self, settings: &'r Settings, looked_at: u64) -> Run<'r> {
             let Self { corpus, reading, equals, order } = self;
-            Run { corpus, reading, equals, order, settings, observer: &Unobserved, looked_at }
+            Run { looked_at, ..Run::new(corpus, reading, equals, order, settings, &Unobserved) }
         }
     }
 
@@ -261,9 +270,9 @@ mod tests {
         let text = |family: u64, member: u64| {
             let chance = |at: u64| minwise::hash::fmix64(family << 40 | member << 20 | at);
             let edits = chance(50) % 11;
-            let word = |at: u64| match chance(at) % 50 < edits {
-                true => format!("f{family}m{member}x{at}"),
-                false => format!("f{family}w{at}"),
+            let word = |at: u64| {
+                let is_own = chance(at) % 50 < edits;
+                if is_own { format!("f{family}m{member}x{at}") } else { format!("f{family}w{at}") }
             };
             (0..50).map(word).collect::<Vec<String>>().join(" ")
         };

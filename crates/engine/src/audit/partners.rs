@@ -17,7 +17,7 @@ const BLOCK: usize = 1024;
 /// Documents near one of the sample that are read, at most. It takes families of more, or sketches that tell little apart.
 const MOST: usize = 256;
 /// Documents near one of the sample whose rows are looked at, about, and up to twice as many.
-pub(crate) const LOOKED_AT: u64 = 8 * MOST as u64;
+pub(super) const LOOKED_AT: u64 = 8 * MOST as u64;
 /// Others of the sample that one is compared with, about, to learn how many documents are near it.
 const ASKED: usize = 1000;
 
@@ -87,7 +87,7 @@ pub(super) fn find(
         let compared = documents.len() - 1;
         let near = &near[item];
         let share = if compared == 0 { 1.0 } else { near.all as f64 / compared as f64 };
-        let stand_for = share * 2f64.powi(near.halvings as i32);
+        let stand_for = share * (1u64 << near.halvings) as f64;
         Ok(Partners { similar, stand_for })
     };
     let mut partners = Vec::with_capacity(sets.len());

@@ -112,15 +112,9 @@ pub fn dedup(
                     let verdicts = star(neighbourhood, &numbers, rows.limits(KEPT), judge, |found| {
                         sum.add(found, copies(found.document));
                     })?;
-                    let pairs = visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
-                        Verdict::Duplicate { of, similarity } if is_input(visit.document) => {
-                            let of = hood.documents[of as usize];
-                            Some(Removed { document: visit.document, of, similarity })
-                        }
-                        // A reference stays, be it the copy of another.
-                        Verdict::Kept | Verdict::Duplicate { .. } => None,
-                    });
-                    Ok(pairs.collect::<Vec<_>>())
+                    drop(numbers);
+                    judge.give_back();
+                    Ok(removed_in(hood.documents, &visits, verdicts, is_input))
                 }
                 Cluster::Components => {
                     let first = components(neighbourhood, rows.limits(CONNECTED), judge, |found| {
@@ -145,7 +139,7 @@ pub fn dedup(
             // A cluster lies in one neighbourhood.
             spare(&mut pairs, settings.max_cluster, spared);
             decided(Decided { before: undecided[hood + 1], removed: documents_of(&pairs) });
-            removed.append(&mut pairs);
+            append(removed, pairs);
         },
         |verified| {
             let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,8 +147,8 @@ pub fn dedup(
                 checkpoint::write(work, batches, verified, &fresh.0, &fresh.1)?;
                 batches += 1;
             }
-            removed.append(&mut fresh.0);
-            spared.append(&mut fresh.1);
+            append(&mut removed, std::mem::take(&mut fresh.0));
+            append(&mut spared, std::mem::take(&mut fresh.1));
             Ok(())
         },
     )?;
@@ -176,12 +170,37 @@ pub fn dedup(
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
 }
 
+/// The documents of a neighbourhood that do not stay. A family may be most of the corpus, so nothing is made twice as large as it
+/// has to be.
+fn removed_in(
+    documents: &[u32],
+    visits: &[Visit],
+    verdicts: Vec<Verdict>,
+    is_input: impl Fn(u32) -> bool,
+) -> Vec<Removed> {
+    let duplicates = verdicts.iter().filter(|&&verdict| verdict != Verdict::Kept).count();
+    let mut removed = Vec::with_capacity(duplicates);
+    removed.extend(visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
+        Verdict::Duplicate { of, similarity } if is_input(visit.document) => {
+            Some(Removed { document: visit.document, of: documents[of as usize], similarity })
+        }
+        // A reference stays, be it the copy of another.
+        Verdict::Kept | Verdict::Duplicate { .. } => None,
+    }));
+    removed
+}
+
 /// How many documents have others removed in their favour.
 fn keepers(removed: &[Removed]) -> u64 {
     let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
     keepers.sort_unstable();
     keepers.dedup();
     keepers.len() as u64
+}
+
+/// Adds what was decided; nothing is copied where there was nothing yet.
+fn append(to: &mut Vec<Removed>, mut removed: Vec<Removed>) {
+    if to.is_empty() { *to = removed } else { to.append(&mut removed) }
 }
 
 fn documents_of(removed: &[Removed]) -> Vec<u32> {
@@ -224,7 +243,8 @@ struct Visit {
 
 /// The documents of a neighbourhood with all their equals, in keeper order.
 fn visits(documents: &[u32], equals: &Equals, order: &Order) -> Vec<Visit> {
-    let mut visits: Vec<Visit> = Vec::with_capacity(documents.len());
+    let all: u64 = documents.iter().map(|&first| equals.copies(first)).sum();
+    let mut visits: Vec<Visit> = Vec::with_capacity(all as usize);
     let mut sorted = true;
     for (number, &first) in (0..).zip(documents) {
         visits.push(Visit { number, document: first });

@@ -125,6 +125,13 @@ struct Held {
     set: DocumentSet,
 }
 
+impl Held {
+    /// What it takes. Of small sets there are many, and their list may be half empty.
+    fn size_bytes(&self) -> usize {
+        2 * size_of::<Self>() + self.set.size_bytes()
+    }
+}
+
 /// How much is loaded ahead: all that may be where nothing was loaded yet, since documents are first asked for one after the
 /// other. What was thrown out and is needed again comes alone, since it may be needed by chance; where it goes on in order,
 /// more and more is loaded with it.
@@ -327,9 +334,18 @@ impl<'a> Sets<'a> {
     }
 
     fn put(&mut self, document: u32, set: DocumentSet) {
-        self.size_bytes += set.size_bytes();
+        let held = Held { document, used: self.now, set };
+        self.size_bytes += held.size_bytes();
         self.slots[document as usize] = self.held.len() as u32;
-        self.held.push(Held { document, used: self.now, set });
+        self.held.push(held);
+    }
+
+    /// Throws out all sets.
+    pub(crate) fn give_back(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            self.slots[held.document as usize] = NONE;
+        }
+        self.size_bytes = 0;
     }
 
     /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
@@ -343,7 +359,7 @@ impl<'a> Sets<'a> {
             if self.size_bytes <= self.budget.bytes / 2 {
                 break;
             }
-            self.size_bytes -= held.set.size_bytes();
+            self.size_bytes -= held.size_bytes();
             self.slots[held.document as usize] = NONE;
             thrown += 1;
         }

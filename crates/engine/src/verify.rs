@@ -144,6 +144,11 @@ impl ExactJudge<'_, '_> {
         self.sets.measure(a, b, self.bench.settings.measure)
     }
 
+    /// Gives back the sets, when no more is compared.
+    pub(crate) fn give_back(&mut self) {
+        self.sets.give_back();
+    }
+
     /// Remembers a reordered pair while there are not too many.
     fn note_reordered(&mut self, pair: Reordered) {
         if self.reordered_pairs.len() < LISTED {

@@ -11,11 +11,9 @@ use crate::run::{cargo, command, command_with, root, target};
 /// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Runs `tests/browser`, unless there is no browser to run it with.
+/// Runs `tests/browser`, unless there is no browser to run it with and none can be installed.
 pub fn test() -> Result<()> {
-    let browser =
-        std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(|| BROWSERS.into_iter().find_map(find));
-    let (Some(node), Some(npm), Some(browser)) = (find("node"), find("npm"), browser) else {
+    let (Some(node), Some(npm), Some(browser)) = (find("node"), find("npm"), browser()?) else {
         eprintln!(
             "tests/browser is skipped: it needs `node`, `npm` and Chromium (in the path, or as CHROMIUM=…)"
         );
@@ -41,6 +39,23 @@ pub fn test() -> Result<()> {
     let urls = [("MINWISE_URL", &server.url), ("MINWISE_TOKEN_URL", &guarded.url)];
     let [open, closed] = urls.map(|(name, url)| (name, Path::new(url)));
     run(&of_page, &[open, closed, ("MINWISE_TOKEN", Path::new(TOKEN)), ("CHROMIUM", &browser)])
+}
+
+/// The browser, which is installed on a Debian machine without one if that is allowed.
+fn browser() -> Result<Option<PathBuf>> {
+    let there = || BROWSERS.into_iter().find_map(find);
+    if let Some(browser) = std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(there) {
+        return Ok(Some(browser));
+    }
+    let Some(installer) = find("apt-get").filter(|_| is_root()) else { return Ok(None) };
+    command(&installer, &["update", "-qq"])?;
+    command(&installer, &["install", "-qq", "--yes", "--no-install-recommends", "chromium"])?;
+    Ok(there())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }
 
 /// The token of the server that wants one.

@@ -1,23 +1,26 @@
 //! The corpus: every source, read by position.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fs::File;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::chunk::{Chunk, Span, cut};
 use crate::compression::Compression;
 use crate::csv;
-use crate::document::{Document, Place};
+use crate::document::{Document, MaybeLong, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::About;
+use crate::field::FieldPath;
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Walked};
-use crate::lines::{self, Line, grown, scan_lines};
+use crate::lines::{self, Line, LongLine, grown, scan_lines};
+use crate::long::{LONG_BYTES, LongText, Text};
 use crate::options::ReadOptions;
-use crate::record::{Decoded, names, parse_line, values};
+use crate::record::{Decoded, Looked, Parsed, names, parse_line, parse_skeleton, skeleton, values};
 use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
@@ -54,10 +57,6 @@ pub struct Scratch {
 /// A buffer larger than this is given back before the next chunk, so that one giant record is not paid for by
 /// every thread until the end of the run.
 const KEPT_BYTES: usize = 4 << 20;
-
-/// A record, a file or a piece of a table with more bytes than this is scanned by one thread at a time: it is there as
-/// bytes and as text, and giants read by all threads together would fill the memory.
-const LONG_BYTES: u64 = 8 << 20;
 
 impl Scratch {
     /// Empty buffers, which grow with use.
@@ -195,30 +194,66 @@ impl Corpus {
         scratch: &mut Scratch,
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
-        scratch.give_back();
-        let mut turn = None;
-        let mut loads = |bytes: u64| {
-            if bytes > LONG_BYTES && turn.is_none() {
-                turn = Some(self.long.lock().unwrap_or_else(PoisonError::into_inner));
+        let turns = self.turns();
+        let mut failed = None;
+        let scanned = self.scan_in_turn(chunk, scratch, &turns, &mut |place, document| {
+            if failed.is_some() {
+                return;
             }
-        };
+            if let Ok(Document { text: Text::Long(_), .. }) = document {
+                turns.take();
+            }
+            match document.map(Document::into_whole) {
+                Ok(Ok(document)) => visit(place, Ok(document)),
+                Ok(Err(error)) => failed = Some(error),
+                Err(reject) => visit(place, Err(reject)),
+            }
+        })?;
+        failed.map_or(Ok(scanned), Err)
+    }
+
+    /// The same with texts that may be long: a text of more than some MiB is not loaded if it can be read piece by piece.
+    pub fn scan_long(
+        &self,
+        chunk: &Chunk,
+        scratch: &mut Scratch,
+        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
+    ) -> Result<ScannedLines> {
+        self.scan_in_turn(chunk, scratch, &self.turns(), visit)
+    }
+
+    fn turns(&self) -> Turns<'_> {
+        Turns { long: &self.long, taken: RefCell::default() }
+    }
+
+    fn scan_in_turn(
+        &self,
+        chunk: &Chunk,
+        scratch: &mut Scratch,
+        turns: &Turns<'_>,
+        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
+    ) -> Result<ScannedLines> {
+        scratch.give_back();
         let scanned = match &chunk.span {
             Span::Lines { source, start, end } => {
-                self.scan_jsonl(*source, (*start, *end), scratch, &mut loads, visit)?
+                self.scan_jsonl(*source, (*start, *end), scratch, turns, visit)?
             }
             Span::Pieces { source, pieces } => {
-                loads(chunk.size_bytes());
-                self.scan_pieces(*source, pieces.clone(), scratch, visit)?
+                if chunk.size_bytes() > LONG_BYTES {
+                    turns.take();
+                }
+                self.scan_pieces(*source, pieces.clone(), scratch, &mut |place, document| {
+                    visit(place, document.map(|document| document.with_text(Text::Whole)));
+                })?
             }
             Span::Files(files) => {
                 for source in files.clone() {
-                    loads(self.sources.get(source as usize).map_or(0, Source::size_bytes));
-                    self.scan_text(source, scratch, visit)?;
+                    self.scan_text(source, scratch, turns, visit)?;
                 }
                 ScannedLines(0)
             }
         };
-        if turn.is_some() {
+        if turns.taken.borrow().is_some() {
             // Before the next one has its turn.
             scratch.give_back();
         }
@@ -229,7 +264,17 @@ impl Corpus {
     ///
     /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
     pub fn read<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<Document<'s>> {
+        self.read_long(place, scratch)?.into_whole()
+    }
+
+    /// The same with a text that may be long.
+    pub fn read_long<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
         let source = self.source(place)?;
+        if u64::from(place.len) > LONG_BYTES
+            && let Some(document) = self.read_without_loading(source, place)?
+        {
+            return document.map_err(|reject| bad_record(source, place, reject));
+        }
         let Scratch { bytes, inflated, decoded } = scratch;
         let document = match &source.content {
             Content::Table(table) => {
@@ -253,10 +298,44 @@ impl Corpus {
                 Err(error) => Err(Reject::new(RejectReason::InvalidUtf8 { at: error.valid_up_to() as u64 })),
             },
         };
-        document.map_err(|reject| {
-            let name = source.name().to_owned();
-            Error::new(ErrorKind::BadRecord { name, offset: place.offset, reason: reject.reason })
-        })
+        document
+            .map(|document| document.with_text(Text::Whole))
+            .map_err(|reject| bad_record(source, place, reject))
+    }
+
+    /// A long record whose text can be read piece by piece; `None` if it has to be loaded.
+    fn read_without_loading(
+        &self,
+        source: &Source,
+        place: &Place,
+    ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
+        let reader = source.open(self.spool.as_ref())?;
+        match &source.content {
+            Content::Lines => {
+                let mut end = place.offset + u64::from(place.len);
+                let mut last = [0];
+                reader.read_exact_at(end - 1, &mut last)?;
+                end -= u64::from(last == *b"\n");
+                match self.look(&reader, place.offset..end, &[])? {
+                    Parsed::Record(record) => Ok(Some(record)),
+                    Parsed::Blank | Parsed::NeedsAll => Ok(None),
+                }
+            }
+            Content::Whole(reading, None) => {
+                let text = whole::find_long(&reader, *reading, &self.options)?;
+                Ok(text.map(|text| Ok(long_document(source, text))))
+            }
+            Content::Whole(..) | Content::Delimited(_) | Content::Table(_) => Ok(None),
+        }
+    }
+
+    /// Looks through a long line, which lies at `range` without its line feed.
+    fn look(&self, reader: &Reader, range: Range<u64>, fields: &[FieldPath]) -> Result<Parsed> {
+        match skeleton(reader, range)? {
+            Looked::Skeleton(skeleton) => parse_skeleton(&skeleton, reader, &self.options, fields),
+            Looked::NotUtf8 { at } => Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at })))),
+            Looked::NoSkeleton => Ok(Parsed::NeedsAll),
+        }
     }
 
     /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
@@ -319,26 +398,29 @@ impl Corpus {
         source: u32,
         span: (u64, u64),
         scratch: &mut Scratch,
-        loads: &mut dyn FnMut(u64),
-        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+        turns: &Turns<'_>,
+        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
     ) -> Result<ScannedLines> {
         let reader = self.reader(source)?;
         let limit = self.options.record_limit();
+        let is_input = source >= self.references();
+        let fields = if is_input { &*self.options.value_fields } else { &[] };
         let Scratch { bytes, decoded, .. } = scratch;
-        let lines = scan_lines(&reader, span, limit, bytes, loads, &mut |line| {
+        let mut visit_line = |line: Line<'_>| {
             let Line { number, offset, len, content } = line;
             let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, &self.options, decoded) {
-                        let is_input = source >= self.references();
-                        let fields = if is_input { &*self.options.value_fields } else { &[] };
                         visit(
                             place,
-                            document.map(|found| Document { values: values(text, fields), ..found }),
+                            document.map(|found| {
+                                Document { values: values(text, fields), ..found }.with_text(Text::Whole)
+                            }),
                         );
                     }
                 }
+                lines::Content::Long(document) => visit(place, document),
                 lines::Content::NotUtf8 { at } => {
                     visit(place, Err(Reject::new(RejectReason::InvalidUtf8 { at })));
                 }
@@ -346,7 +428,25 @@ impl Corpus {
                     visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: len, limit })));
                 }
             }
-        })?;
+        };
+        let (lines, long) = scan_lines(&reader, span, limit, bytes, &mut visit_line)?;
+        if let Some(LongLine { number, range, content_bytes }) = long {
+            // What was before it is not needed while it is read.
+            *bytes = Vec::new();
+            let (offset, len) = (range.start, range.end - range.start);
+            match self.look(&reader, offset..offset + content_bytes, fields)? {
+                Parsed::Blank => {}
+                Parsed::Record(record) => {
+                    visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
+                }
+                Parsed::NeedsAll => {
+                    turns.take();
+                    reader.read_exact_at(offset, grown(bytes, content_bytes as usize))?;
+                    let content = lines::Content::of(bytes.get(..content_bytes as usize).unwrap_or_default());
+                    visit_line(Line { number, offset, len, content });
+                }
+            }
+        }
         Ok(ScannedLines(lines))
     }
 
@@ -380,7 +480,8 @@ impl Corpus {
         &self,
         number: u32,
         scratch: &mut Scratch,
-        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+        turns: &Turns<'_>,
+        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
     ) -> Result<()> {
         let size = self.sources.get(number as usize).map_or(0, Source::size_bytes);
         let place =
@@ -393,9 +494,16 @@ impl Corpus {
         }
         let source = self.source(&place)?;
         let Content::Whole(reading, compression) = source.content else { return Ok(()) };
+        if size > LONG_BYTES {
+            if let Some(document) = self.read_without_loading(source, &place)? {
+                visit(place, document);
+                return Ok(());
+            }
+            turns.take();
+        }
         let raw = self.load(source, &place, &mut scratch.bytes)?;
         let document = self.whole(number, (reading, compression), Turn::First, raw, &mut scratch.inflated)?;
-        visit(place, document);
+        visit(place, document.map(|document| document.with_text(Text::Whole)));
         Ok(())
     }
 
@@ -422,6 +530,33 @@ impl Corpus {
             Err(reason) => Ok(Err(Reject { reason, id: Some(source.id().to_owned()) })),
         }
     }
+}
+
+/// The turn of whoever scans something long that has to be loaded: it is there as bytes and as text, and giants read by all
+/// threads together would fill the memory.
+struct Turns<'a> {
+    long: &'a Mutex<()>,
+    taken: RefCell<Option<MutexGuard<'a, ()>>>,
+}
+
+impl Turns<'_> {
+    /// Waits for the turn, unless it is there already. It ends with the scan.
+    fn take(&self) {
+        let mut taken = self.taken.borrow_mut();
+        if taken.is_none() {
+            *taken = Some(self.long.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+fn bad_record(source: &Source, place: &Place, reject: Reject) -> Error {
+    let name = source.name().to_owned();
+    Error::new(ErrorKind::BadRecord { name, offset: place.offset, reason: reject.reason })
+}
+
+fn long_document(source: &Source, text: LongText) -> MaybeLong<'static> {
+    let id = Some(Cow::Owned(source.id().to_owned()));
+    Document { id, text: Text::Long(text), repaired: false, values: vec![], about: None }
 }
 
 fn whole_document<'a>(source: &'a Source, found: Decoded<'a>) -> Document<'a> {

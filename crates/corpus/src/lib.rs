@@ -10,6 +10,7 @@
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
 //! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time, and read again from another such file |
+//! | a record or a text of more than some MiB | piece by piece where it lies, if [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) is asked |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
 //!
@@ -48,6 +49,7 @@ mod field;
 mod format;
 mod input;
 mod lines;
+mod long;
 mod options;
 mod output;
 mod positional;
@@ -63,12 +65,13 @@ mod whole;
 
 pub use chunk::Chunk;
 pub use corpus::{ContentHash, Corpus, ScannedLines, Scratch};
-pub use document::{Document, Place};
+pub use document::{Document, MaybeLong, Place};
 pub use error::{Error, ErrorKind};
 pub use escape::{escape_control, visible, visible_json, visible_lines};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
+pub use long::{LongText, Text};
 pub use options::{Encoding, ReadOptions};
 pub use output::{
     Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,

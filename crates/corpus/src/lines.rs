@@ -3,11 +3,16 @@
 //! A chunk owns the lines that start in it. It is read with one positional read, a little past its end so
 //! that the last line is nearly always complete, and validated as UTF-8 in one pass; only when that fails is
 //! each line looked at on its own. A line that runs far past the chunk is measured first, through a small
-//! buffer, and loaded only if it is within the limit.
+//! buffer, and loaded only if it is not long.
+
+use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
+use crate::document::MaybeLong;
 use crate::error::Result;
+use crate::long::LONG_BYTES;
+use crate::reject::Reject;
 use crate::source::Reader;
 
 /// Bytes read past the end of a chunk, in the hope of finding the end of its last line there.
@@ -33,20 +38,41 @@ pub(crate) enum Content<'w> {
     Text(&'w str),
     /// Something that is not UTF-8, from the byte `at` on.
     NotUtf8 { at: u64 },
+    /// So much that it was not loaded to be read.
+    Long(Result<MaybeLong<'static>, Reject>),
     /// More than the limit.
     TooLarge,
 }
 
-/// Visits the lines that start in `start..end`, in order, and returns how many they are. `loads` is told the bytes of a line
-/// that runs past them before it is loaded.
+impl<'w> Content<'w> {
+    /// What these bytes are.
+    pub(crate) fn of(bytes: &'w [u8]) -> Self {
+        match simdutf8::compat::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(error) => Self::NotUtf8 { at: error.valid_up_to() as u64 },
+        }
+    }
+}
+
+/// A line that is so long that it was not loaded.
+pub(crate) struct LongLine {
+    /// Counted from 0 at the first line of the chunk.
+    pub(crate) number: u64,
+    /// Where it lies in the source, line end included.
+    pub(crate) range: Range<u64>,
+    /// Its bytes without the line feed.
+    pub(crate) content_bytes: u64,
+}
+
+/// Visits the lines that start in `start..end`, in order, and returns how many they are. Only the last of them can be long; it
+/// is returned instead of being visited.
 pub(crate) fn scan_lines(
     reader: &Reader,
     (start, end): (u64, u64),
     limit: u64,
     window: &mut Vec<u8>,
-    loads: &mut dyn FnMut(u64),
     visit: &mut dyn FnMut(Line<'_>),
-) -> Result<u64> {
+) -> Result<(u64, Option<LongLine>)> {
     // Whether a line starts at `start` is told by the byte before it.
     let base = start.saturating_sub(1);
     let loaded_end = end.saturating_add(READ_PAST_BYTES).min(reader.size_bytes());
@@ -59,12 +85,12 @@ pub(crate) fn scan_lines(
         _ => memchr(b'\n', bytes).map_or(loaded, |line_end| line_end + 1),
     };
     if base + first as u64 >= end {
-        return Ok(0);
+        return Ok((0, None));
     }
 
     let last_byte = (end - 1 - base) as usize;
     let tail = bytes.get(last_byte..).unwrap_or_default();
-    let mut too_large = None;
+    let (mut too_large, mut long) = (None, None);
     let stop = match memchr(b'\n', tail) {
         Some(line_end) => last_byte + line_end + 1,
         None if loaded_end == reader.size_bytes() => loaded,
@@ -76,8 +102,10 @@ pub(crate) fn scan_lines(
             if content_end - offset > limit {
                 too_large = Some((offset, line_end - offset));
                 last_line
+            } else if line_end - offset > LONG_BYTES {
+                long = Some((offset..line_end, content_end - offset));
+                last_line
             } else {
-                loads(line_end - offset);
                 let more = (line_end - base) as usize;
                 reader
                     .read_exact_at(loaded_end, grown(window, more).get_mut(loaded..).unwrap_or_default())?;
@@ -93,7 +121,8 @@ pub(crate) fn scan_lines(
         visit(Line { number: lines, offset, len, content: Content::TooLarge });
         lines += 1;
     }
-    Ok(lines)
+    let long = long.map(|(range, content_bytes)| LongLine { number: lines, range, content_bytes });
+    Ok((lines + u64::from(long.is_some()), long))
 }
 
 /// Visits the lines of `bytes`, which lie at `offset` in the source.
@@ -109,10 +138,7 @@ fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(
         } else if let Some(text) = whole.and_then(|text| text.get(from..from + content_len)) {
             Content::Text(text)
         } else {
-            match simdutf8::compat::from_utf8(rest.get(..content_len).unwrap_or_default()) {
-                Ok(text) => Content::Text(text),
-                Err(error) => Content::NotUtf8 { at: error.valid_up_to() as u64 },
-            }
+            Content::of(rest.get(..content_len).unwrap_or_default())
         };
         visit(Line { number, offset, len: len as u64, content });
         number += 1;

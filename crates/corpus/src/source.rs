@@ -194,9 +194,14 @@ impl Reader {
         };
         match read_at(file, self.base + offset, out) {
             Ok(bytes) if bytes == out.len() => Ok(()),
-            Ok(_) => Err(Error::new(ErrorKind::Changed { name: self.name.to_string() })),
+            Ok(_) => Err(self.changed()),
             Err(error) => Err(Error::io("read", &*self.name, error)),
         }
+    }
+
+    /// The error that the source is no longer what it was.
+    pub(crate) fn changed(&self) -> Error {
+        Error::new(ErrorKind::Changed { name: self.name.to_string() })
     }
 
     /// An error about what is inside.

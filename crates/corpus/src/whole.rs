@@ -15,10 +15,12 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, SPOOL};
 use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::lines::grown;
-use crate::options::ReadOptions;
+use crate::long::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
+use crate::options::{Encoding, ReadOptions};
 use crate::positional::read_at;
-use crate::record::{Decoded, decode_text};
+use crate::record::{BOM, Decoded, decode_text};
 use crate::reject::RejectReason;
+use crate::source::Reader;
 use crate::spool::{Spool, Spooled};
 use crate::watch::Unwatched;
 
@@ -83,6 +85,39 @@ pub(crate) fn find<'a>(
             Ok(Whole { keep: Keep::Yes, decoded, about })
         }
     }
+}
+
+/// The text of a file that is too long to be loaded; `None` if it is no plain text in UTF-8, and has to be loaded to be read
+/// or refused.
+pub(crate) fn find_long(
+    reader: &Reader,
+    reading: Reading,
+    options: &ReadOptions,
+) -> Result<Option<LongText>> {
+    if options.encoding == Encoding::Latin1 {
+        return Ok(None);
+    }
+    let mut window = vec![0; WINDOW_BYTES.min(reader.size_bytes() as usize)];
+    let (mut at, mut start) = (0, 0);
+    while at < reader.size_bytes() {
+        window.truncate((reader.size_bytes() - at).min(WINDOW_BYTES as u64) as usize);
+        reader.read_exact_at(at, &mut window)?;
+        if at == 0 {
+            if !matches!(kind(&window, reader.name(), reading), Ok(Recognised::Text)) {
+                return Ok(None);
+            }
+            start = if window.starts_with(BOM.as_bytes()) { BOM.len() as u64 } else { 0 };
+        }
+        let is_last = at + window.len() as u64 == reader.size_bytes();
+        match whole_characters(&window) {
+            Some(text) if !text.is_empty() && (!is_last || text.len() == window.len()) => {
+                at += text.len() as u64
+            }
+            _ => return Ok(None),
+        }
+    }
+    let parts = vec![Part::There(start..reader.size_bytes(), Writing::Plain)];
+    LongText::new(reader.clone(), parts).map(Some)
 }
 
 /// The bytes of a file, decompressed if need be. It gives up past the limit: a small file can unfold into more than there

@@ -51,7 +51,7 @@ impl<'a> Sorted<'a> {
         let sets::Room { scratch, prepared } = room;
         let place = loader.documents.place(document)?;
         let _turn = loader.turns.take(u64::from(place.len) > HUGE_BYTES);
-        let read = loader.corpus.read(&place, scratch)?;
+        let read = loader.corpus.read_long(&place, scratch)?;
         loader.preparation.shingle_blocks(&read.text, prepared, |shingles| {
             stretch.extend_from_slice(shingles);
             if stretch.len() >= most { runs.add(sorted(&mut stretch)) } else { Ok(()) }

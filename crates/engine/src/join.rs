@@ -289,17 +289,17 @@ impl Source<'_> {
                         let place = self.reading.documents.place(self.documents[at])?;
                         let large = u64::from(place.len) > preparation.whole_bytes(1);
                         let _turn = turns.take(large);
-                        let read = self.corpus.read(&place, &mut seat.scratch)?;
                         if large && preparation.cuts_blocks() {
+                            let read = self.corpus.read_long(&place, &mut seat.scratch)?;
                             preparation.shingle_blocks(&read.text, &mut seat.prepared, |shingles| {
                                 entries.extend(shingles.iter().map(|&shingle| (shingle, with(1.0))));
                                 if entries.len() >= GATHERED { put_away(&mut entries) } else { Ok(()) }
                             })?;
                         } else {
+                            let read = self.corpus.read(&place, &mut seat.scratch)?;
                             let set = preparation.set_alone(&read.text, &mut seat.prepared);
                             set.for_each(|shingle, weight| entries.push((shingle, with(weight as f32))));
                         }
-                        drop(read);
                         if large {
                             seat.prepared = Prepared::default();
                             seat.scratch.give_back();

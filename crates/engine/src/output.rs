@@ -4,14 +4,17 @@ use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
 use minwise_corpus::{
-    Annotation, Corpus, Output, OutputFolder, Place, Scratch, TableCompression, annotate_each,
-    annotate_records, copy_each, copy_records,
+    Annotation, Corpus, Output, OutputFolder, Place, TableCompression, annotate_each, annotate_records,
+    copy_each, copy_records,
 };
 
 use crate::dedup::{Decided, Decisions};
 use crate::error::{Error, ErrorKind};
 use crate::observe::{Observer, Stage};
 use crate::read::Reading;
+
+/// Bytes of a file that are copied at a time.
+const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Where records go.
 #[derive(Debug)]
@@ -141,12 +144,18 @@ pub fn write_files(
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
-    let mut scratch = Scratch::new();
     for place in places(reading, decisions, part) {
         not_cancelled(observer)?;
         let place = place?;
         let Some(source) = corpus.sources().get(place.source as usize) else { continue };
-        out.write_file(source.id(), corpus.read_raw(&place, &mut scratch)?)?;
+        let mut left = place.offset..place.offset + u64::from(place.len);
+        out.write_file(source.id(), |block| {
+            let bytes = (left.end - left.start).min(BLOCK_BYTES);
+            block.resize(bytes as usize, 0);
+            corpus.read_span(place.source, left.start, block)?;
+            left.start += bytes;
+            Ok(())
+        })?;
         observer.advance(1);
     }
     Ok(())

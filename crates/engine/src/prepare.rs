@@ -1,5 +1,6 @@
 //! From a text to what is sketched and compared.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use minwise::sketch::{Method, Sketcher};
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
 use minwise::{Spec, Weights};
+use minwise_corpus::Text;
 
 use crate::error::Error;
 use crate::frequencies::FrequencyTable;
@@ -222,8 +224,12 @@ impl Preparation {
     }
 
     /// Whether a text is cut whole to be sketched though it has more than one thread may cut so.
-    pub(crate) fn is_oversized(&self, text: &str, in_order: bool) -> bool {
-        text.len() as u64 > self.whole_bytes && !self.sketches_blocks(in_order)
+    pub(crate) fn is_oversized(&self, text: &Text<'_>, in_order: bool) -> bool {
+        let is_large = match text {
+            Text::Whole(text) => text.len() as u64 > self.whole_bytes,
+            Text::Long(_) => true,
+        };
+        is_large && !self.sketches_blocks(in_order)
     }
 
     fn sketches_blocks(&self, in_order: bool) -> bool {
@@ -233,37 +239,51 @@ impl Preparation {
     /// Gives the shingles of a huge document to `each`, block by block.
     pub(crate) fn shingle_blocks(
         &self,
-        text: &str,
+        text: &Text<'_>,
         room: &mut Prepared,
         each: impl FnMut(&[u64]) -> Result<(), Error>,
     ) -> Result<Tally, Error> {
-        self.shingler.shingle_blocks(text, BLOCK_BYTES, &mut room.shingles, each)
+        blocks(&self.shingler, text, &mut room.shingles, each)
     }
 
     /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
     /// for in document order.
-    pub(crate) fn prepare(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
-        if text.len() as u64 > self.whole_bytes
-            && self.sketches_blocks(in_order)
-            && let Maker::Plain(sketcher) = &self.maker
-        {
-            return self.prepare_blocks(text, &**sketcher, room);
-        }
-        self.shingle(text, room);
-        self.weigh(room)
+    pub(crate) fn prepare(
+        &self,
+        text: &Text<'_>,
+        in_order: bool,
+        room: &mut Prepared,
+    ) -> Result<bool, Error> {
+        let whole = match text {
+            Text::Whole(whole) if whole.len() as u64 <= self.whole_bytes => Cow::Borrowed(&**whole),
+            _ if self.sketches_blocks(in_order)
+                && let Maker::Plain(sketcher) = &self.maker =>
+            {
+                return self.prepare_blocks(text, &**sketcher, room);
+            }
+            Text::Whole(whole) => Cow::Borrowed(&**whole),
+            Text::Long(long) => Cow::Owned(long.whole()?),
+        };
+        self.shingle(&whole, room);
+        Ok(self.weigh(room))
     }
 
     /// Sketches a text block by block.
     #[cold]
-    fn prepare_blocks(&self, text: &str, sketcher: &dyn Sketcher, room: &mut Prepared) -> bool {
+    fn prepare_blocks(
+        &self,
+        text: &Text<'_>,
+        sketcher: &dyn Sketcher,
+        room: &mut Prepared,
+    ) -> Result<bool, Error> {
         let Prepared { shingles, sketch, tally, .. } = room;
         sketch.begin(sketcher);
-        let Ok(of_blocks) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
+        let of_blocks = blocks(&self.shingler, text, shingles, |shingles| {
             sketch.add(sketcher, shingles);
-            Ok::<(), Infallible>(())
-        });
+            Ok(())
+        })?;
         *tally = Some(of_blocks);
-        of_blocks.units > 0
+        Ok(of_blocks.units > 0)
     }
 
     pub(crate) fn shingler(&self) -> &Shingler {
@@ -358,5 +378,18 @@ impl Preparation {
                 DocumentSet::Plain(ShingleSet::build(hashes, &mut room.sort))
             }
         }
+    }
+}
+
+/// Gives the shingles of a text to `each`, block by block.
+fn blocks(
+    shingler: &Shingler,
+    text: &Text<'_>,
+    room: &mut Shingles,
+    each: impl FnMut(&[u64]) -> Result<(), Error>,
+) -> Result<Tally, Error> {
+    match text {
+        Text::Whole(text) => shingler.shingle_blocks(text, BLOCK_BYTES, room, each),
+        Text::Long(long) => shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, room, each),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use minwise::keep::{Keep, Member, Ranking};
-use minwise_corpus::{Corpus, Document, Scratch};
+use minwise_corpus::{Corpus, MaybeLong, Scratch, Text};
 use serde::{Deserialize, Serialize};
 
 use crate::documents::Documents;
@@ -42,9 +42,13 @@ impl Ranks {
     }
 
     /// Ranks a document, which gets this number.
-    pub(crate) fn add(&mut self, keep: &Keep, number: u32, document: &Document<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn add(&mut self, keep: &Keep, number: u32, document: &MaybeLong<'_>, out: &mut Vec<u64>) {
         // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
-        let characters = if keep.needs_lengths() { document.text.chars().count() as u64 } else { 0 };
+        let characters = match &document.text {
+            Text::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
+            Text::Whole(_) => 0,
+            Text::Long(long) => long.characters(),
+        };
         let mut values = document.values.iter();
         for (ranking, unranked) in keep.rankings().iter().zip(&mut self.unranked) {
             // References come first whatever they hold, and so they are not asked.
@@ -139,8 +143,13 @@ mod tests {
         let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
         for (number, value) in (0..).zip(values) {
             let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
-            let document =
-                Document { id: None, text: Cow::Borrowed("text"), repaired: false, values, about: None };
+            let document = MaybeLong {
+                id: None,
+                text: Text::Whole(Cow::Borrowed("text")),
+                repaired: false,
+                values,
+                about: None,
+            };
             ranks.add(keep, number, &document, &mut words);
         }
         (ranks, words)

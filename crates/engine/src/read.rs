@@ -429,11 +429,18 @@ impl<'a> Worker<'a> {
         part.columns.reserve(self.before + self.before / 8);
         let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
         let preparation = &tools.preparation;
-        let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
+        let mut failed = None;
+        let lines = corpus.scan_long(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
                 let in_order = tools.placed.is_some();
                 let turn = tools.turns.take(preparation.is_oversized(&document.text, in_order));
-                let has_shingles = preparation.prepare(&document.text, in_order, prepared);
+                let has_shingles = match preparation.prepare(&document.text, in_order, prepared) {
+                    Ok(has_shingles) => has_shingles,
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        return;
+                    }
+                };
                 if preparation.shingler().refuses(prepared.units()) {
                     part.rejected.push(too_short(&place, &document, prepared.units(), &spec.shingling));
                 } else {
@@ -455,12 +462,15 @@ impl<'a> Worker<'a> {
             }
             Err(reject) => part.rejected.push(Rejected::new(&place, reject)),
         })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         self.before = part.columns.len();
         Ok((part, lines.0))
     }
 }
 
-fn too_short(place: &Place, document: &Document<'_>, units: usize, shingling: &Shingling) -> Rejected {
+fn too_short<T>(place: &Place, document: &Document<'_, T>, units: usize, shingling: &Shingling) -> Rejected {
     let unit = match shingling.unit() {
         Unit::Words => "tokens",
         Unit::Chars => "characters",

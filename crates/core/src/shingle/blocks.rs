@@ -37,6 +37,21 @@ impl Shingler {
         source: &str,
         block_bytes: usize,
         room: &mut Shingles,
+        each: impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<Tally, E> {
+        self.shingle_pieces(|give| give(source), block_bytes, room, each)
+    }
+
+    /// The same for a text that is never there as a whole. `pieces` gives it to what it is given, in pieces of any length, from
+    /// its beginning each time it is called.
+    ///
+    /// # Panics
+    /// If documents cannot be cut so ([`cuts_blocks`](Self::cuts_blocks)).
+    pub fn shingle_pieces<E>(
+        &self,
+        pieces: impl Fn(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
+        block_bytes: usize,
+        room: &mut Shingles,
         mut each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
         assert!(self.cuts_blocks(), "bags and terms are cut whole");
@@ -45,7 +60,7 @@ impl Shingler {
         let mut key = Xxh3::with_seed(KEY_OF_SHINGLES);
         let mut all_units = 0;
         units.clear();
-        self.normalizer.for_each_block(source, block_bytes, text, |text| {
+        self.normalizer.for_each_block(&pieces, block_bytes, text, |text| {
             let kept = units.len();
             if self.shingling.unit == Unit::Words {
                 words::hash_into(self.kernel, text, masks, units);
@@ -69,7 +84,7 @@ impl Shingler {
         if all_units == 0 {
             key = Xxh3::with_seed(KEY_OF_TEXT);
             Normalizer::new(self.normalizer.normalization()).for_each_block(
-                source,
+                &pieces,
                 block_bytes,
                 text,
                 |text| {
@@ -103,6 +118,22 @@ mod tests {
         assert_eq!(given, whole.hashes());
         assert_eq!(tally, Tally { units: whole.units(), equality_key: whole.equality_key() });
         assert!(room.hashes().is_empty());
+
+        let pieces = |give: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
+            let mut rest = source;
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(rest.ceil_char_boundary(block_bytes / 2 + 1));
+                give(piece)?;
+                rest = after;
+            }
+            Ok(())
+        };
+        given.clear();
+        let Ok(of_pieces) = shingler.shingle_pieces(pieces, block_bytes, &mut room, |shingles| {
+            given.extend_from_slice(shingles);
+            Ok(())
+        });
+        assert_eq!((given.as_slice(), of_pieces), (whole.hashes(), tally));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!            Blocks end at the first seam behind their size.
 //! Cost       Memory for a block. Where seams are far apart, in a run of letters as long as a book, a block is as long
 //!            as that.
+//! Pieces     A text may come in pieces of any length, so that it is never there as a whole at all.
 //! Markup     A tag may be as long as the text, so it is taken out of the whole text first, which takes a copy.
 //! Checked    against the whole text, by property test here and in `shingle/blocks.rs`.
 
@@ -14,47 +15,50 @@ use super::space::is_space;
 use super::{Markup, Normalization, Normalizer, Space, Text, markup};
 
 impl Normalizer {
-    /// Gives the normalised form of `source` to `each` in blocks, of at least `block_bytes` of the source but for the last. Put
-    /// together, they are what [`normalize_into`](Self::normalize_into) gives, and no token lies in two of them.
+    /// Gives the normalised form of a text to `each` in blocks, of at least `block_bytes` of the text but for the last. Put
+    /// together, they are what [`normalize_into`](Self::normalize_into) gives, and no token lies in two of them. `pieces`
+    /// gives the text from its beginning, in pieces of any length.
     pub(crate) fn for_each_block<E>(
         &self,
-        source: &str,
+        pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
         block_bytes: usize,
         text: &mut Text,
         mut each: impl FnMut(&Text) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut stripped = String::new();
-        let mut rest = source;
-        if self.normalization.markup == Markup::Strip {
-            markup::strip_into(source, &mut stripped, &mut Untracked);
-            rest = &stripped;
-        }
         let normalization = Normalization { markup: Markup::Keep, ..self.normalization };
         let of_block = Self { normalization, ..self.clone() };
-        while !rest.is_empty() {
-            let (block, after) = rest.split_at(self.seam(rest, block_bytes));
+        let mut blocks = Blocks { cuts: self, block_bytes, rest: String::new() };
+        let mut normalized = |block: &str| {
             of_block.normalize_into(block, text);
-            each(text)?;
-            rest = after;
+            each(text)
+        };
+        if self.normalization.markup == Markup::Strip {
+            let (mut source, mut stripped) = (String::new(), String::new());
+            pieces(&mut |piece| {
+                source.push_str(piece);
+                Ok(())
+            })?;
+            markup::strip_into(&source, &mut stripped, &mut Untracked);
+            drop(source);
+            blocks.add(&stripped, &mut normalized)?;
+        } else {
+            pieces(&mut |piece| blocks.add(piece, &mut normalized))?;
         }
-        Ok(())
+        if blocks.rest.is_empty() { Ok(()) } else { normalized(&blocks.rest) }
     }
 
-    /// The first seam at or behind `from`, or the end.
-    fn seam(&self, source: &str, from: usize) -> usize {
-        let mut at = from.max(1);
-        while !source.is_char_boundary(at) && at < source.len() {
-            at += 1;
-        }
-        let Some((before, after)) = source.split_at_checked(at) else { return source.len() };
+    /// The first seam at or behind `from`; `None` if there is none before the end.
+    fn seam(&self, source: &str, from: usize) -> Option<usize> {
+        let at = source.ceil_char_boundary(from.max(1));
+        let (before, after) = source.split_at(at);
         let mut before = before.chars().next_back();
         for (offset, c) in after.char_indices() {
             if before.is_some_and(|before| self.is_seam(before, c)) {
-                return at + offset;
+                return Some(at + offset);
             }
             before = Some(c);
         }
-        source.len()
+        None
     }
 
     /// Whether there is a seam between two neighbours.
@@ -78,6 +82,39 @@ impl Normalizer {
     }
 }
 
+/// Blocks cut from pieces that come one after the other.
+struct Blocks<'a> {
+    cuts: &'a Normalizer,
+    block_bytes: usize,
+    /// What came last and has no seam behind the size of a block, before its end at least.
+    rest: String,
+}
+
+impl Blocks<'_> {
+    fn add<E>(&mut self, mut piece: &str, each: &mut impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+        while !self.rest.is_empty() && !piece.is_empty() {
+            // As much as may have the seam, so that a long piece is not there twice.
+            let taken = piece.ceil_char_boundary(self.block_bytes.max(1));
+            let before = self.rest.len();
+            self.rest.push_str(&piece[..taken]);
+            if let Some(end) = self.cuts.seam(&self.rest, self.block_bytes.max(before)) {
+                each(&self.rest[..end])?;
+                piece = &piece[end - before..];
+                self.rest.clear();
+            } else {
+                piece = &piece[taken..];
+            }
+        }
+        while let Some(end) = self.cuts.seam(piece, self.block_bytes) {
+            let (block, after) = piece.split_at(end);
+            each(block)?;
+            piece = after;
+        }
+        self.rest.push_str(piece);
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -85,13 +122,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn blocks(normalizer: &Normalizer, source: &str, block_bytes: usize) -> Vec<String> {
+    fn blocks(normalizer: &Normalizer, pieces: &[&str], block_bytes: usize) -> Vec<String> {
         let mut blocks = vec![];
         let each = |text: &Text| {
             blocks.push(text.as_str().to_owned());
             Ok::<(), Infallible>(())
         };
-        let Ok(()) = normalizer.for_each_block(source, block_bytes, &mut Text::new(), each);
+        let given = |give: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
+            pieces.iter().try_for_each(|piece| give(piece))
+        };
+        let Ok(()) = normalizer.for_each_block(given, block_bytes, &mut Text::new(), each);
         blocks
     }
 
@@ -104,12 +144,21 @@ mod tests {
     #[test]
     fn blocks_end_at_seams() {
         let characters = Normalizer::new(Normalization::default());
-        assert_eq!(blocks(&characters, "ab  cd", 1), ["a", "b c", "d"]);
-        assert_eq!(blocks(&characters, "ae\u{301}xy", 1), ["a", "éx", "y"]);
+        assert_eq!(blocks(&characters, &["ab  cd"], 1), ["a", "b c", "d"]);
+        assert_eq!(blocks(&characters, &["ae\u{301}xy"], 1), ["a", "éx", "y"]);
         let tokens = Normalizer::for_tokens(Normalization::default());
-        assert_eq!(blocks(&tokens, "One, two中文", 2), ["one", ", two", "中", "文"]);
-        assert_eq!(blocks(&tokens, "nothing", 2), ["nothing"]);
-        assert!(blocks(&tokens, "", 2).is_empty());
+        assert_eq!(blocks(&tokens, &["One, two中文"], 2), ["one", ", two", "中", "文"]);
+        assert_eq!(blocks(&tokens, &["nothing"], 2), ["nothing"]);
+        assert!(blocks(&tokens, &[""], 2).is_empty());
+    }
+
+    #[test]
+    fn a_seam_between_pieces_is_one_too() {
+        let characters = Normalizer::new(Normalization::default());
+        assert_eq!(blocks(&characters, &["ab", "", "cd"], 2), ["ab", "cd"]);
+        assert_eq!(blocks(&characters, &["ae", "\u{301}x", "y"], 1), ["a", "éx", "y"]);
+        let tokens = Normalizer::for_tokens(Normalization::default());
+        assert_eq!(blocks(&tokens, &["no", "thing", " o", "f it"], 2), ["nothing", " of", " it"]);
     }
 
     /// A text in which anything may meet anything.
@@ -122,12 +171,16 @@ mod tests {
         #[test]
         fn together_they_are_the_whole(
             source in any_source(),
+            piece_chars in 1usize..70,
             block_bytes in 0usize..20,
             form in "(none|casefold|nfkc\\+casefold)(\\+strip-markup)?(\\+keep-space|\\+remove-space)?",
         ) {
             let normalization: Normalization = form.parse().unwrap();
+            let mut ends: Vec<usize> = source.char_indices().map(|(at, _)| at).step_by(piece_chars).collect();
+            ends.push(source.len());
+            let pieces: Vec<&str> = ends.windows(2).map(|ends| &source[ends[0]..ends[1]]).collect();
             for normalizer in [Normalizer::new(normalization), Normalizer::for_tokens(normalization)] {
-                prop_assert_eq!(blocks(&normalizer, &source, block_bytes).concat(), whole(&normalizer, &source));
+                prop_assert_eq!(blocks(&normalizer, &pieces, block_bytes).concat(), whole(&normalizer, &source));
             }
         }
     }

@@ -41,11 +41,11 @@ impl OutputFolder {
         Ok(Self { temporary, path })
     }
 
-    /// Writes one file. `relative` is its path in the folder, with forward slashes; folders on the way are
-    /// made.
+    /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
+    /// folder, with forward slashes; folders on the way are made.
     ///
     /// A path that leads out of the folder is refused, and so is one that was written before.
-    pub fn write_file(&self, relative: &str, bytes: &[u8]) -> Result<()> {
+    pub fn write_file(&self, relative: &str, mut next: impl FnMut(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let path = self.temporary.path().join(inside(relative)?);
         let mut file = fs_err::File::create_new(&path);
         if file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -54,12 +54,19 @@ impl OutputFolder {
                 .map_err(|error| Error::path("make the folder", &folder, os_error(error)))?;
             file = fs_err::File::create_new(&path);
         }
-        match file.and_then(|mut file| file.write_all(bytes)) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(bad_name(relative, "it was written before"))
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => bad_name(relative, "it was written before"),
+            _ => Error::io("write", relative, os_error(error)),
+        };
+        let mut file = file.map_err(failed)?;
+        let mut block = Vec::new();
+        loop {
+            block.clear();
+            next(&mut block)?;
+            if block.is_empty() {
+                return Ok(());
             }
-            Err(error) => Err(Error::io("write", relative, os_error(error))),
+            file.write_all(&block).map_err(failed)?;
         }
     }
 
@@ -143,13 +150,21 @@ mod tests {
         (folder, path)
     }
 
+    fn write(folder: &OutputFolder, relative: &str, bytes: &[u8]) -> Result<()> {
+        let mut bytes = bytes.iter();
+        folder.write_file(relative, |block| {
+            block.extend(bytes.next());
+            Ok(())
+        })
+    }
+
     #[test]
     fn a_folder_appears_when_it_is_finished() {
         let (parent, path) = place();
         let folder = OutputFolder::create(&path, Overwrite::Refuse).unwrap();
-        folder.write_file("a.txt", b"a").unwrap();
-        folder.write_file("x/y/b.txt", b"b").unwrap();
-        folder.write_file("x/y/c.txt", b"c").unwrap();
+        write(&folder, "a.txt", b"a").unwrap();
+        write(&folder, "x/y/b.txt", b"b").unwrap();
+        write(&folder, "x/y/c.txt", b"c").unwrap();
         assert!(!path.exists());
         folder.finish().unwrap();
         assert_eq!(fs_err::read(path.join("x/y/b.txt")).unwrap(), b"b");
@@ -176,7 +191,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_dropped_leaves_nothing() {
         let (parent, path) = place();
-        OutputFolder::create(&path, Overwrite::Refuse).unwrap().write_file("a", b"a").unwrap();
+        write(&OutputFolder::create(&path, Overwrite::Refuse).unwrap(), "a", b"a").unwrap();
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 0);
     }
 
@@ -185,11 +200,11 @@ mod tests {
         let (_parent, path) = place();
         let folder = OutputFolder::create(&path, Overwrite::Refuse).unwrap();
         for name in ["../a", "/a", "x/../../a", "..", ""] {
-            let error = folder.write_file(name, b"").unwrap_err();
+            let error = write(&folder, name, b"").unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::BadOutputName { .. }), "{name}: {error}");
         }
-        folder.write_file("./a", b"").unwrap();
-        let error = folder.write_file("a", b"").unwrap_err();
+        write(&folder, "./a", b"").unwrap();
+        let error = write(&folder, "a", b"").unwrap_err();
         assert!(error.to_string().ends_with("it was written before"), "{error}");
     }
 
@@ -202,7 +217,7 @@ mod tests {
         let error = OutputFolder::create(&path, Overwrite::Refuse).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::OutputExists { .. }), "{error}");
         let folder = OutputFolder::create(&path, Overwrite::Allow).unwrap();
-        folder.write_file("new", b"new").unwrap();
+        write(&folder, "new", b"new").unwrap();
         assert!(path.join("old").exists());
         folder.finish().unwrap();
         assert!(path.join("new").exists() && !path.join("old").exists());

@@ -58,7 +58,7 @@ fn wanted<'o>(text_field: &'o FieldPath, options: &'o ReadOptions) -> Wanted<'o>
     Wanted { text: Some(text_field.parts()), id: Some(options.id_field.parts()) }
 }
 
-fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<'a>, Reject> {
+pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<'a>, Reject> {
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| invalid_json(&error))?;
     if !body.trim_ascii_start().starts_with('{') {
         return Err(Reject::new(RejectReason::NotAnObject));

@@ -2,6 +2,7 @@
 
 mod json;
 mod quick;
+mod skeleton;
 mod text;
 mod values;
 mod walk;
@@ -9,6 +10,8 @@ mod walk;
 use std::borrow::Cow;
 
 pub(crate) use json::parse_line;
+pub(crate) use quick::unescape_piece;
+pub(crate) use skeleton::{Looked, Parsed, parse_skeleton, skeleton};
 pub(crate) use text::{Decoded, decode_as, decode_by_content, decode_text};
 pub(crate) use values::{names, values};
 

@@ -164,10 +164,42 @@ fn unescape(string: &[u8], out: &mut Vec<u8>) -> Option<(usize, usize)> {
     }
 }
 
+/// Unescapes what is there of the inside of a string, which was checked before; returns how many bytes were read. An escape that
+/// may go on behind them is left to be read again, unless `is_last` says that nothing comes. Half of a surrogate pair is replaced,
+/// and `repaired` set; `None` if it is wrong.
+pub(crate) fn unescape_piece(
+    piece: &str,
+    is_last: bool,
+    out: &mut String,
+    repaired: &mut bool,
+) -> Option<usize> {
+    /// Bytes of the longest escape, a surrogate pair.
+    const LONGEST: usize = 12;
+    let mut read = 0;
+    loop {
+        let rest = piece.get(read..)?;
+        let plain = memchr::memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
+        out.push_str(rest.get(..plain)?);
+        read += plain;
+        let rest = rest.as_bytes().get(plain..)?;
+        if rest.is_empty() || rest.len() < LONGEST && !is_last {
+            return Some(read);
+        }
+        let after = rest.get(1..)?;
+        let (character, len) = escape(after).or_else(|| {
+            hex(after.strip_prefix(b"u")?.get(..4)?)?;
+            *repaired = true;
+            Some((char::REPLACEMENT_CHARACTER, 5))
+        })?;
+        out.push(character);
+        read += 1 + len;
+    }
+}
+
 /// Marks, by the high bit of a byte, the quotes, backslashes and control characters among eight bytes.
 ///
 /// Only the lowest mark is exact: a borrow can mark bytes above it (Mycroft's test for a zero byte).
-fn special_bytes(block: u64) -> u64 {
+pub(super) fn special_bytes(block: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
     let control = block.wrapping_sub(ONES * 0x20) & !block;
@@ -253,7 +285,40 @@ mod tests {
         }
     }
 
+    /// Unescapes a string in windows of so many bytes.
+    fn by_pieces(string: &str, window: usize) -> Option<(String, bool)> {
+        let (mut out, mut repaired, mut at) = (String::new(), false, 0);
+        while at < string.len() {
+            let end = string.floor_char_boundary(at + window);
+            let read = unescape_piece(&string[at..end], end == string.len(), &mut out, &mut repaired)?;
+            assert!(read > 0, "{string} from {at} on");
+            at += read;
+        }
+        Some((out, repaired))
+    }
+
+    #[test]
+    fn escapes_across_windows() {
+        let string = r"a\nb\ud83d\ude00é\ud83d\ud83d\ude00\u00e9\udc00\ud83d\u0041z\ud800";
+        let expected = "a\nb😀é\u{fffd}😀é\u{fffd}\u{fffd}Az\u{fffd}";
+        for window in 16..80 {
+            assert_eq!(by_pieces(string, window), Some((expected.to_owned(), true)));
+        }
+        assert_eq!(by_pieces("", 12), Some((String::new(), false)));
+        for bad in [r"\x", r"\u12", r"\u12g4", r"\"] {
+            assert_eq!(by_pieces(bad, 12), None, "{bad}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn pieces_are_the_whole(string in "([a-zé]|\\\\[nt\"]|\\\\u[0d][08e][0-9a]{2}){0,20}", window in 16usize..40) {
+            let quoted = format!("\"{string}\"");
+            let value: &RawValue = serde_json::from_str(&quoted).unwrap();
+            let (expected, repaired) = super::super::json::string_of(value).unwrap();
+            prop_assert_eq!(by_pieces(&string, window), Some((expected.into_owned(), repaired)));
+        }
+
         #[test]
         fn agrees_with_serde_json(string in "([a-zé\"\n]|\\\\[nut\"]|\\\\u[0d][08e][0-9a]{2}){0,20}") {
             let quoted = format!("\"{string}\"");

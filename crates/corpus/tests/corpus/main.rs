@@ -6,6 +6,7 @@ mod delimited;
 mod documents;
 mod each;
 mod files;
+mod long;
 mod parquet;
 #[cfg(feature = "pdf")]
 mod pdf;

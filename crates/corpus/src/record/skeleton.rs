@@ -1,0 +1,456 @@
+//! A long line without its long strings.
+//!
+//! What makes a line long is nearly always one string, its text. A line that is too long to be loaded is looked through window by
+//! window, and its *skeleton* is put together: the line with nothing between the quotes of its long strings. The skeleton is
+//! read as any line is; where it stands for the line, it says where in the source the strings are.
+//!
+//! Whatever is wrong with the line is found as it would be in the whole line: what is no UTF-8 here, and the rest in the
+//! skeleton, which goes on with the wrong bytes if a long string has any.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::BOM;
+use super::json::{parse_carefully, string_of};
+use super::quick::special_bytes;
+use super::values::values;
+use super::walk::{Found, Slot, Wanted, walk};
+use crate::document::{Document, MaybeLong};
+use crate::error::Result;
+use crate::field::FieldPath;
+use crate::long::{LongText, Part, Text, WINDOW_BYTES, Writing, whole_characters};
+use crate::options::ReadOptions;
+use crate::reject::{Reject, RejectReason};
+use crate::source::Reader;
+
+/// Strings with more bytes are left out.
+const LONGEST_BYTES: usize = 1 << 20;
+/// A skeleton with more bytes is none: the line is long for another reason than long strings.
+const SKELETON_BYTES: usize = 4 << 20;
+/// Bytes of a string that are taken over from where it is wrong on: more than any message looks at.
+const WRONG_BYTES: usize = 32;
+
+/// What a long line is.
+pub(crate) enum Looked {
+    /// Its skeleton stands for it.
+    Skeleton(Skeleton),
+    /// It is not UTF-8, from the byte `at` on.
+    NotUtf8 { at: u64 },
+    /// It has to be loaded.
+    NoSkeleton,
+}
+
+/// A line without its long strings.
+#[derive(Debug, Default)]
+pub(crate) struct Skeleton {
+    bytes: Vec<u8>,
+    omitted: Vec<Omitted>,
+}
+
+/// What was left out.
+#[derive(Debug)]
+struct Omitted {
+    /// Where in the skeleton it would stand, behind the opening quote.
+    at: usize,
+    /// Where in the source it stands.
+    inside: Range<u64>,
+}
+
+impl Skeleton {
+    /// The line without its long strings.
+    pub(crate) fn line(&self) -> &str {
+        // What is taken over of a wrong string may end in the middle of a character.
+        whole_characters(&self.bytes).unwrap_or_default()
+    }
+
+    /// Where in the source the inside of the string is that begins, with its quote, at this byte of the skeleton; `None` if it
+    /// was not left out.
+    pub(crate) fn omitted(&self, quote: usize) -> Option<Range<u64>> {
+        let omitted = self.omitted.iter().find(|omitted| omitted.at == quote + 1)?;
+        Some(omitted.inside.clone())
+    }
+
+    /// The column of the line that a column of the skeleton is, both counted from 1.
+    pub(crate) fn column(&self, column: u64) -> u64 {
+        let before = self.omitted.iter().filter(|omitted| (omitted.at as u64) < column);
+        column + before.map(|omitted| omitted.inside.end - omitted.inside.start).sum::<u64>()
+    }
+}
+
+/// Looks through a line that lies at `range` of the source, without its line end.
+pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<Looked> {
+    let mut look = Look { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
+    let (mut window, mut at) = (Vec::new(), range.start);
+    while at < range.end {
+        let bytes = (range.end - at).min(WINDOW_BYTES as u64) as usize;
+        window.resize(bytes, 0);
+        reader.read_exact_at(at, &mut window)?;
+        let whole = match simdutf8::compat::from_utf8(&window) {
+            Ok(text) => text.len(),
+            // A character may go on in the next window.
+            Err(error) if error.error_len().is_none() && at + (bytes as u64) < range.end => {
+                error.valid_up_to()
+            }
+            Err(error) => return Ok(Looked::NotUtf8 { at: at - range.start + error.valid_up_to() as u64 }),
+        };
+        look.add(window.get(..whole).unwrap_or_default(), at);
+        if look.skeleton.bytes.len() > SKELETON_BYTES {
+            return Ok(Looked::NoSkeleton);
+        }
+        at += whole as u64;
+    }
+    Ok(Looked::Skeleton(look.finish(range.end)))
+}
+
+/// What a skeleton stands for.
+pub(crate) enum Parsed {
+    /// A blank line.
+    Blank,
+    /// A record.
+    Record(Result<MaybeLong<'static>, Reject>),
+    /// A record that holds something long besides its text, which has to be loaded.
+    NeedsAll,
+}
+
+/// Parses a line of which there is the skeleton.
+pub(crate) fn parse_skeleton(
+    skeleton: &Skeleton,
+    reader: &Reader,
+    options: &ReadOptions,
+    fields: &[FieldPath],
+) -> Result<Parsed> {
+    let line = skeleton.line();
+    let body = line.strip_prefix(BOM).unwrap_or(line);
+    if body.trim_ascii().is_empty() {
+        return Ok(Parsed::Blank);
+    }
+    let mark = line.len() - body.len();
+    let document = match parse_carefully(body, options) {
+        Ok(document) => document,
+        Err(mut reject) => {
+            if let RejectReason::InvalidJson { column, .. } = &mut reject.reason {
+                *column = skeleton.column(*column + mark as u64);
+            }
+            return Ok(Parsed::Record(Err(reject)));
+        }
+    };
+    // Values are parts of the body, so that their places follow from the addresses.
+    let omitted =
+        |value: &RawValue| skeleton.omitted(mark + value.get().as_ptr().addr() - body.as_ptr().addr());
+    let found = |path: &FieldPath| match walk(body, Wanted { text: Some(path.parts()), id: None }) {
+        Ok(Found { text: Slot::Once(value), .. }) => Some(value),
+        _ => None,
+    };
+    let besides = fields.iter().chain([&options.id_field]);
+    if besides.filter_map(found).any(|value| omitted(value).is_some()) {
+        return Ok(Parsed::NeedsAll);
+    }
+    let Document { id, text, repaired, .. } = document;
+    let id = id.map(|id| Cow::Owned(id.into_owned()));
+    let values =
+        values(line, fields).into_iter().map(|value| value.map(|value| Cow::Owned(value.into_owned())));
+    let values: Vec<Option<Cow<'static, str>>> = values.collect();
+
+    let mut parts = vec![];
+    for (number, field) in options.text_fields.iter().enumerate() {
+        if number > 0 {
+            parts.push(Part::Here("\n".to_owned()));
+        }
+        let Some(value) = found(field) else { continue };
+        if let Some(inside) = omitted(value) {
+            parts.push(Part::There(inside, Writing::Escaped));
+        } else if let Ok((text, _)) = string_of(value) {
+            parts.push(Part::Here(text.into_owned()));
+        }
+    }
+    let is_long = parts.iter().any(|part| matches!(part, Part::There(..)));
+    let (text, repaired) = if is_long {
+        let long = LongText::new(reader.clone(), parts)?;
+        let repaired = repaired || long.repaired();
+        (Text::Long(long), repaired)
+    } else {
+        (Text::Whole(Cow::Owned(text.into_owned())), repaired)
+    };
+    Ok(Parsed::Record(Ok(Document { id, text, repaired, values, about: None })))
+}
+
+/// Where in a line one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Outside,
+    /// In a string; behind a backslash, or so many digits before the end of `\u`.
+    Inside,
+    Escape,
+    Digits(u8),
+    /// Behind the wrong byte of a string of which nothing else is there; so many bytes are still taken over.
+    Wrong(usize),
+}
+
+struct Look {
+    skeleton: Skeleton,
+    state: State,
+    /// Where the string begins in which one is, behind its quote: in the skeleton and in the source.
+    opened: (usize, u64),
+}
+
+impl Look {
+    /// Goes on with bytes that lie at `offset` of the source.
+    fn add(&mut self, bytes: &[u8], offset: u64) {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            let position = offset + at as u64;
+            match self.state {
+                State::Outside => {
+                    let quote = memchr::memchr(b'"', rest);
+                    let taken = quote.map_or(rest.len(), |quote| quote + 1);
+                    self.skeleton.bytes.extend_from_slice(rest.get(..taken).unwrap_or_default());
+                    at += taken;
+                    if quote.is_some() {
+                        self.state = State::Inside;
+                        self.opened = (self.skeleton.bytes.len(), position + taken as u64);
+                    }
+                }
+                State::Inside => {
+                    let plain = plain_bytes(rest);
+                    self.keep(rest.get(..plain).unwrap_or_default());
+                    at += plain;
+                    match rest.get(plain) {
+                        Some(b'"') => {
+                            self.close(position + plain as u64);
+                            at += 1;
+                        }
+                        Some(b'\\') => {
+                            self.keep(b"\\");
+                            self.state = State::Escape;
+                            at += 1;
+                        }
+                        Some(_) => self.wrong(position + plain as u64, &[]),
+                        None => {}
+                    }
+                }
+                State::Escape | State::Digits(_) => {
+                    let byte = rest[0];
+                    let next = match (self.state, byte) {
+                        (State::Escape, b'u') => Some(State::Digits(4)),
+                        (State::Escape, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                            Some(State::Inside)
+                        }
+                        (State::Digits(1), digit) if digit.is_ascii_hexdigit() => Some(State::Inside),
+                        (State::Digits(left), digit) if digit.is_ascii_hexdigit() => {
+                            Some(State::Digits(left - 1))
+                        }
+                        _ => None,
+                    };
+                    if let Some(next) = next {
+                        self.keep(&[byte]);
+                        self.state = next;
+                        at += 1;
+                    } else {
+                        // The same digits, whichever they were, make the same message.
+                        let begun: &[u8] = match self.state {
+                            State::Digits(left) => b"\\u000".get(..6 - usize::from(left)).unwrap_or_default(),
+                            _ => b"\\",
+                        };
+                        self.wrong(position - begun.len() as u64, begun);
+                    }
+                }
+                State::Wrong(left) => {
+                    let taken = left.min(rest.len());
+                    self.skeleton.bytes.extend_from_slice(rest.get(..taken).unwrap_or_default());
+                    self.state = State::Wrong(left - taken);
+                    at = bytes.len();
+                }
+            }
+        }
+    }
+
+    /// What was found in a line that ends at this place of the source.
+    fn finish(mut self, end: u64) -> Skeleton {
+        if self.state != State::Outside {
+            // A string without an end.
+            self.omit_but_one(end);
+        }
+        self.skeleton
+    }
+
+    /// Whether the string in which one is has become so long that it is left out.
+    fn is_long(&self) -> bool {
+        self.skeleton.bytes.len() - self.opened.0 > LONGEST_BYTES
+    }
+
+    /// Takes over what is in a string, unless it is long.
+    fn keep(&mut self, inside: &[u8]) {
+        if !self.is_long() {
+            self.skeleton.bytes.extend_from_slice(inside);
+        }
+    }
+
+    /// Leaves out the string in which one is, up to this place of the source, if it is long.
+    fn omit(&mut self, end: u64) {
+        if self.is_long() {
+            let (at, start) = self.opened;
+            self.skeleton.bytes.truncate(at);
+            self.skeleton.omitted.push(Omitted { at, inside: start..end });
+        }
+    }
+
+    /// The same, with a byte that stands for its last one, so that what comes then has a column behind that of the quote.
+    fn omit_but_one(&mut self, end: u64) {
+        if self.is_long() {
+            self.omit(end - 1);
+            self.skeleton.bytes.push(b'x');
+        }
+    }
+
+    fn close(&mut self, end: u64) {
+        self.omit(end);
+        self.skeleton.bytes.push(b'"');
+        self.state = State::Outside;
+    }
+
+    /// Goes on with what is wrong, which is at this place of the source and of which this much was seen.
+    fn wrong(&mut self, position: u64, begun: &[u8]) {
+        if self.is_long() {
+            self.omit_but_one(position);
+            self.skeleton.bytes.extend_from_slice(begun);
+        }
+        self.state = State::Wrong(WRONG_BYTES);
+    }
+}
+
+/// How many bytes of a string are what they are: before a quote, a backslash or a control character.
+fn plain_bytes(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        match special_bytes(u64::from_le_bytes(*block)) {
+            0 => at += 8,
+            special => return at + special.trailing_zeros() as usize / 8,
+        }
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A source that has these bytes behind three others.
+    fn reader(bytes: &[u8]) -> Reader {
+        let mut file: File = tempfile::tempfile().unwrap();
+        file.write_all(b"...").unwrap();
+        file.write_all(bytes).unwrap();
+        let size_bytes = 3 + bytes.len() as u64;
+        Reader { file: Some(Arc::new(file)), base: 0, size_bytes, name: "-".into() }
+    }
+
+    fn looked(line: &[u8]) -> Looked {
+        skeleton(&reader(line), 3..3 + line.len() as u64).unwrap()
+    }
+
+    fn skeleton_of(line: &str) -> Skeleton {
+        match looked(line.as_bytes()) {
+            Looked::Skeleton(skeleton) => skeleton,
+            Looked::NotUtf8 { .. } | Looked::NoSkeleton => panic!("no skeleton"),
+        }
+    }
+
+    const LONG: usize = LONGEST_BYTES + 3 * WINDOW_BYTES;
+
+    #[test]
+    fn long_strings_are_left_out() {
+        let long = "é\\\"\\u00e9".repeat(LONG / 10);
+        let line = format!("{{\"a\":\"short\\n\",\"text\": \"{long}\", \"b\": [1, \"{long}\"]}}");
+        let found = skeleton_of(&line);
+        assert_eq!(found.line(), r#"{"a":"short\n","text": "", "b": [1, ""]}"#);
+        let quote = found.line().find(r#""", "b""#).unwrap();
+        let start = 3 + line.find(&long).unwrap() as u64;
+        assert_eq!(found.omitted(quote), Some(start..start + long.len() as u64));
+        assert_eq!(found.omitted(5), None);
+        let (before, behind) = (found.line().find("text").unwrap() as u64, found.line().len() as u64);
+        assert_eq!(found.column(before), before);
+        assert_eq!(found.column(behind), line.len() as u64);
+    }
+
+    #[test]
+    fn what_is_not_utf8_is_told_by_its_byte() {
+        let mut line = vec![b'a'; 2 * WINDOW_BYTES];
+        line[WINDOW_BYTES + 5] = 0xff;
+        assert!(matches!(looked(&line), Looked::NotUtf8 { at } if at == WINDOW_BYTES as u64 + 5));
+        line[WINDOW_BYTES + 5] = b'a';
+        *line.last_mut().unwrap() = 0xc3;
+        assert!(matches!(looked(&line), Looked::NotUtf8 { at } if at == 2 * WINDOW_BYTES as u64 - 1));
+    }
+
+    #[test]
+    fn a_line_that_is_long_for_another_reason_is_loaded() {
+        assert!(matches!(looked(&vec![b' '; SKELETON_BYTES + 1]), Looked::NoSkeleton));
+    }
+
+    /// What `serde_json` says of a line, and the column it says it of.
+    fn verdict(line: &str, column: impl Fn(u64) -> u64) -> Option<(String, u64)> {
+        let error = serde_json::from_str::<serde::de::IgnoredAny>(line).err()?;
+        let said = error.to_string().split(" at line").next().unwrap_or_default().to_owned();
+        Some((said, column(error.column() as u64)))
+    }
+
+    #[track_caller]
+    fn check(line: &str) {
+        let found = skeleton_of(line);
+        assert_eq!(
+            verdict(found.line(), |column| found.column(column)),
+            verdict(line, |column| column),
+            "{}",
+            found.line()
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_as_of_the_whole_line() {
+        let long = "é".repeat(LONG / 2);
+        for line in [
+            format!("{{\"text\": \"{long}\"}}"),
+            format!("{{\"text\": \"{long}"),
+            format!("{{\"text\": \"{long}\\"),
+            format!("{{\"text\": \"{long}\\u00"),
+            format!("{{\"text\": \"{long}\\x {long}\"}}"),
+            format!("{{\"text\": \"{long}\\u12g4 {long}\"}}"),
+            format!("{{\"text\": \"{long}\tb {long}\"}}"),
+            format!("{{\"text\": \"a\tb {long}\"}}"),
+            format!("{{\"text\" \"{long}\"}}"),
+            format!("{{\"text\": \"{long}\" \"a\"}}"),
+            format!("{{\"{long}\": \"a\", \"{long}\": 01}}"),
+            format!("{{\"text\": \"{long}\"}} x"),
+        ] {
+            check(&line);
+            assert!(skeleton_of(&line).line().len() < 200);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_skeleton_is_json_if_the_line_is(
+            before in r#"[{}\[\]",:a\\0 ]{0,6}"#,
+            inside in r#"(\\[ux"\\n]|[é\t0]){0,2}"#,
+            after in r#"[{}\[\]",:a\\0 ]{0,6}"#,
+        ) {
+            let long = "z".repeat(LONG);
+            for line in [
+                format!("{before}\"{long}{inside}\"{after}"),
+                format!("{{\"a\": \"{inside}{long}\"{after}}}"),
+            ] {
+                check(&line);
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions, Scratch, Unwatched};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::properties::WriterProperties;
@@ -84,13 +85,28 @@ const TEXTS: [&str; 4] = ["one text", "", "another text, which is longer", "æ–‡æ
 fn arrow_seeds() -> Vec<Vec<u8>> {
     let column = || Arc::new(StringArray::from(TEXTS.to_vec())) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("id", column()), ("text", column())]).expect("two columns");
-    let mut file = FileWriter::try_new(vec![], &batch.schema()).expect("it can be written");
-    let mut stream = StreamWriter::try_new(vec![], &batch.schema()).expect("it can be written");
-    for _ in 0..2 {
-        file.write(&batch).expect("there is room");
-        stream.write(&batch).expect("there is room");
+    // Short texts are stored as they are, whatever the compression, so that a long one is there too.
+    let long = Arc::new(StringArray::from(vec![TEXTS[2].repeat(100); TEXTS.len()])) as ArrayRef;
+    let packed = RecordBatch::try_from_iter([("text", column()), ("long", long)]).expect("two columns");
+    let mut seeds = vec![];
+    for (batch, compression) in [
+        (batch, None),
+        (packed.clone(), Some(CompressionType::LZ4_FRAME)),
+        (packed, Some(CompressionType::ZSTD)),
+    ] {
+        let options = IpcWriteOptions::default().try_with_compression(compression).expect("both are there");
+        let (schema, file) = (batch.schema(), options.clone());
+        let mut file = FileWriter::try_new_with_options(vec![], &schema, file).expect("it can be written");
+        let mut stream =
+            StreamWriter::try_new_with_options(vec![], &schema, options).expect("it can be written");
+        for _ in 0..2 {
+            file.write(&batch).expect("there is room");
+            stream.write(&batch).expect("there is room");
+        }
+        seeds
+            .extend([file.into_inner().expect("there is room"), stream.into_inner().expect("there is room")]);
     }
-    vec![file.into_inner().expect("there is room"), stream.into_inner().expect("there is room")]
+    seeds
 }
 
 fn parquet_seed() -> Vec<u8> {

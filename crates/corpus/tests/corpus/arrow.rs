@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
-    StructArray,
+    ArrayRef, DictionaryArray, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    StringViewArray, StructArray,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field};
 use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, Scratch, TableCompression, refuse_unlike};
 use proptest::prelude::*;
@@ -113,6 +113,91 @@ fn dictionaries_may_be_replaced_on_the_way() {
     let texts: Vec<&str> = records.iter().map(Record::text).collect();
     assert_eq!(texts, ["a", "b", "a", "c", "a", "c", "a", "b", "a"]);
     assert_read_again(&corpus, &records);
+}
+
+#[test]
+fn dictionaries_may_be_extended_on_the_way() {
+    let folder = Folder::new();
+    let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+    let batch = |kinds: &[&str]| {
+        let known = Arc::new(StringArray::from(kinds.to_vec()));
+        let keys = Int8Array::from_iter_values((0..kinds.len() as i8).rev());
+        let kinds = DictionaryArray::<Int8Type>::new(keys, known);
+        RecordBatch::try_from_iter([("text", Arc::new(kinds) as ArrayRef)]).unwrap()
+    };
+    let batches = [batch(&["a"]), batch(&["a", "b"]), batch(&["a", "b", "c"]), batch(&["d"])];
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
+    for batch in &batches {
+        writer.write(batch).unwrap();
+    }
+    folder.write("a.arrows", writer.into_inner().unwrap());
+    let corpus = folder.open(&["a.arrows"]).unwrap();
+    let records = scan(&corpus, 1);
+    let texts: Vec<&str> = records.iter().map(Record::text).collect();
+    assert_eq!(texts, ["a", "b", "a", "c", "b", "a", "d"]);
+    let mut backwards = scan(&corpus, 1);
+    backwards.reverse();
+    assert_read_again(&folder.open(&["a.arrows"]).unwrap(), &backwards);
+    folder.copy(&corpus, &places(&records), "copy.arrows", TableCompression::Keep);
+    assert_eq!(scan(&folder.open(&["copy.arrows"]).unwrap(), 1), records);
+}
+
+/// Where some bytes are found last.
+fn find(bytes: &[u8], wanted: &[u8]) -> usize {
+    bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap()
+}
+
+/// What came before it is not read, so that a stream of many is not read again for each batch.
+#[test]
+fn a_dictionary_that_was_replaced_is_not_read() {
+    let folder = Folder::new();
+    let kinds = |kind: &str| {
+        let kinds = [kind; 3].into_iter().collect::<DictionaryArray<Int8Type>>();
+        RecordBatch::try_from_iter([("text", Arc::new(kinds) as ArrayRef)]).unwrap()
+    };
+    let mut bytes = stream(&[kinds("the first"), kinds("the second")], None);
+    let at = find(&bytes, b"the first");
+    bytes[at] = 0xff;
+    folder.write("a.arrows", bytes);
+    let corpus = folder.open(&["a.arrows"]).unwrap();
+    let (mut scratch, mut texts) = (Scratch::new(), vec![]);
+    let [first, second] = &corpus.chunks(1)[..] else { panic!("two batches") };
+    let error = corpus.scan(first, &mut scratch, &mut |_, _| ()).unwrap_err().to_string();
+    assert!(error.contains("a.arrows` cannot be read: dictionary 0: "), "{error}");
+    let mut visit = |_, document: Result<minwise_corpus::Document<'_>, _>| {
+        texts.push(document.unwrap().text.into_owned());
+    };
+    corpus.scan(second, &mut scratch, &mut visit).unwrap();
+    assert_eq!(texts, ["the second"; 3]);
+}
+
+/// A length that cannot be is refused before memory is taken for it, which would end the process.
+#[test]
+fn a_compressed_buffer_that_is_too_long_is_refused() {
+    let folder = Folder::new();
+    let text = "a rose is a rose ".repeat(1000);
+    let kinds = [&*text].into_iter().collect::<DictionaryArray<Int32Type>>();
+    let column = Arc::new(StringArray::from(vec![&*text])) as ArrayRef;
+    for (place, column) in [("record batch 0", column), ("dictionary 0", Arc::new(kinds))] {
+        let batch = RecordBatch::try_from_iter([("text", column)]).unwrap();
+        for compression in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+            let whole = file(std::slice::from_ref(&batch), Some(compression));
+            let at = find(&whole, &17_000u64.to_le_bytes());
+            for high in 3..8 {
+                let mut bytes = whole.clone();
+                bytes[at + high] = 0x7f;
+                folder.write("a.arrow", bytes);
+                let corpus = folder.open(&["a.arrow"]).unwrap();
+                let chunk = &corpus.chunks(1)[0];
+                let error = corpus.scan(chunk, &mut Scratch::new(), &mut |_, _| ()).unwrap_err().to_string();
+                assert!(
+                    error.contains(&format!("a.arrow` cannot be read: {place}: its buffer "))
+                        && error.ends_with(" compressed bytes cannot be"),
+                    "{error}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -249,10 +334,12 @@ proptest! {
     #[test]
     fn damage_does_no_harm(
         as_file in any::<bool>(),
+        compression in prop::sample::select(vec![None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)]),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let folder = Folder::new();
-        let mut bytes = if as_file { file(&[batch(1)], None) } else { stream(&[batch(1), batch(2)], None) };
+        let mut bytes =
+            if as_file { file(&[batch(1)], compression) } else { stream(&[batch(1), batch(2)], compression) };
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Block, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
+use super::dictionaries::Dictionaries;
 use super::values::{is_id, is_text, is_value};
 use super::{Batch, File, Shape};
 use crate::column::{self, Columns};
@@ -43,10 +44,9 @@ impl File {
             .map(|batch| Piece { first_row: batch.first_row, size_bytes: batch.block.bodyLength() as u64 });
         let pieces = pieces.collect();
         let rows = walk.rows;
-        let Walk { schema, version, shape, dictionaries, batches, remarks, .. } = walk;
+        let Walk { schema, shape, dictionaries, batches, remarks, .. } = walk;
         let file = Self {
             schema: Arc::new(schema),
-            version,
             shape,
             dictionaries,
             batches,
@@ -62,24 +62,28 @@ impl File {
 /// What was found on the way through a file or stream.
 struct Walk {
     schema: Schema,
-    version: MetadataVersion,
     shape: Shape,
-    dictionaries: Vec<Block>,
+    dictionaries: Dictionaries,
     batches: Vec<Batch>,
     rows: u64,
     remarks: Vec<(String, String)>,
 }
 
 impl Walk {
-    fn new(schema: Schema, version: MetadataVersion, shape: Shape) -> Self {
-        let (dictionaries, batches, remarks) = (vec![], vec![], vec![]);
-        Self { schema, version, shape, dictionaries, batches, rows: 0, remarks }
+    fn new(schema: Schema, shape: Shape) -> Self {
+        let (dictionaries, batches, remarks) = (Dictionaries::new(&schema), vec![], vec![]);
+        Self { schema, shape, dictionaries, batches, rows: 0, remarks }
     }
 
     /// Takes note of a message.
     fn add(&mut self, message: &Message<'_>, block: Block) -> Result<(), ArrowError> {
         match message.header_type() {
-            MessageHeader::DictionaryBatch => self.dictionaries.push(block),
+            MessageHeader::DictionaryBatch => {
+                let batch = message.header_as_dictionary_batch();
+                let batch = batch.ok_or_else(|| wrong("the message says nothing of its dictionary"))?;
+                let added = self.dictionaries.add(block, batch.id(), batch.isDelta());
+                added.ok_or_else(|| wrong("it extends a dictionary that is not there"))?;
+            }
             MessageHeader::RecordBatch => {
                 let batch = message.header_as_record_batch();
                 let batch = batch.ok_or_else(|| wrong("the message says nothing of its rows"))?;
@@ -89,7 +93,7 @@ impl Walk {
                         block,
                         first_row: self.rows,
                         rows,
-                        dictionaries: self.dictionaries.len(),
+                        dictionaries: self.dictionaries.blocks.len(),
                         compression: batch.compression().map(|compression| compression.codec()),
                     });
                 }
@@ -124,7 +128,7 @@ fn from_footer(reader: &Reader) -> Result<Walk> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(wrong("it was written with the other order of bytes"));
         }
-        let mut walk = Walk::new(fb_to_schema(schema), footer.version(), Shape::File);
+        let mut walk = Walk::new(fb_to_schema(schema), Shape::File);
         for remark in footer.custom_metadata().into_iter().flatten() {
             if let (Some(key), Some(value)) = (remark.key(), remark.value()) {
                 walk.remarks.push((key.to_owned(), value.to_owned()));
@@ -156,7 +160,7 @@ fn from_footer(reader: &Reader) -> Result<Walk> {
         reader.read_exact_at(offset, &mut bytes)?;
         guarded(|| walk.add(&message(&bytes)?, block)).map_err(|error| error.at(reader.name(), place()))?;
     }
-    let all = walk.dictionaries.len();
+    let all = walk.dictionaries.blocks.len();
     for batch in &mut walk.batches {
         batch.dictionaries = all;
     }
@@ -164,7 +168,7 @@ fn from_footer(reader: &Reader) -> Result<Walk> {
 }
 
 /// The message behind its marker and length.
-fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
+pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
     let skipped = if bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
     let bytes = bytes.get(skipped..).ok_or_else(|| wrong("it is cut short"))?;
     root_as_message(bytes).map_err(|error| wrong(&error.to_string()))
@@ -200,7 +204,7 @@ fn from_stream(reader: &Reader) -> Result<Walk> {
                     if !schema.endianness().equals_to_target_endianness() {
                         return Err(wrong("it was written with the other order of bytes"));
                     }
-                    walk = Some(Walk::new(fb_to_schema(schema), message.version(), Shape::Stream));
+                    walk = Some(Walk::new(fb_to_schema(schema), Shape::Stream));
                 }
             }
             Ok(end)

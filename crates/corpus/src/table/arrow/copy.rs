@@ -61,10 +61,10 @@ impl Batches {
     pub(super) fn selected<T>(&mut self, corpus: &Corpus, selection: &Selection<T>) -> Result<RecordBatch> {
         let file = file(corpus, selection.source)?;
         let reader = corpus.reader(selection.source)?;
-        let mut decoder =
-            self.before.take().filter(|(source, _)| *source == selection.source).map(|known| known.1);
+        let before = self.before.take().filter(|(source, _)| *source == selection.source);
+        let mut decoder = before.map(|before| before.1).unwrap_or_default();
         let batch = file.whole(&reader, selection.part, &mut decoder)?;
-        self.before = decoder.map(|decoder| (selection.source, decoder));
+        self.before = Some((selection.source, decoder));
         let first_row = file.batches.get(selection.part).map_or(0, |batch| batch.first_row);
         let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
         for rows in &selection.rows {

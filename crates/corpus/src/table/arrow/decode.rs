@@ -1,61 +1,87 @@
 //! Record batches at their places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
-use arrow_ipc::Block;
-use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::{Block, Message};
 use arrow_schema::ArrowError;
 
+use super::blocks::message;
+use super::dictionaries::Known;
 use super::values::{cells, has_dictionary};
-use super::{Batch, File};
+use super::{File, lengths};
 use crate::error::Result;
 use crate::source::Reader;
 use crate::table::cells::Cells;
 use crate::table::error::guarded;
 use crate::table::rows::Rows;
 
-/// Decodes batches that have the same dictionaries before them.
-#[derive(Clone, Debug)]
+/// Decodes batches, with the dictionaries that came before the last of them.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
-    /// How many dictionaries it knows.
-    dictionaries: usize,
-    inside: Arc<FileDecoder>,
+    known: Known,
+    /// Their values, by id.
+    values: HashMap<i64, ArrayRef>,
 }
 
 impl Decoder {
-    /// Reads the first `dictionaries` dictionaries of a file; a later one may replace or extend an earlier one.
-    fn new(
-        file: &File,
-        reader: &Reader,
-        dictionaries: usize,
-        projection: Option<Vec<usize>>,
-    ) -> Result<Self> {
-        let mut inside = FileDecoder::new(Arc::clone(&file.schema), file.version);
-        if let Some(projection) = projection {
-            inside = inside.with_projection(projection);
-        }
-        for (number, block) in file.dictionaries.iter().take(dictionaries).enumerate() {
+    /// The same with what it lacks of the first `before` dictionaries of a file; `None` if that is nothing.
+    fn advanced(&self, file: &File, reader: &Reader, before: usize) -> Result<Option<Self>> {
+        let mut next = self.clone();
+        let missing = file.dictionaries.missing(&mut next.known, before);
+        for number in &missing {
+            let Some(block) = file.dictionaries.blocks.get(*number) else { continue };
             let bytes = load(reader, block)?;
-            guarded(|| inside.read_dictionary(block, &bytes))
-                .map_err(|error| error.at(reader.name(), format!("dictionary {number}")))?;
+            let read = guarded(|| {
+                let (message, body) = parts(block, &bytes)?;
+                let batch = message.header_as_dictionary_batch().ok_or_else(changed)?;
+                read_dictionary(&body, batch, &file.schema, &mut next.values, &message.version())
+            });
+            read.map_err(|error| error.at(reader.name(), format!("dictionary {number}")))?;
         }
-        Ok(Self { dictionaries, inside: Arc::new(inside) })
+        Ok((!missing.is_empty()).then_some(next))
     }
 
-    fn batch(&self, reader: &Reader, number: usize, batch: &Batch) -> Result<RecordBatch> {
+    fn batch(
+        &self,
+        file: &File,
+        reader: &Reader,
+        number: usize,
+        projection: Option<&[usize]>,
+    ) -> Result<RecordBatch> {
+        let place = || format!("record batch {number}");
+        let batch = file.batches.get(number).ok_or_else(|| reader.bad(place(), "it is not there"))?;
         let bytes = load(reader, &batch.block)?;
         let decoded = guarded(|| {
-            let decoded = self.inside.read_record_batch(&batch.block, &bytes)?;
-            decoded
-                .filter(|decoded| decoded.num_rows() as u64 == batch.rows)
-                .ok_or_else(|| ArrowError::IpcError("it has not the rows that it says".to_owned()))
+            let (message, body) = parts(&batch.block, &bytes)?;
+            let found = message.header_as_record_batch().ok_or_else(changed)?;
+            let schema = Arc::clone(&file.schema);
+            let decoded =
+                read_record_batch(&body, found, schema, &self.values, projection, &message.version())?;
+            if decoded.num_rows() as u64 != batch.rows {
+                return Err(changed());
+            }
+            Ok(decoded)
         });
-        decoded.map_err(|error| error.at(reader.name(), format!("record batch {number}")))
+        decoded.map_err(|error| error.at(reader.name(), place()))
     }
+}
+
+/// A message is no longer what it was when the file was opened.
+fn changed() -> ArrowError {
+    ArrowError::IpcError("it has not the rows that it says".to_owned())
+}
+
+/// A message and its body, whose buffers can be decompressed without harm.
+fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), ArrowError> {
+    let message = message(bytes)?;
+    let body = bytes.slice(block.metaDataLength() as usize);
+    lengths::check(&message, &body)?;
+    Ok((message, body))
 }
 
 /// The bytes of a message, whose place was checked when the file was opened.
@@ -69,10 +95,10 @@ fn load(reader: &Reader, block: &Block) -> Result<Buffer> {
 impl File {
     /// Decodes the wanted columns of a record batch.
     pub(in crate::table) fn load(&self, reader: &Reader, number: usize, first_row: u64) -> Result<Rows> {
-        let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
-        let batch = self.batches.get(number).ok_or_else(no_such)?;
         let roots: Vec<usize> = self.roots().into_iter().collect();
-        let decoded = self.decoder(reader, batch, roots.clone())?.batch(reader, number, batch)?;
+        let decoder = self.decoder(reader, number, &roots)?;
+        let decoded = decoder.batch(self, reader, number, Some(&roots))?;
+        let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
         let column = |column: usize| -> Option<Cells> {
             let (root, members) = self.paths.get(column)?.split_first()?;
             let at = roots.iter().position(|known| known == root)?;
@@ -92,36 +118,34 @@ impl File {
     }
 
     /// The decoder of the wanted columns. It is shared, so that dictionaries are read once and not for each batch.
-    fn decoder(&self, reader: &Reader, batch: &Batch, roots: Vec<usize>) -> Result<Decoder> {
+    fn decoder(&self, reader: &Reader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
         // Dictionaries of columns that nobody asks for are not read at all.
         let fields = self.schema.fields();
         let needed = roots.iter().filter_map(|root| fields.get(*root)).any(|field| {
             has_dictionary(field.data_type())
                 || matches!(field.data_type(), arrow_schema::DataType::Struct(_))
         });
-        let dictionaries = if needed { batch.dictionaries } else { 0 };
-        let mut shared = self.decoder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match &*shared {
-            Some(decoder) if decoder.dictionaries == dictionaries => Ok(decoder.clone()),
-            _ => Ok(shared.insert(Decoder::new(self, reader, dictionaries, Some(roots))?).clone()),
+        if !needed {
+            return Ok(Arc::default());
         }
+        let mut shared = self.decoder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(next) = shared.advanced(self, reader, self.dictionaries_before(number))? {
+            *shared = Arc::new(next);
+        }
+        Ok(Arc::clone(&shared))
     }
 
     /// Decodes all columns of a record batch; `decoder` is what the batch before left.
-    pub(super) fn whole(
-        &self,
-        reader: &Reader,
-        number: usize,
-        decoder: &mut Option<Decoder>,
-    ) -> Result<RecordBatch> {
-        let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
-        let batch = self.batches.get(number).ok_or_else(no_such)?;
-        let fits = decoder.take().filter(|decoder| decoder.dictionaries == batch.dictionaries);
-        let fits = match fits {
-            Some(decoder) => decoder,
-            None => Decoder::new(self, reader, batch.dictionaries, None)?,
-        };
-        decoder.insert(fits).batch(reader, number, batch)
+    pub(super) fn whole(&self, reader: &Reader, number: usize, decoder: &mut Decoder) -> Result<RecordBatch> {
+        if let Some(next) = decoder.advanced(self, reader, self.dictionaries_before(number))? {
+            *decoder = next;
+        }
+        decoder.batch(self, reader, number, None)
+    }
+
+    /// How many dictionaries came before a batch.
+    fn dictionaries_before(&self, number: usize) -> usize {
+        self.batches.get(number).map_or(0, |batch| batch.dictionaries)
     }
 }
 

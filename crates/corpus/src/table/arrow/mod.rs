@@ -8,25 +8,27 @@ mod annotate;
 mod blocks;
 mod copy;
 mod decode;
+mod dictionaries;
+mod lengths;
 mod values;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use arrow_ipc::{Block, CompressionType, MetadataVersion};
+use arrow_ipc::{Block, CompressionType};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 pub(crate) use self::annotate::annotate as annotate_arrow;
 pub(crate) use self::copy::copy as copy_arrow;
 use self::decode::Decoder;
+use self::dictionaries::Dictionaries;
 use crate::column::Columns;
 
 /// An Arrow IPC file or stream, as far as it is remembered.
 #[derive(Debug)]
 pub(in crate::table) struct File {
     schema: SchemaRef,
-    version: MetadataVersion,
     shape: Shape,
-    dictionaries: Vec<Block>,
+    dictionaries: Dictionaries,
     /// Those that have rows.
     batches: Vec<Batch>,
     /// Remarks in the footer, which are passed on.
@@ -35,7 +37,7 @@ pub(in crate::table) struct File {
     /// For each column that can be named, the way to it: a column, and members of structs from there on.
     paths: Vec<Vec<usize>>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.
-    decoder: Mutex<Option<Decoder>>,
+    decoder: Mutex<Arc<Decoder>>,
 }
 
 /// Whether there is a footer.
@@ -66,7 +68,7 @@ impl File {
     pub(in crate::table) fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
         let column = self.schema.flattened_fields().into_iter().find(has_one)?;
-        (self.shape == Shape::File && !self.dictionaries.is_empty()).then_some(column.name())
+        (self.shape == Shape::File && !self.dictionaries.blocks.is_empty()).then_some(column.name())
     }
 
     /// The record batch that a row lies in.
@@ -79,9 +81,8 @@ impl File {
     pub(in crate::table) fn empty(columns: Columns) -> Self {
         Self {
             schema: SchemaRef::new(Schema::empty()),
-            version: MetadataVersion::V5,
             shape: Shape::File,
-            dictionaries: vec![],
+            dictionaries: Dictionaries::default(),
             batches: vec![],
             remarks: vec![],
             columns,

@@ -1,0 +1,149 @@
+//! Which dictionaries a record batch is read with.
+//!
+//! A stream may replace the dictionary of a column before each batch, or extend it. What counts is the last one before the
+//! batch that stands for itself, with what extends it; everything before that is never read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arrow_ipc::Block;
+use arrow_schema::{DataType, Field, Schema};
+
+/// The dictionaries of a file or stream.
+#[derive(Debug, Default)]
+pub(super) struct Dictionaries {
+    /// Where they lie, in the order in which they came.
+    pub(super) blocks: Vec<Block>,
+    /// For each id, which of them it has.
+    by_id: BTreeMap<i64, Vec<Version>>,
+    /// Whether values of one may have dictionaries of their own, so that it depends on all that came before it.
+    nested: bool,
+}
+
+/// A dictionary, or what extends one.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    number: usize,
+    /// The number of the one that it extends, or its own.
+    begun: usize,
+}
+
+/// Which dictionaries were read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// For each id, the last.
+    by_id: HashMap<i64, usize>,
+    /// How many dictionaries came before the batch that they were read for.
+    before: usize,
+}
+
+impl Dictionaries {
+    /// Those of a schema, of which none is known yet.
+    pub(super) fn new(schema: &Schema) -> Self {
+        let has_nested = |field: &&Field| match field.data_type() {
+            DataType::Dictionary(_, values) => {
+                values.is_nested() || matches!(**values, DataType::Dictionary(..))
+            }
+            _ => false,
+        };
+        Self { nested: schema.flattened_fields().iter().any(has_nested), ..Self::default() }
+    }
+
+    /// Takes note of one; `None` if it extends one that is not there.
+    pub(super) fn add(&mut self, block: Block, id: i64, extends: bool) -> Option<()> {
+        let number = self.blocks.len();
+        let versions = self.by_id.entry(id).or_default();
+        let begun = if extends { versions.last()?.begun } else { number };
+        versions.push(Version { number, begun });
+        self.blocks.push(block);
+        Some(())
+    }
+
+    /// The numbers of those to be read for a batch that `before` of them came before, in order. They count as read.
+    pub(super) fn missing(&self, known: &mut Known, before: usize) -> Vec<usize> {
+        if self.nested {
+            // They are read as they came.
+            let first = if known.before <= before { known.before } else { 0 };
+            known.before = before;
+            return (first..before).collect();
+        }
+        let mut missing = vec![];
+        for (id, versions) in &self.by_id {
+            let versions = versions.get(..versions.partition_point(|version| version.number < before));
+            let versions = versions.unwrap_or_default();
+            let Some(last) = versions.last() else { continue };
+            let read = known.by_id.get(id).copied();
+            // One that was extended further has all that is wanted at the same places.
+            let read = read.filter(|read| self.begun(*id, *read) == Some(last.begun));
+            if read.is_some_and(|read| read >= last.number) {
+                continue;
+            }
+            let wanted = |version: &&Version| {
+                version.number >= last.begun && read.is_none_or(|read| version.number > read)
+            };
+            missing.extend(versions.iter().rev().take_while(wanted).map(|version| version.number));
+            known.by_id.insert(*id, last.number);
+        }
+        missing.sort_unstable();
+        missing
+    }
+
+    /// The number of the dictionary that another one of the same id extends.
+    fn begun(&self, id: i64, number: usize) -> Option<usize> {
+        let versions = self.by_id.get(&id)?;
+        let at = versions.binary_search_by_key(&number, |version| version.number).ok()?;
+        versions.get(at).map(|version| version.begun)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dictionaries, each with an id and whether it extends the one before.
+    fn dictionaries(schema: &Schema, all: impl IntoIterator<Item = (i64, bool)>) -> Dictionaries {
+        let mut found = Dictionaries::new(schema);
+        for (id, extends) in all {
+            found.add(Block::new(0, 0, 0), id, extends).unwrap();
+        }
+        found
+    }
+
+    #[test]
+    fn what_was_replaced_is_not_read() {
+        // One of the two columns has another dictionary before each of a hundred batches.
+        let all = [(7, false)].into_iter().chain((0..100).map(|_| (3, false)));
+        let found = dictionaries(&Schema::empty(), all);
+        let mut known = Known::default();
+        assert_eq!(found.missing(&mut known, 2), [0, 1]);
+        for before in 3..=101 {
+            assert_eq!(found.missing(&mut known, before), [before - 1], "only what is new");
+            assert_eq!(found.missing(&mut known, before), [0; 0]);
+        }
+        assert_eq!(found.missing(&mut known, 40), [39], "nor when it goes back");
+        assert_eq!(found.missing(&mut Known::default(), 101), [0, 100], "nor when it begins there");
+    }
+
+    #[test]
+    fn what_extends_another_is_read_once() {
+        let all = [(3, false), (3, true), (3, true), (3, false), (3, true), (3, true)];
+        let found = dictionaries(&Schema::empty(), all);
+        let mut known = Known::default();
+        let mut missing = |before| found.missing(&mut known, before);
+        assert_eq!([missing(1), missing(3), missing(2)], [vec![0], vec![1, 2], vec![]]);
+        assert_eq!([missing(6), missing(4), missing(6)], [vec![3, 4, 5], vec![], vec![]]);
+        assert_eq!([missing(2), missing(5)], [vec![0, 1], vec![3, 4]]);
+        assert_eq!(Dictionaries::default().add(Block::new(0, 0, 0), 3, true), None);
+    }
+
+    #[test]
+    fn dictionaries_of_dictionaries_are_read_as_they_came() {
+        let text = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+        let texts = DataType::new_list(text, true);
+        let kind = DataType::Dictionary(Box::new(DataType::Int8), Box::new(texts));
+        let schema = Schema::new(vec![Field::new("kind", kind, true)]);
+        let found = dictionaries(&schema, [(1, false), (2, false), (1, false), (2, false)]);
+        let mut known = Known::default();
+        let mut missing = |before| found.missing(&mut known, before);
+        assert_eq!([missing(3), missing(4), missing(2)], [vec![0, 1, 2], vec![3], vec![0, 1]]);
+    }
+}

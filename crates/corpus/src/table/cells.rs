@@ -1,28 +1,71 @@
 //! One column of a piece.
 
-/// The values of one column as bytes, one after the other.
+use std::ops::Range;
+
+use ::parquet::data_type::{AsBytes, ByteArray};
+
+/// The values of one column as bytes. What a column has once, for many rows, is there once.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     bytes: Vec<u8>,
-    /// Where each value ends, and whether there is one.
-    ends: Vec<(usize, bool)>,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug)]
+enum Cell {
+    Null,
+    /// Among the bytes.
+    Here(Range<usize>),
+    /// Where it was decoded: in a page, or in the dictionary of all its pages.
+    There(ByteArray),
 }
 
 impl Cells {
+    /// Puts a copy of a value behind the others.
     pub(super) fn push(&mut self, value: Option<&[u8]>) {
-        self.bytes.extend_from_slice(value.unwrap_or_default());
-        self.ends.push((self.bytes.len(), value.is_some()));
+        let cell = value.map(|value| {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(value);
+            Cell::Here(start..self.bytes.len())
+        });
+        self.cells.push(cell.unwrap_or(Cell::Null));
+    }
+
+    /// The values at some places among these, in that order.
+    pub(super) fn picked(self, places: impl Iterator<Item = Option<usize>>) -> Self {
+        let cell = |place: Option<usize>| place.and_then(|place| self.cells.get(place)).cloned();
+        let cells = places.map(|place| cell(place).unwrap_or(Cell::Null)).collect();
+        Self { bytes: self.bytes, cells }
     }
 
     /// The value of a row, counted from 0; `None` for null.
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
-        let (end, there) = *self.ends.get(row)?;
-        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |before| before.0);
-        if there { self.bytes.get(start..end) } else { None }
+        match self.cells.get(row)? {
+            Cell::Null => None,
+            Cell::Here(span) => self.bytes.get(span.clone()),
+            Cell::There(value) => Some(value.as_bytes()),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.cells.len()
+    }
+}
+
+impl FromIterator<Option<ByteArray>> for Cells {
+    fn from_iter<I: IntoIterator<Item = Option<ByteArray>>>(values: I) -> Self {
+        let cells = values.into_iter().map(|value| value.map_or(Cell::Null, Cell::There)).collect();
+        Self { bytes: vec![], cells }
+    }
+}
+
+impl FromIterator<Option<String>> for Cells {
+    fn from_iter<I: IntoIterator<Item = Option<String>>>(values: I) -> Self {
+        let mut cells = Self::default();
+        for value in values {
+            cells.push(value.as_deref().map(str::as_bytes));
+        }
+        cells
     }
 }
 
@@ -41,5 +84,15 @@ mod tests {
             [Some(&b"a"[..]), None, Some(b""), Some(b"bc"), None]
         );
         assert_eq!(cells.len(), 4);
+    }
+    #[test]
+    fn what_repeats_is_there_once() {
+        let mut values = Cells::default();
+        values.push(Some(b"ab"));
+        values.push(None);
+        let cells = values.picked([Some(1), Some(0), None, Some(0), Some(2)].into_iter());
+        let found = [0, 1, 2, 3, 4].map(|row| cells.get(row));
+        assert_eq!(found, [None, Some(&b"ab"[..]), None, Some(b"ab"), None]);
+        assert_eq!(cells.bytes, b"ab");
     }
 }

@@ -16,6 +16,9 @@ use crate::error::{Error, Result, TEMPORARY};
 use crate::lines::grown;
 use crate::positional::{read_at, write_at};
 
+/// Bytes that are written together, and held until then. A text that repeats is there once in a piece and often here.
+const STEP_BYTES: usize = 1 << 20;
+
 /// The number of a source and of a piece of it.
 pub(super) type Key = (u32, usize);
 
@@ -37,9 +40,11 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct Stored {
     file: Arc<File>,
-    base: u64,
     /// Where each row ends, counted from the start of the piece.
     ends: Vec<u64>,
+    /// The rows that were written together, by the first of them, and how far from the start of the file the start of the
+    /// piece would be if all of it lay there.
+    steps: Vec<(usize, u64)>,
 }
 
 impl Unfolded {
@@ -55,29 +60,43 @@ impl Unfolded {
 
     /// Stores a piece.
     pub(super) fn store(&self, key: Key, rows: &Rows) -> Result<Arc<Stored>> {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        for row in rows.iter() {
+        let file = self.file()?;
+        let (mut bytes, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first_row, mut start) = (0, 0);
+        let mut rows = rows.iter().peekable();
+        while let Some(row) = rows.next() {
             row.push_to(&mut bytes);
-            ends.push(bytes.len() as u64);
+            ends.push(start + bytes.len() as u64);
+            if bytes.len() >= STEP_BYTES || rows.peek().is_none() {
+                let base = self.reserve(bytes.len() as u64);
+                write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
+                // What was written before lies before it.
+                steps.push((first_row, base - start));
+                (first_row, start) = (ends.len(), start + bytes.len() as u64);
+                bytes.clear();
+            }
         }
-        let (file, base) = self.reserve(bytes.len() as u64)?;
-        write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
-        let stored = Arc::new(Stored { file, base, ends });
+        let stored = Arc::new(Stored { file, ends, steps });
         // Two threads may have stored the same piece, of which one stays.
         Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
     }
 
-    /// Room at the end of the file.
-    fn reserve(&self, bytes: u64) -> Result<(Arc<File>, u64)> {
+    /// The file, which is made when the first piece is stored.
+    fn file(&self) -> Result<Arc<File>> {
         let mut shared = self.shared();
         let file = match shared.file.take() {
             Some(file) => file,
             None => Arc::new(self.create()?),
         };
-        shared.file = Some(Arc::clone(&file));
+        Ok(Arc::clone(shared.file.insert(file)))
+    }
+
+    /// Room at the end of the file: where it begins.
+    fn reserve(&self, bytes: u64) -> u64 {
+        let mut shared = self.shared();
         let base = shared.size_bytes;
         shared.size_bytes += bytes;
-        Ok((file, base))
+        base
     }
 
     fn create(&self) -> Result<File> {
@@ -98,9 +117,11 @@ impl Stored {
         let lost = || Error::io("read", TEMPORARY, std::io::ErrorKind::UnexpectedEof.into());
         let end = *self.ends.get(row).ok_or_else(lost)?;
         let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let step = self.steps.partition_point(|(first_row, _)| *first_row <= row).checked_sub(1);
+        let (_, shift) = step.and_then(|step| self.steps.get(step)).ok_or_else(lost)?;
         let out = grown(bytes, (end - start) as usize);
-        let read = read_at(&self.file, self.base + start, out)
-            .map_err(|error| Error::io("read", TEMPORARY, error))?;
+        let read =
+            read_at(&self.file, shift + start, out).map_err(|error| Error::io("read", TEMPORARY, error))?;
         if read < out.len() {
             return Err(lost());
         }
@@ -137,6 +158,28 @@ mod tests {
                 assert_eq!(stored.read(row, 1, &mut bytes).unwrap(), rows.row(row));
             }
             assert!(stored.read(2, 1, &mut bytes).is_err());
+        }
+    }
+
+    /// What others store meanwhile lies between its parts.
+    #[test]
+    fn a_large_piece_is_stored_in_parts() {
+        let unfolded = Unfolded::default();
+        let long = "x".repeat(STEP_BYTES / 2);
+        let large = || rows(&[Some(&long), Some("one"), Some(&long), None, Some(&long), Some("two")]);
+        std::thread::scope(|threads| {
+            for piece in 0..4 {
+                let (unfolded, large) = (&unfolded, &large);
+                threads.spawn(move || unfolded.store((0, piece), &large()).unwrap());
+            }
+        });
+        let (expected, mut bytes) = (large(), Vec::new());
+        for piece in 0..4 {
+            let stored = unfolded.get((0, piece)).unwrap();
+            assert_eq!(stored.steps.len(), 2, "of about a megabyte each");
+            for row in 0..6 {
+                assert_eq!(stored.read(row, 1, &mut bytes).unwrap(), expected.row(row));
+            }
         }
     }
 

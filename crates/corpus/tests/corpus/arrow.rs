@@ -15,7 +15,7 @@ use arrow_schema::{DataType, Field};
 use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, Scratch, TableCompression, refuse_unlike};
 use proptest::prelude::*;
 
-use crate::support::{Folder, Record, assert_read_again, places, scan};
+use crate::support::{Folder, Record, assert_read_again, held, places, scan};
 
 /// Three rows; `first` tells them apart.
 fn batch(first: i64) -> RecordBatch {
@@ -140,6 +140,16 @@ fn dictionaries_may_be_extended_on_the_way() {
     assert_read_again(&folder.open(&["a.arrows"]).unwrap(), &backwards);
     folder.copy(&corpus, &places(&records), "copy.arrows", TableCompression::Keep);
     assert_eq!(scan(&folder.open(&["copy.arrows"]).unwrap(), 1), records);
+}
+
+#[test]
+fn a_dictionary_does_not_unfold_in_memory() {
+    let folder = Folder::new();
+    let text = "x".repeat(1000);
+    let kinds = vec![&*text; 5000].into_iter().collect::<DictionaryArray<Int8Type>>();
+    let batch = RecordBatch::try_from_iter([("text", Arc::new(kinds) as ArrayRef)]).unwrap();
+    folder.write("a.arrow", file(&[batch], None));
+    assert_eq!(held(&folder.open(&["a.arrow"]).unwrap()), [(5000, 1000)]);
 }
 
 /// Where some bytes are found last.

@@ -19,7 +19,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
 
-use crate::support::{Folder, Record, assert_read_again, places, scan};
+use crate::support::{Folder, Record, assert_read_again, held, places, scan};
 
 /// Every physical type, annotations that Arrow has no type for, and lists within groups in both forms.
 const EVERYTHING: &str = "message documents {
@@ -254,6 +254,21 @@ fn an_annotation_is_a_column() {
     assert!(error.to_string().ends_with("has a column `minwise` already"), "{error}");
 }
 
+/// They are written some at a time.
+#[test]
+fn many_annotations_are_a_column() {
+    let folder = Folder::new();
+    folder.write("a.parquet", small(3001, 500));
+    let corpus = folder.open(&["a.parquet"]).unwrap();
+    folder.annotate(&corpus, &places(&scan(&corpus, 1 << 20)), "out.parquet");
+    let found = rows(&folder, "out.parquet");
+    assert_eq!((found.len(), metadata(&folder, "out.parquet").num_row_groups()), (3001, 1));
+    let kept = "minwise: {cluster: \"first\", duplicate_of: null, similarity: null}}";
+    let removed = "minwise: {cluster: \"first\", duplicate_of: \"first\", similarity: 0.75}}";
+    assert!(found[0].ends_with(kept), "{}", found[0]);
+    assert!(found[1..].iter().all(|row| row.ends_with(removed)));
+}
+
 const SMALL: &str = "message m { required int64 id (INTEGER(64, false)); optional binary text (UTF8); }";
 
 /// A row group of `count` rows, every seventh without a text, in pages of about `page_rows` rows.
@@ -310,6 +325,74 @@ fn a_large_row_group_is_read_in_pieces() {
     let records = scan(&corpus, 1 << 20);
     assert!(records.iter().zip(&values).all(|(record, value)| record.text() == value));
     assert_read_again(&corpus, &records[19_000..]);
+}
+
+const TWO_TEXTS: &str = "message m { optional binary title (UTF8); optional binary text (UTF8); }";
+
+/// A page of titles has as many rows as a hundred of texts.
+#[test]
+fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
+    let folder = Folder::new();
+    let titles: Vec<String> = (0..20_000).map(|row| format!("title {row}")).collect();
+    let long = "x".repeat(2000);
+    let texts_of: Vec<String> = (0..20_000).map(|row| format!("{row} {long}")).collect();
+    let properties = || {
+        WriterProperties::builder()
+            .set_data_page_size_limit(64 << 10)
+            .set_write_batch_size(16)
+            .set_column_data_page_size_limit(ColumnPath::from("title"), 1 << 20)
+            .set_dictionary_enabled(false)
+            .set_compression(Compression::SNAPPY)
+    };
+    let group = |half: bool| {
+        let (titles, texts_of) = (&titles, &texts_of);
+        move |group: &mut GroupWriter<'_, '_>| {
+            // Where the long texts are only in the first half, it is the titles that are long in the other.
+            let in_half = |row: usize| !half || row < 10_000;
+            let long_title = |row: usize| if in_half(row) { &*titles[row] } else { &*texts_of[row] };
+            texts(group, &(0..20_000).map(|row| Some(long_title(row))).collect::<Vec<_>>());
+            texts(group, &(0..20_000).map(|row| in_half(row).then_some(&*texts_of[row])).collect::<Vec<_>>());
+        }
+    };
+    for half in [false, true] {
+        folder.write("a.parquet", parquet(TWO_TEXTS, properties(), &[&group(half)]));
+        let options =
+            ReadOptions { text_fields: FieldPath::list("title,text").unwrap(), ..ReadOptions::default() };
+        let corpus = folder.open_with(&["a.parquet"], &options).unwrap();
+        let held = held(&corpus);
+        assert_eq!(held.iter().map(|piece| piece.0).sum::<usize>(), 20_000);
+        let most = held.iter().map(|piece| piece.1).max().unwrap();
+        assert!(most < 3 << 20, "{most} bytes at one time");
+        // Each piece decodes the page of titles anew.
+        assert!(held.len() < 200, "{} pieces of 40 MB", held.len());
+        let records = scan(&corpus, 1 << 20);
+        assert_eq!(records[19].text(), format!("title 19\n19 {long}"));
+        assert_read_again(&corpus, &records[9_990..10_010]);
+    }
+}
+
+/// A text that repeats is decoded once, however many rows have it, and there are not too many of them.
+#[test]
+fn a_dictionary_does_not_unfold_in_memory() {
+    let folder = Folder::new();
+    let kinds: Vec<String> = (0..3).map(|kind| format!("{kind} {}", "x".repeat(1000))).collect();
+    let all: Vec<Option<&str>> = (0..100_000).map(|row| Some(&*kinds[row % 3])).collect();
+    let group = |group: &mut GroupWriter<'_, '_>| {
+        column::<Int64Type>(group, &(0..100_000).collect::<Vec<_>>(), None, None);
+        texts(group, &all);
+    };
+    let properties = WriterProperties::builder().set_data_page_row_count_limit(usize::MAX);
+    folder.write("a.parquet", parquet(SMALL, properties, &[&group]));
+    let corpus = folder.open(&["a.parquet"]).unwrap();
+    let held = held(&corpus);
+    assert_eq!(held.iter().map(|piece| piece.0).sum::<usize>(), 100_000);
+    for (rows, bytes) in held {
+        assert!(rows <= 32 << 10, "{rows} rows at one time");
+        assert_eq!(bytes, 3 * 1002, "for {rows} rows");
+    }
+    let records = scan(&corpus, 1 << 20);
+    assert!(records.iter().zip(&all).all(|(record, text)| Some(record.text()) == *text));
+    assert_read_again(&corpus, &records[32_700..32_800]);
 }
 
 #[test]

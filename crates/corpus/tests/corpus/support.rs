@@ -1,11 +1,13 @@
 //! A folder of inputs, and a scan of everything in it.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use minwise_corpus::{
-    Annotation, Corpus, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch, TableCompression,
-    Unwatched, annotate_records, copy_records,
+    Annotation, Corpus, Document, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
+    TableCompression, Unwatched, annotate_records, copy_records,
 };
 
 /// A folder that goes away with the test.
@@ -88,6 +90,26 @@ pub fn assert_read_again(corpus: &Corpus, records: &[Record]) {
     }
 }
 
+/// For each piece of a table, its rows, and the bytes of text that are in memory for them at one time.
+pub fn held(corpus: &Corpus) -> Vec<(usize, usize)> {
+    let mut scratch = Scratch::new();
+    let chunks = corpus.chunks(1);
+    let held = chunks.iter().map(|chunk| {
+        let (mut rows, mut texts, mut joined) = (0, HashMap::new(), 0);
+        let visit = &mut |_, document: Result<Document<'_>, Reject>| {
+            rows += 1;
+            match document.unwrap().text {
+                // What lies at the same place is there once.
+                Cow::Borrowed(text) => drop(texts.insert(text.as_ptr() as usize, text.len())),
+                Cow::Owned(text) => joined += text.len(),
+            }
+        };
+        corpus.scan(chunk, &mut scratch, visit).unwrap();
+        (rows, texts.values().sum::<usize>() + joined)
+    });
+    held.collect()
+}
+
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
@@ -160,7 +182,7 @@ pub fn scan(corpus: &Corpus, target_bytes: u64) -> Vec<Record> {
         let lines = corpus.scan(&chunk, &mut scratch, &mut |place, document| {
             let line = first_line + place.line;
             let outcome = document.map(|document| {
-                (document.id.map(std::borrow::Cow::into_owned), document.text.into_owned(), document.repaired)
+                (document.id.map(Cow::into_owned), document.text.into_owned(), document.repaired)
             });
             records.push(Record { place: Place { line, ..place }, line, outcome });
         });

@@ -90,10 +90,9 @@ pub(super) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let values = self::cells(&**dictionary.values(), None);
-            for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
-                cells.push(if there(row) { values.get(key) } else { None });
-            }
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            let keys = keys.map(|(row, key)| there(row).then_some(key));
+            return self::cells(&**dictionary.values(), None).picked(keys);
         }
         // Such a column was refused when the file was opened.
         _ => (0..array.len()).for_each(|_| cells.push(None)),

@@ -15,7 +15,7 @@ use arrow_schema::Schema;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::copy::{copy_columns, file, model, writing};
+use super::copy::{BATCH_ROWS, copy_columns, file, model, writing};
 use super::write::properties;
 use crate::corpus::Corpus;
 use crate::document::Place;
@@ -101,26 +101,34 @@ fn write_annotations(
     annotations: &[Annotation<'_>],
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
 ) -> ParquetResult<()> {
-    let clusters: Vec<ByteArray> =
-        annotations.iter().map(|annotation| ByteArray::from(&*annotation.cluster)).collect();
-    write_column::<ByteArrayType>(group, &clusters, None)?;
-    let removed = || annotations.iter().filter(|annotation| annotation.similarity.is_some());
-    let there: Vec<i16> =
-        annotations.iter().map(|annotation| i16::from(annotation.similarity.is_some())).collect();
-    let keepers: Vec<ByteArray> = removed().map(|annotation| ByteArray::from(&*annotation.cluster)).collect();
-    write_column::<ByteArrayType>(group, &keepers, Some(&there))?;
-    let similarities: Vec<f64> = removed().filter_map(|annotation| annotation.similarity).collect();
-    write_column::<DoubleType>(group, &similarities, Some(&there))
+    let id = |annotation: &Annotation<'_>| ByteArray::from(&*annotation.cluster);
+    write_column::<ByteArrayType>(group, annotations, Repetition::REQUIRED, |annotation| {
+        Some(id(annotation))
+    })?;
+    write_column::<ByteArrayType>(group, annotations, Repetition::OPTIONAL, |annotation| {
+        annotation.similarity.map(|_| id(annotation))
+    })?;
+    write_column::<DoubleType>(group, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
 }
 
+/// Writes what `value` says of each annotation. Some are taken at a time, since they are copied for it.
 fn write_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
-    values: &[T::T],
-    definitions: Option<&[i16]>,
+    annotations: &[Annotation<'_>],
+    repetition: Repetition,
+    value: impl Fn(&Annotation<'_>) -> Option<T::T>,
 ) -> ParquetResult<()> {
     let missing = || ParquetError::General("the column was not made".to_owned());
     let mut column = group.next_column()?.ok_or_else(missing)?;
-    column.typed::<T>().write_batch(values, definitions, None)?;
+    for some in annotations.chunks(BATCH_ROWS) {
+        let (mut values, mut there) = (Vec::new(), Vec::new());
+        for value in some.iter().map(&value) {
+            there.push(i16::from(value.is_some()));
+            values.extend(value);
+        }
+        let there = (repetition == Repetition::OPTIONAL).then_some(there.as_slice());
+        column.typed::<T>().write_batch(&values, there, None)?;
+    }
     column.close()
 }
 

@@ -24,7 +24,7 @@ use crate::table::selection::{Selection, selections};
 /// Bytes that are decoded together, of one column.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Rows that are decoded together at most.
-const BATCH_ROWS: usize = 1024;
+pub(super) const BATCH_ROWS: usize = 1024;
 
 /// What the output is called in messages about writing it.
 pub(super) const OUTPUT: &str = "the output";

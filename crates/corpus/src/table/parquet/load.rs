@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use ::parquet::data_type::{AsBytes, DataType};
+use ::parquet::data_type::DataType;
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 
@@ -43,46 +43,31 @@ impl File {
             let column = chunk.column_descr_ptr();
             let max_level = column.max_def_level();
             let meaning = Meaning::of(&column);
-            match get_column_reader(column, Box::new(pages)) {
-                ColumnReader::ByteArrayColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(value.as_bytes()));
-                    })
-                }
+            let stretch = Stretch { skipped, rows, max_level };
+            Ok(match get_column_reader(column, Box::new(pages)) {
+                ColumnReader::ByteArrayColumnReader(column) => stretch.decode(column)?.collect(),
                 ColumnReader::Int32ColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(meaning.write_32(*value).as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(meaning.write_32(value?))).collect()
                 }
                 ColumnReader::Int64ColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(meaning.write_64(*value).as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(meaning.write_64(value?))).collect()
                 }
                 ColumnReader::BoolColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(value.to_string().as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
                 }
                 ColumnReader::Int96ColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(decimal(value.to_micros(), 6).as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(decimal(value?.to_micros(), 6))).collect()
                 }
                 ColumnReader::FloatColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(value.to_string().as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
                 }
                 ColumnReader::DoubleColumnReader(column) => {
-                    decode(column, skipped, rows, max_level, |value, cells| {
-                        cells.push(Some(value.to_string().as_bytes()));
-                    })
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
                 }
                 ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                    Err(ParquetError::General("its type changed".to_owned()))
+                    return Err(ParquetError::General("its type changed".to_owned()));
                 }
-            }
+            })
         };
         guarded(decode).map_err(|error| {
             let column = self.metadata.file_metadata().schema_descr().column(column);
@@ -91,28 +76,31 @@ impl File {
     }
 }
 
-fn decode<T: DataType>(
-    mut column: ColumnReaderImpl<T>,
+/// Which rows of a column are decoded.
+struct Stretch {
     skipped: usize,
     rows: usize,
+    /// The level of a value that is there.
     max_level: i16,
-    push: impl Fn(&T::T, &mut Cells),
-) -> ParquetResult<Cells> {
-    let (mut levels, mut values) = (Vec::new(), Vec::new());
-    column.skip_records(skipped)?;
-    let (read, ..) = column.read_records(rows, Some(&mut levels), None, &mut values)?;
-    if read != rows {
-        return Err(ParquetError::EOF(format!("{read} of {rows} rows could be read")));
-    }
-    let mut cells = Cells::default();
-    let mut values = values.iter();
-    for row in 0..rows {
-        // A column that cannot be null has no levels.
-        let there = max_level == 0 || levels.get(row) == Some(&max_level);
-        match if there { values.next() } else { None } {
-            Some(value) => push(value, &mut cells),
-            None => cells.push(None),
+}
+
+impl Stretch {
+    fn decode<T: DataType>(
+        &self,
+        mut column: ColumnReaderImpl<T>,
+    ) -> ParquetResult<impl Iterator<Item = Option<T::T>>> {
+        let Self { skipped, rows, max_level } = *self;
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        column.skip_records(skipped)?;
+        let (read, ..) = column.read_records(rows, Some(&mut levels), None, &mut values)?;
+        if read != rows {
+            return Err(ParquetError::EOF(format!("{read} of {rows} rows could be read")));
         }
+        let mut values = values.into_iter();
+        Ok((0..rows).map(move |row| {
+            // A column that cannot be null has no levels.
+            let there = max_level == 0 || levels.get(row) == Some(&max_level);
+            if there { values.next() } else { None }
+        }))
     }
-    Ok(cells)
 }

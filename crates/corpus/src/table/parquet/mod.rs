@@ -6,7 +6,8 @@
 //! its key-value metadata, sorting columns and, unless another is chosen, its compression.
 //!
 //! Memory is bounded by pages, not by row groups: the pages of the text and id columns are located once, by their
-//! headers, and a scan decodes a few of them at a time, wherever they lie in their row group.
+//! headers, and a scan decodes a few of them at a time, wherever they lie in their row group. Values stay where they were
+//! decoded, so that one of a dictionary takes no more room for many rows than for one.
 
 mod annotate;
 mod copy;

@@ -1,5 +1,6 @@
 //! What a file says about itself.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Type};
@@ -23,6 +24,10 @@ use crate::table::written::VALUES;
 
 /// Decoded bytes of text that a piece has at least, unless its row group ends.
 const PIECE_BYTES: u64 = 64 << 10;
+/// Rows that a piece has at most. Nobody knows what values of a dictionary unfold to, and each row takes some memory besides.
+const PIECE_ROWS: u64 = 32 << 10;
+/// Bytes that a row counts for at least, as it would in a file of lines.
+const ROW_BYTES: u64 = 32;
 
 impl File {
     /// Reads the footer, finds the columns and locates their pages.
@@ -55,9 +60,9 @@ impl File {
             let count = u64::try_from(group.num_rows())
                 .map_err(|_| reader.bad(format!("row group {number}"), "it has fewer than no rows"))?;
             let pages = located(reader, number, group, &columns)?;
-            if let Some(text) = columns.text.first() {
-                cut(&mut pieces, rows, group.column(*text), pages.first().map_or(&[], Vec::as_slice));
-            }
+            let texts: Vec<Pages<'_>> =
+                columns.text.iter().map(|text| group.column(*text)).zip(&pages).collect();
+            cut(&mut pieces, rows..rows + count, &texts);
             groups.push(Group { rows: rows..rows + count, pages });
             rows += count;
         }
@@ -92,24 +97,50 @@ fn located(
     columns.all().map(locate).collect()
 }
 
-/// Cuts a row group into pieces at the pages of its text.
-fn cut(pieces: &mut Vec<Piece>, first_row: u64, chunk: &ColumnChunkMetaData, pages: &[PageLocation]) {
-    let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
-    let mut begun: Option<Piece> = None;
+/// A column of a row group, and where its pages lie.
+type Pages<'g> = (&'g ColumnChunkMetaData, &'g Vec<PageLocation>);
+
+/// Cuts a row group into pieces at the pages of its texts.
+fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[Pages<'_>]) {
+    let mut starts: Vec<(u64, u64)> = vec![];
+    for (chunk, pages) in texts {
+        let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
+        let size = |page: &PageLocation| (f64::from(page.compressed_page_size) * unfolds) as u64;
+        starts.extend(pages.iter().map(|page| (rows.start + page.first_row_index as u64, size(page))));
+    }
+    starts.sort_by_key(|(row, _)| *row);
+
+    let least = least(texts);
+    let mut begun: Vec<Piece> = vec![];
     let mut last_row = None;
-    for page in pages {
+    for (row, size) in starts {
         // A page may be empty.
-        let row = first_row + page.first_row_index as u64;
-        let size = (f64::from(page.compressed_page_size) * unfolds) as u64;
-        match &mut begun {
-            Some(piece) if piece.size_bytes < PIECE_BYTES || last_row == Some(row) => {
-                piece.size_bytes += size;
-            }
-            _ => pieces.extend(begun.replace(Piece { first_row: row, size_bytes: size })),
+        match begun.last_mut() {
+            Some(piece) if piece.size_bytes < least || last_row == Some(row) => piece.size_bytes += size,
+            _ => begun.push(Piece { first_row: row, size_bytes: size }),
         }
         last_row = Some(row);
     }
-    pieces.extend(begun);
+
+    let ends = begun.iter().skip(1).map(|piece| piece.first_row).chain([rows.end]);
+    for (piece, end) in begun.iter().zip(ends) {
+        let parts = (end - piece.first_row).div_ceil(PIECE_ROWS);
+        pieces.extend((0..parts).map(|part| {
+            let first_row = piece.first_row + part * PIECE_ROWS;
+            let rows = PIECE_ROWS.min(end - first_row);
+            Piece { first_row, size_bytes: (piece.size_bytes / parts).max(rows * ROW_BYTES) }
+        }));
+    }
+}
+
+/// Decoded bytes of text that a piece of a row group has at least. Pages of several columns do not end together: a piece has
+/// about one of the largest, so that those it cuts are not decoded again and again for little.
+fn least(texts: &[Pages<'_>]) -> u64 {
+    let page = |(chunk, pages): &Pages<'_>| {
+        u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.len().max(1) as u64
+    };
+    let largest = texts.iter().map(page).max().filter(|_| texts.len() > 1);
+    largest.unwrap_or(0).max(PIECE_BYTES)
 }
 
 fn check(

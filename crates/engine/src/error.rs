@@ -65,6 +65,8 @@ pub enum ErrorKind {
         needed: Memory,
         /// What for, in words.
         reason: String,
+        /// How many threads it would be enough for, if there are any.
+        threads: Option<usize>,
     },
     /// The person asked to stop.
     Cancelled,
@@ -99,7 +101,12 @@ impl Error {
             ErrorKind::Changed { .. } => {
                 Some("take the options and inputs of then, or begin anew with another `--work`".to_owned())
             }
-            ErrorKind::TooLittleMemory { needed, .. } => Some(format!("`--memory {needed}` would be enough")),
+            ErrorKind::TooLittleMemory { needed, threads: None, .. } => {
+                Some(format!("`--memory {needed}` would be enough"))
+            }
+            ErrorKind::TooLittleMemory { needed, threads: Some(threads), .. } => {
+                Some(format!("`--threads {threads}` or `--memory {needed}` would be enough"))
+            }
             ErrorKind::Cancelled => None,
         }
     }
@@ -165,7 +172,7 @@ impl fmt::Display for Error {
             ErrorKind::Changed { reason } => {
                 write!(f, "the run cannot be taken up again: {}", minwise_corpus::escape_control(reason))
             }
-            ErrorKind::TooLittleMemory { allowed, needed, reason } => {
+            ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
                 write!(f, "{reason} need {needed} of memory, and {allowed} are allowed")
             }
             ErrorKind::Cancelled => f.write_str("stopped"),

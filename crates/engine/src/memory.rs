@@ -52,6 +52,11 @@ impl Memory {
         Self { room: Some(room), ..Self::half_of_machine() }
     }
 
+    /// What each thread takes.
+    pub(crate) fn of_thread() -> Self {
+        Self { bytes: THREAD_BYTES, room: None }
+    }
+
     /// How many bytes that is.
     #[must_use]
     pub fn bytes(self) -> u64 {

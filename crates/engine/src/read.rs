@@ -301,11 +301,18 @@ impl<'a> Desk<'a> {
         if documents >= u32::MAX as usize {
             return Err(ErrorKind::TooManyDocuments.into());
         }
-        let needed = Memory::least(self.settings.threads, documents, self.settings.keep.words());
-        if needed.bytes() > self.settings.memory.bytes() {
-            let allowed = self.settings.memory;
-            let reason = format!("{documents} documents and more");
-            return Err(ErrorKind::TooLittleMemory { allowed, needed, reason }.into());
+        let (allowed, asked) = (self.settings.memory, self.settings.threads);
+        let least = |threads| Memory::least(threads, documents, self.settings.keep.words());
+        let needed = least(asked);
+        if needed.bytes() > allowed.bytes() {
+            let threads = (1..asked).rev().find(|&threads| least(threads).bytes() <= allowed.bytes());
+            // Documents are not to blame for what fewer threads would do without.
+            let documents = format!("{documents} documents and more");
+            let reason = match threads {
+                Some(_) => format!("{asked} threads of {} each and {documents}", Memory::of_thread()),
+                None => documents,
+            };
+            return Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into());
         }
         Ok(())
     }

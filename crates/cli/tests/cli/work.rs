@@ -205,6 +205,15 @@ fn memory_is_an_amount() {
     --- stderr
     minwise: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
     ");
+    // Ten documents are not too many.
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
+    exit 2
+    --- stderr
+    minwise: 16 threads of 40MiB each and 10 documents and more need 775MiB of memory, and 512MiB are allowed
+
+    hint: `--threads 10` or `--memory 775MiB` would be enough
+    ");
+    desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 10 -q").exit(0);
 }
 
 /// A file that ends in the middle of its compressed stream is told, and nothing is left behind.

@@ -46,6 +46,20 @@ pub(crate) struct SharedText {
     text: String,
 }
 
+/// What is said of a large cluster besides its members.
+pub(crate) struct Shown {
+    pub(crate) passages: Vec<SharedText>,
+    /// Why none were looked for.
+    pub(crate) no_passages: Option<String>,
+}
+
+impl Shown {
+    /// No passages, since they were not looked for.
+    fn without(reason: String) -> Self {
+        Self { passages: vec![], no_passages: Some(reason) }
+    }
+}
+
 /// Writes a line for each large cluster, by its keeper.
 pub(crate) fn write(
     corpus: &Corpus,
@@ -64,15 +78,14 @@ pub(crate) fn write(
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let passages = match largest.binary_search(&number) {
+        let shown = match largest.binary_search(&number) {
             Ok(_) => passages(corpus, reading, settings, clusters[number])?,
-            Err(_) => vec![],
+            Err(_) => Shown::without(format!("looked for in the {WITH_PASSAGES} largest clusters only")),
         };
-        Ok((number, passages))
+        Ok((number, shown))
     };
-    let write = |(number, passages): (usize, Vec<SharedText>)| {
-        write_cluster(corpus, reading, clusters[number], Some(&passages), out)
-    };
+    let write =
+        |(number, shown): (usize, Shown)| write_cluster(corpus, reading, clusters[number], Some(&shown), out);
     parallel::in_order(clusters.len(), settings.threads, || (), work, write)
 }
 
@@ -82,7 +95,7 @@ fn passages(
     reading: &Reading,
     settings: &Settings,
     cluster: &[&Removed],
-) -> Result<Vec<SharedText>, Error> {
+) -> Result<Shown, Error> {
     // None of a document that is too long to be looked through for the sake of a few lines.
     let text = |document: u32| -> Result<Option<String>, Error> {
         let place = reading.documents.place(document)?;
@@ -91,13 +104,16 @@ fn passages(
         }
         Ok(Some(corpus.read(&place, &mut Scratch::new())?.text.into_owned()))
     };
-    let Some(keeper) = text(cluster[0].of)? else { return Ok(vec![]) };
+    let too_long =
+        || Shown::without(format!("documents of more than {} MiB are not looked through", READ_BYTES >> 20));
+    let Some(keeper) = text(cluster[0].of)? else { return Ok(too_long()) };
     let mut chosen: Vec<usize> =
         (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
     chosen.dedup();
-    let mut found: Vec<SharedText> = vec![];
+    let (mut found, mut compared): (Vec<SharedText>, bool) = (vec![], false);
     for member in chosen.into_iter().map(|at| cluster[at]) {
         let Some(other) = text(member.document)? else { continue };
+        compared = true;
         let comparison = compare(&keeper, &other, &settings.spec, &settings.weighing)?;
         let Some(longest) = comparison.passages.first() else { continue };
         let shared: String = keeper[longest.left.clone()].chars().take(SHOWN).collect();
@@ -106,7 +122,7 @@ fn passages(
             found.push(SharedText { member, text: shared });
         }
     }
-    Ok(found)
+    Ok(if compared { Shown { passages: found, no_passages: None } } else { too_long() })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, prose, records, with_word};
+use crate::support::{Desk, prose, record, records, with_word};
 
 /// A family of five and one of two, and a document alone.
 fn desk() -> Desk {
@@ -56,6 +56,31 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     let summary = desk.json("report/summary.json");
     let counts = ["read", "kept", "removed", "clusters", "large_clusters", "spared", "max_cluster"];
     assert_eq!(counts.map(|name| summary[name].as_u64().unwrap()), [8, 7, 1, 1, 1, 4, 4]);
+}
+
+/// Each with its reason where no passages were looked for.
+#[test]
+fn not_all_of_them_have_passages() {
+    let pairs = (2..1003).flat_map(|family| {
+        let text = prose(family, 20);
+        [(format!("{family}a"), text.clone()), (format!("{family}b"), text)]
+    });
+    let huge = prose(1, 160_000);
+    let huge = (0..3).map(|copy| (format!("huge{copy}"), huge.clone()));
+    let lines: String = huge.chain(pairs).map(|(id, text)| record(&id, &text)).collect();
+    let desk = Desk::with("in.jsonl", lines);
+    desk.run("dedup in.jsonl --dry-run --max-cluster 1 --report report -q").exit(0);
+    let lines = desk.text("report/large-clusters.jsonl");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 1002);
+    let reason = |at: usize| (&lines[at]["passages"], lines[at]["no_passages"].as_str());
+    let none = json!([]);
+    assert_eq!(reason(0), (&none, Some("documents of more than 1 MiB are not looked through")));
+    assert!(lines[1..1000].iter().all(|line| line["passages"][0]["text"].is_string()));
+    assert!(lines[1..1000].iter().all(|line| line.get("no_passages").is_none()));
+    for at in [1000, 1001] {
+        assert_eq!(reason(at), (&none, Some("looked for in the 1000 largest clusters only")));
+    }
 }
 
 #[test]

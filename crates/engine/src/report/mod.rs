@@ -31,7 +31,7 @@ use self::page::{Run, page};
 use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
-use crate::large::{self, SharedText};
+use crate::large::{self, Shown};
 use crate::observe::Observer;
 use crate::ranks::UnrankedCount;
 use crate::read::Reading;
@@ -337,7 +337,7 @@ pub(crate) fn write_cluster(
     corpus: &Corpus,
     reading: &Reading,
     cluster: &[&Removed],
-    passages: Option<&[SharedText]>,
+    shown: Option<&Shown>,
     out: &mut Output,
 ) -> Result<(), Error> {
     let keeper = reading.documents.id(cluster[0].of, corpus)?;
@@ -350,8 +350,11 @@ pub(crate) fn write_cluster(
         out.write_bytes(member.as_bytes())?;
     }
     out.write_bytes(b"]")?;
-    if let Some(passages) = passages {
+    if let Some(Shown { passages, no_passages }) = shown {
         out.write_bytes(format!(",\"passages\":{}", json(passages)).as_bytes())?;
+        if let Some(reason) = no_passages {
+            out.write_bytes(format!(",\"no_passages\":{}", json(reason)).as_bytes())?;
+        }
     }
     out.write_bytes(b"}\n")?;
     Ok(())

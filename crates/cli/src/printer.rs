@@ -250,11 +250,14 @@ fn measured(audit: &Audit) -> String {
     let Audit { recall, low, high, .. } = *audit;
     let documents = counted(audit.documents, "document");
     let pairs = counted(audit.pairs, "partner");
+    let more = if audit.says_little() { "; `--audit N` draws more" } else { "" };
     match audit.pairs {
-        0 => format!("; no partners to measure it by in {documents}"),
+        0 => format!("; no partners to measure it by in {documents}{more}"),
         // Without any doubt, every document was looked at.
         _ if low >= high => format!("; {recall:.4} measured, by all {pairs} of {documents}"),
-        _ => format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents})"),
+        _ => {
+            format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents}){more}")
+        }
     }
 }
 
@@ -327,6 +330,20 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1 000"), (1_204_113, "1 204 113")] {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn an_audit_that_says_little_says_how_it_says_more() {
+        let audit = Audit { documents: 9, pairs: 2, found: 2, recall: 1.0, low: 0.34, high: 1.0 };
+        let measured = |audit: Audit| measured(&audit);
+        let by = "1.0000 at 95 %, by 2 partners of 9 documents)";
+        assert_eq!(measured(audit), format!("; 1.0000 measured (0.3400 to {by}; `--audit N` draws more"));
+        assert_eq!(measured(Audit { low: 0.91, ..audit }), format!("; 1.0000 measured (0.9100 to {by}"));
+        let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
+        let nothing = "; no partners to measure it by in 9 documents";
+        assert_eq!(measured(none), format!("{nothing}; `--audit N` draws more"));
+        // All that there are.
+        assert_eq!(measured(Audit { low: 1.0, ..none }), nothing);
     }
 
     #[test]

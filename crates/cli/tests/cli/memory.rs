@@ -56,6 +56,18 @@ fn many_documents_take_their_sketches_and_a_little_more() {
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 
+/// Every document of the sample has many near it.
+#[test]
+fn a_large_sample_takes_no_more_than_a_small_one() {
+    let base = prose(1, 20);
+    let desk = corpus(8000, |i| format!("{base} own{i}"));
+    let with = |audit: &str| {
+        peak(&desk, &format!("dedup in.jsonl --dry-run -q --threads 1 --shingle words:1 --audit {audit}"))
+    };
+    let [some, all] = ["1000", "8000"].map(with);
+    assert!(all < some + 16 * MIB, "{} MiB, and a small one {} MiB", all / MIB, some / MIB);
+}
+
 #[test]
 fn one_family_of_large_documents_does_not_fill_the_memory() {
     // 70 MB of text in one neighbourhood, whose shingle sets are 90 MB.

@@ -60,6 +60,13 @@ const AFFORDABLE: u64 = 1000;
 /// Partners of each document that are read if so many documents were asked for, all of them of the average size.
 const PARTNERS: u64 = 32;
 
+/// Sets of the sample that are compared together, however many there are: each may take tens of kilobytes, for its row, the
+/// documents near it and its pairs. A number of its own, and no share of the memory, since that changes no result.
+const PORTION: usize = 1024;
+
+/// The width from which on an interval says little.
+const WIDE: f64 = 0.1;
+
 /// What a sample says of the recall.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Audit {
@@ -77,6 +84,14 @@ pub struct Audit {
     pub high: f64,
 }
 
+impl Audit {
+    /// Whether the interval is too wide to say much, so that more documents had better be drawn.
+    #[must_use]
+    pub fn says_little(&self) -> bool {
+        self.high - self.low > WIDE
+    }
+}
+
 /// The run that is audited.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
@@ -88,6 +103,19 @@ pub(crate) struct Run<'a> {
     observer: &'a dyn Observer,
     /// Documents near one of the sample whose rows are looked at, about.
     looked_at: u64,
+    /// Sets that are compared together, at most.
+    portion: usize,
+}
+
+/// What was seen of a set of the sample.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// Its partners among the documents that were compared exactly.
+    pairs: u64,
+    /// Those of them that the run had as candidates.
+    found: u64,
+    /// How many documents near it each of those compared stands for.
+    stand_for: f64,
 }
 
 impl<'a> Run<'a> {
@@ -99,7 +127,7 @@ impl<'a> Run<'a> {
         settings: &'a Settings,
         observer: &'a dyn Observer,
     ) -> Self {
-        Self { corpus, reading, equals, order, settings, observer, looked_at: LOOKED_AT }
+        Self { corpus, reading, equals, order, settings, observer, looked_at: LOOKED_AT, portion: PORTION }
     }
 
     /// Audits a run, given its candidates and which documents repeat another. Nothing where no audit is wanted, where nothing
@@ -114,7 +142,6 @@ impl<'a> Run<'a> {
         let banded = settings.search == Search::Banding && settings.measure == Measure::Jaccard;
         let Some(asked) = settings.audit.filter(|_| banded && !inputs.is_empty()) else { return Ok(None) };
         let Some(sieve) = Sieve::new(settings)? else { return Ok(None) };
-        self.observer.begin(Stage::Audit, reading.documents.len() as u64);
         let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
         let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
         let read_again = bounds.read_again(asked, size);
@@ -124,27 +151,47 @@ impl<'a> Run<'a> {
         let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
         sets.sort_unstable();
         sets.dedup();
-        let partners = partners::find(self, &sieve, &sets, read_again)?;
+        let portions = sets.len().div_ceil(self.portion);
+        self.observer.begin(Stage::Audit, (portions * reading.documents.len()) as u64);
+        let mut seen = vec![Seen::default(); sets.len()];
+        for first in 0..portions {
+            // From everywhere in the corpus, since it is by the others of its portion that a set is told to be of a large family.
+            let portion: Vec<u32> = sets.iter().skip(first).step_by(portions).copied().collect();
+            let all = self.see(&sieve, &portion, read_again / portions as u64, candidates, &is_duplicate)?;
+            for (seen, of_set) in seen.iter_mut().skip(first).step_by(portions).zip(all) {
+                *seen = of_set;
+            }
+        }
+        let unseen = 1.0 - drawn.len() as f64 / inputs.len() as f64;
+        Ok(Some(self.add_up(&drawn, &sets, &seen, unseen)))
+    }
+
+    /// Compares some sets with all documents, and looks up which of their pairs the run had. Reads about so many bytes for it.
+    fn see(
+        &self,
+        sieve: &Sieve,
+        sets: &[u32],
+        read_bytes: u64,
+        candidates: &Candidates,
+        is_duplicate: impl Fn(u32) -> bool,
+    ) -> Result<Vec<Seen>, Error> {
+        let partners = partners::find(self, sieve, sets, read_bytes)?;
         let pairs: Vec<(u32, u32)> = sets
             .iter()
             .zip(&partners)
             .flat_map(|(&set, partners)| partners.similar.iter().map(move |&partner| (set, partner)))
             .collect();
-        let met = met::met(self, candidates, &is_duplicate, &pairs)?;
-        let unseen = 1.0 - drawn.len() as f64 / inputs.len() as f64;
-        Ok(Some(self.add_up(&drawn, &sets, &partners, &met, unseen)))
+        let met = met::met(self, candidates, is_duplicate, &pairs)?;
+        let mut met = met.iter();
+        let seen = |Partners { similar, stand_for }: &Partners| {
+            let found = met.by_ref().take(similar.len()).filter(|&&met| met).count() as u64;
+            Seen { pairs: similar.len() as u64, found, stand_for: *stand_for }
+        };
+        Ok(partners.iter().map(seen).collect())
     }
 
-    /// Adds up what was seen of the drawn documents. `met` has the similar partners of all sets, one after the other.
-    fn add_up(&self, drawn: &[u32], sets: &[u32], partners: &[Partners], met: &[bool], unseen: f64) -> Audit {
-        let mut met = met.iter();
-        let seen: Vec<[u64; 2]> = partners
-            .iter()
-            .map(|partners| {
-                let found = met.by_ref().take(partners.similar.len()).filter(|&&met| met).count();
-                [partners.similar.len() as u64, found as u64]
-            })
-            .collect();
+    /// Adds up what was seen of the drawn documents, given what was seen of their sets.
+    fn add_up(&self, drawn: &[u32], sets: &[u32], seen: &[Seen], unseen: f64) -> Audit {
         let mut audit =
             Audit { documents: drawn.len() as u64, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
         let mut whole = true;
@@ -154,11 +201,11 @@ impl<'a> Run<'a> {
                 let first = self.equals.first(document);
                 let certain = u64::from(self.equals.copies(first) > 1);
                 let at = sets.binary_search(&first).unwrap_or_else(|_| unreachable!("its set was compared"));
-                let [pairs, found] = seen[at];
+                let Seen { pairs, found, stand_for } = seen[at];
                 audit.pairs += certain + pairs;
                 audit.found += certain + found;
-                whole &= partners[at].stand_for == 1.0;
-                let counted = |seen: u64| certain as f64 + partners[at].stand_for * seen as f64;
+                whole &= stand_for == 1.0;
+                let counted = |seen: u64| certain as f64 + stand_for * seen as f64;
                 Drawn { pairs: counted(pairs), found: counted(found) }
             })
             .collect();
@@ -313,6 +360,30 @@ mod tests {
         // Three standard deviations below 95 %.
         assert!(covered >= 181, "{covered} of {RUNS} intervals cover the truth");
         assert!(narrow >= RUNS / 2, "{narrow} of {RUNS} intervals say anything");
+    }
+
+    #[test]
+    fn a_sample_may_be_seen_in_portions() {
+        let texts = Texts::new(families());
+        let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
+        let settings = Settings {
+            banding: Banding::new(8, 6, 128).unwrap(),
+            threads: 1,
+            audit: Some(AuditSize::Documents(300)),
+            ..Settings::new(spec, 0.6, 0.9).unwrap()
+        };
+        let read = Read::new(&texts, &settings);
+        let Read { corpus, reading, equals, order } = &read;
+        let candidates = candidates::find(corpus, reading, equals, order, &settings, &Unobserved).unwrap();
+        let audit = |portion| {
+            let run = Run { portion, ..read.run(&settings, LOOKED_AT) };
+            run.audit(&candidates, |_| false).unwrap().unwrap()
+        };
+        let whole = audit(1000);
+        assert!(whole.found > 100 && whole.found < whole.pairs, "{whole:?}");
+        for portion in [299, 100] {
+            assert_eq!(audit(portion), whole, "{portion} at once");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::html::{self, Column, bytes, counted, escape, grouped, table};
 use super::sources::{Fate, Sources};
 use super::strange::Strange;
 use super::{Report, clusters, pairs};
+use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::read::Reading;
@@ -194,6 +195,16 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
                 format!("{} documents were", grouped(audit.documents))
             },
             if audit.documents == 1 { "it is there" } else { "them is there" },
+        ));
+    }
+    if let Some(audit) = summary.audit.filter(Audit::says_little) {
+        notes.push(format!(
+            "{} too few to tell the recall; <code>--audit N</code> draws more.",
+            if audit.documents == 1 {
+                "1 document is".to_owned()
+            } else {
+                format!("{} documents are", grouped(audit.documents))
+            },
         ));
     }
     if summary.spared > 0 {

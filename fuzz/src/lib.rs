@@ -21,7 +21,7 @@ use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions, Unwatched};
 use minwise_engine::dedup::dedup;
 use minwise_engine::frequencies::{self, FrequencyTable};
 use minwise_engine::sketch_file::SketchFile;
-use minwise_engine::work::{Manifest, Work};
+use minwise_engine::work::{self, Manifest, Work};
 use minwise_engine::{Settings, Unobserved, read, seal, sketch_file};
 use tempfile::TempDir;
 
@@ -92,7 +92,7 @@ pub fn run_folder(bytes: &[u8]) {
 }
 
 /// The files in the folder of a run.
-pub const PIECES: [&str; 4] = ["manifest", "segment-000000", "groups", "batch-000000"];
+pub const PIECES: [&str; 5] = ["manifest", "segment-000000", "groups", "batch-000000", "finishing"];
 
 /// A run over a small corpus, and what it leaves in its folder.
 struct Run {
@@ -125,6 +125,7 @@ fn run() -> &'static Run {
 }
 
 fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
+    work::was_finishing(work, &[])?;
     finish(&run().corpus, work, true)
 }
 
@@ -133,13 +134,15 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
         Settings::new("words:3".parse().map(|shingling| Spec { shingling, ..Spec::default() })?, 0.5, 0.9)?;
     settings.threads = 1;
     let manifest = Manifest::new(vec![], corpus, 1, &Unobserved)?;
-    settings.work = Some(Arc::new(Work::open(work, &manifest, resume)?));
+    let work = Arc::new(Work::open(work, &manifest, resume)?);
+    settings.work = Some(Arc::clone(&work));
     let reading = read(corpus, &settings.reading(), &Unobserved)?;
     let decisions = dedup(corpus, &reading, &settings, &Unobserved, |_| {})?;
     for removed in &decisions.removed {
         reading.documents.id(removed.document, corpus)?;
     }
-    reading.rejected.for_each(|_| Ok(()))
+    reading.rejected.for_each(|_| Ok(()))?;
+    work.note_outputs(&["out.jsonl".to_owned()])
 }
 
 /// Files that decoders take, to begin with.

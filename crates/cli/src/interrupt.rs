@@ -28,7 +28,8 @@ pub fn wait() {
     }
 }
 
-/// Does something that may wait for input for ever and leaves nothing behind, so that Ctrl-C may end it at once.
+/// Does something that may wait for input for ever and leaves nothing behind but an empty folder for the run, so that Ctrl-C
+/// may end it at once.
 pub fn at_once<T>(wait: impl FnOnce() -> T) -> T {
     NOTHING_TO_CLEAN.store(true, Ordering::Relaxed);
     let result = wait();

@@ -6,15 +6,15 @@ use std::thread;
 use std::time::Instant;
 
 use minwise_corpus::{
-    CompleteOutput, Corpus, Layout, Output, OutputFolder, Overwrite, ReadOptions, TableCompression,
-    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
+    CompleteOutput, Corpus, InputFormat, Layout, Output, OutputFolder, Overwrite, ReadOptions,
+    TableCompression, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
 };
 use minwise_engine::dedup::{Decisions, dedup};
 use minwise_engine::output::{
     Part, Target, write_annotated, write_files, write_kept_as_decided, write_records,
 };
 use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, ThisRun};
-use minwise_engine::work::{self, Manifest, Work};
+use minwise_engine::work::{self, Claim, Manifest};
 use minwise_engine::{Reading, Settings, Stage, read};
 
 use super::{open_against, overwrite, rejects, weigh};
@@ -27,6 +27,8 @@ use crate::shell;
 
 pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
+    // Dropped after all that may lie in it.
+    let mut made_for_run = None;
     let mut problems = Problems::default();
     let mut options = settings::read_options(&args.inputs, &mut problems);
     let cluster = problems.parse("--cluster", &args.cluster);
@@ -39,23 +41,28 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     options.value_fields = settings::value_fields(&settings.keep)?;
 
     let progress = Progress::new(printer);
-    if let Some(folder) = &args.work.folder {
-        work::refuse(Path::new(folder), args.work.resume)?;
+    if let Some(folder) = args.work.folder.as_deref().map(Path::new) {
+        work::refuse(folder, args.work.resume)?;
+        made_for_run = Some(NewFolder::create(folder)?);
+        // Whoever gave the run a folder has room for it there.
+        options.spool_dir.get_or_insert_with(|| folder.to_owned());
     }
-    // Whoever gave the run a folder has room for it there.
-    settings.temporary = options.spool_dir.clone().or_else(|| args.work.folder.as_ref().map(PathBuf::from));
+    settings.temporary.clone_from(&options.spool_dir);
     let corpus = open_against(&args.against, &args.inputs.inputs, &options, &progress)?;
+    let claim = args.work.folder.as_ref().map(|folder| Claim::new(Path::new(folder))).transpose()?;
     // Everything that could be refused is refused before the work begins.
     let mut targets = Targets::open(args, &corpus, compression, resumed_overwrite(args)?)?;
     let weights = &args.sketch.weights;
     settings.weighing =
         weigh(weights, &mut settings.spec, Some(&corpus), &options, settings.threads, &progress)?;
 
-    if let Some(folder) = &args.work.folder {
+    if let Some(claim) = claim {
         let options = known_again(&settings, &options, &corpus);
         let manifest = Manifest::new(options, &corpus, settings.threads, &progress)?;
-        let work = Work::open(Path::new(folder), &manifest, args.work.resume)?;
-        settings.work = Some(Arc::new(work));
+        settings.work = Some(Arc::new(claim.begin(&manifest)?));
+    }
+    if let Some(folder) = made_for_run {
+        folder.keep();
     }
 
     let reading = read(&corpus, &settings.reading(), &progress)?;
@@ -69,8 +76,9 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
         work.note_outputs(&named_outputs(args))?;
     }
     complete.put_in_place()?;
-    if let Some(work) = settings.work.take() {
-        if args.work.keep_work { work.forget_outputs()? } else { work.remove()? }
+    let work = settings.work.take();
+    if let Some(work) = work.as_ref().filter(|_| args.work.keep_work) {
+        work.forget_outputs()?;
     }
 
     progress.clear();
@@ -79,7 +87,13 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
         Some(folder) => format!("all of them are in `{}`", Path::new(folder).join("rejects.jsonl").display()),
         None => "`--report DIR` lists all of them in `DIR/rejects.jsonl`".to_owned(),
     };
-    Ok(rejects(&reading, &corpus, &hint, printer))
+    let exit = rejects(&reading, &corpus, &hint, printer);
+    if let Some(work) = work.filter(|_| !args.work.keep_work) {
+        // Temporary files that lie there are closed first: some systems keep a folder with open files.
+        drop((reading, decisions, settings, corpus));
+        work.remove()?;
+    }
+    Ok(exit)
 }
 
 /// The outputs in the order of their options, by names that are the same wherever the command is given.
@@ -114,6 +128,12 @@ fn resumed_overwrite(args: &DedupArgs) -> Result<Overwrite, Failure> {
 fn known_again(settings: &Settings, options: &ReadOptions, corpus: &Corpus) -> Vec<(String, String)> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let fields: Vec<String> = options.text_fields.iter().map(ToString::to_string).collect();
+    // What is asked for decides the format of references, which may be another one than that of the inputs.
+    let reference_format = match options.format {
+        _ if corpus.references() == 0 => None,
+        InputFormat::Auto => Some("auto".to_owned()),
+        InputFormat::Only(format) => Some(format.name().to_owned()),
+    };
     [
         ("spec", settings.spec.to_string()),
         ("--measure", settings.measure.to_string()),
@@ -132,6 +152,7 @@ fn known_again(settings: &Settings, options: &ReadOptions, corpus: &Corpus) -> V
         ("--id-field", options.id_field.to_string()),
         ("--encoding", options.encoding.to_string()),
         ("format", corpus.format().name().to_owned()),
+        ("--input-format", or_none(reference_format)),
         ("--max-record", options.max_record_bytes.to_string()),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
     ]
@@ -218,7 +239,7 @@ impl Targets {
         refuse_same(&outputs, args.report.as_deref())?;
         let [kept, removed] = outputs.map(|output| -> Result<_, Failure> {
             let Some(output) = output else { return Ok(None) };
-            Place::open(output, corpus, overwrite).map(Some)
+            Place::open(output, corpus, args.work.folder.as_deref(), overwrite).map(Some)
         });
         let report = match &args.report {
             None => None,
@@ -336,7 +357,12 @@ impl Complete {
 }
 
 impl Place {
-    fn open(output: &str, corpus: &Corpus, overwrite: Overwrite) -> Result<Self, Failure> {
+    fn open(
+        output: &str,
+        corpus: &Corpus,
+        work: Option<&str>,
+        overwrite: Overwrite,
+    ) -> Result<Self, Failure> {
         if output == "-" {
             return match corpus.layout() {
                 Layout::Records => {
@@ -352,11 +378,13 @@ impl Place {
         let path = Path::new(output);
         refuse_overlap(corpus, path)?;
         if corpus.layout() == Layout::Texts {
+            refuse_needed(path, work)?;
             return Ok(Self::Files(OutputFolder::create(path, overwrite)?));
         }
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         if output.ends_with(std::path::is_separator) || path.is_dir() {
             refuse_same_names(corpus)?;
+            refuse_needed(path, work)?;
             return Ok(Self::Each(OutputFolder::create(path, overwrite)?));
         }
         refuse_unlike(corpus)?;
@@ -371,6 +399,27 @@ impl Place {
             Self::Files(_) => None,
         }
     }
+}
+
+/// An output folder is replaced as a whole, so that nothing may lie in it that is needed until the end or after it. What is
+/// read and what else is written is looked after elsewhere.
+fn refuse_needed(folder: &Path, work: Option<&str>) -> Result<(), Failure> {
+    let Ok(resolved) = fs_err::canonicalize(folder) else { return Ok(()) };
+    let holds = |path: &str| fs_err::canonicalize(path).is_ok_and(|path| path.starts_with(&resolved));
+    let needed = if holds(".") {
+        "the current folder"
+    } else if work.is_some_and(holds) {
+        "the folder of the run (`--work`)"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Error {
+        message: format!(
+            "the output folder `{}` is replaced as a whole, and {needed} lies there",
+            folder.display()
+        ),
+        hint: Some("name another folder, which may be new".to_owned()),
+    })
 }
 
 /// Two outputs under one name would overwrite one another.

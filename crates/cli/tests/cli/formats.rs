@@ -11,7 +11,7 @@ use parquet::schema::parser::parse_message_type;
 use crate::support::{Desk, prose, record, records, with_word};
 
 /// A Parquet file of rows with an id, a text and a number, 10 rows in a row group.
-fn parquet(rows: &[(i64, Option<&str>)]) -> Vec<u8> {
+pub fn parquet(rows: &[(i64, Option<&str>)]) -> Vec<u8> {
     let schema = "message m { required int64 id; optional binary text (UTF8); required double weight; }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let mut writer =

@@ -109,6 +109,23 @@ fn an_output_inside_an_input_folder_is_refused() {
     assert_eq!(desk.names(), ["data", "data/in.jsonl", "letters", "letters/a.txt"]);
 }
 
+/// A folder is replaced as a whole, so that whoever stands in it would stand nowhere, and a run in it could not be taken up.
+#[test]
+fn a_folder_that_is_needed_is_not_replaced() {
+    let (desk, elsewhere) = (Desk::with("mine", "mine"), desk());
+    elsewhere.write("letters/a.txt", "text");
+    for input in ["in.jsonl", "letters"] {
+        let input = elsewhere.path(input);
+        let run = desk.run(&format!("dedup {} -o ./ --force", input.display())).exit(2);
+        let message = "the output folder `./` is replaced as a whole, and the current folder lies there";
+        assert!(run.err.contains(message), "{run}");
+        let run = desk.run(&format!("dedup {} -o new/ --work new/run", input.display())).exit(2);
+        let message = "`new/` is replaced as a whole, and the folder of the run (`--work`) lies there";
+        assert!(run.err.contains(message), "{run}");
+        assert_eq!(desk.names(), ["mine"]);
+    }
+}
+
 #[test]
 fn an_output_needs_a_folder_to_lie_in() {
     let desk = desk();

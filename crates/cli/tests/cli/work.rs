@@ -5,7 +5,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Desk, MINWISE, prose, record, with_word};
+use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_engine::Unobserved;
+use minwise_engine::work::{Manifest, Work};
+
+use crate::formats::parquet;
+use crate::support::{Desk, MINWISE, gzip, prose, record, with_word, zstd};
 
 /// Families of near-copies among documents of their own, some of them rejected.
 fn desk(documents: u64) -> Desk {
@@ -163,23 +168,122 @@ fn outputs_that_are_in_place_are_replaced_only_on_demand() {
     assert!(again.to_string().contains("`out.jsonl` exists already"), "{again}");
 }
 
-/// Of documents whose comparison goes to disk.
+/// Of documents whose comparison goes to disk, whose inputs are unpacked, and whose shingles are counted.
 #[cfg(unix)]
 #[test]
 fn temporary_files_are_where_there_is_room_for_the_run() {
     let base = prose(1, 100_000);
-    let desk = Desk::with("in.jsonl", record("a", &base) + &record("b", &format!("{base} and more")));
+    let long = record("a", &base) + &record("b", &format!("{base} and more"));
+    let short = record("a", &prose(1, 50)) + &record("b", &with_word(&prose(1, 50), 49, "more"));
+    let desk = Desk::with("long.jsonl", long);
+    desk.write("short.jsonl.gz", gzip(short.as_bytes()));
+    desk.write("short.jsonl.zst", zstd(short.as_bytes()));
+    desk.write("short.jsonl", short);
+    desk.write("short.parquet", parquet(&[(1, Some(&prose(1, 50))), (2, Some(&prose(1, 51)))]));
+    desk.write("pages/a.html", format!("<p>{}", prose(1, 50)));
     let run = |arguments: &str| {
         let mut command = Command::new(MINWISE);
         command.current_dir(desk.root()).env("TMPDIR", desk.path("not-there"));
-        let all = format!("dedup in.jsonl -q --threads 1 --memory 128MiB --shingle chars:9 {arguments}");
+        let all = format!("dedup -q --threads 1 --memory 128MiB {arguments}");
         let output = command.args(all.split_whitespace()).output().unwrap();
         (output.status.success(), String::from_utf8(output.stderr).unwrap())
     };
-    let (done, said) = run("-o one.jsonl");
-    assert!(!done && said.contains("cannot make a temporary file in"), "{said}");
-    assert_eq!(run("-o two.jsonl --work work"), (true, String::new()));
-    assert_eq!(desk.ids("two.jsonl"), ["a"]);
+    // Some are made before the run is begun.
+    for (input, begun) in [
+        ("long.jsonl --shingle chars:9", true),
+        ("short.jsonl.gz", false),
+        ("short.jsonl.zst", false),
+        ("short.parquet", true),
+        ("short.jsonl --weight tf-idf", false),
+        ("short.jsonl --against pages", true),
+    ] {
+        let (done, said) = run(&format!("{input} -o without"));
+        assert!(!done && said.contains("cannot make a temporary f"), "{input}: {said}");
+        assert_eq!(run(&format!("{input} -o with --work work")), (true, String::new()), "{input}");
+        assert!(!desk.path("work").exists(), "{input}");
+        // What is named is named for this, too.
+        let (done, said) = run(&format!("{input} -o without --work work --temp-dir nor-there"));
+        assert!(!done && said.contains("in `nor-there`"), "{input}: {said}");
+        // A run that was begun can be taken up again, and any other leaves nothing.
+        assert_eq!(desk.path("work").exists(), begun, "{input}");
+        let left = run(&format!("{input} -o without --work work --resume"));
+        assert_eq!(left, (true, String::new()), "{input}");
+        for output in ["with", "without"] {
+            fs_err::remove_file(desk.path(output)).unwrap();
+        }
+    }
+}
+
+/// A process that counts shingles in the folder of its run leaves the table there when it is killed.
+#[test]
+fn what_a_killed_process_left_in_the_folder_goes() {
+    let desk = desk(400);
+    desk.run("dedup in.jsonl -o plain.jsonl -q --weight tf-idf").exit(2);
+    for begun in [false, true] {
+        if begun {
+            desk.run("dedup in.jsonl -o first.jsonl -q --weight tf-idf --work work --keep-work").exit(2);
+        }
+        desk.write("work/.minwise-Ab12/frequencies", "half");
+        desk.write("work/.minwise-Cd34.tmp", "half");
+        let resume = if begun { "--resume" } else { "" };
+        desk.run(&format!("dedup in.jsonl -o out.jsonl -q --weight tf-idf --work work {resume}")).exit(2);
+        assert_eq!(desk.bytes("out.jsonl"), desk.bytes("plain.jsonl"));
+        assert!(!desk.path("work").exists());
+        fs_err::remove_file(desk.path("out.jsonl")).unwrap();
+    }
+}
+
+/// References may be of another format, which is told by the same option.
+#[test]
+fn references_are_read_as_they_were() {
+    let desk = desk(40);
+    desk.write("seen/a.txt", record("a", &prose(1, 100)));
+    desk.run("dedup in.jsonl --against seen -o one.jsonl --work work -q --keep-work").exit(2);
+    let again = "dedup in.jsonl --against seen -o two.jsonl --work work --resume";
+    insta::assert_snapshot!(desk.run(&format!("{again} --input-format jsonl")), @"
+    exit 2
+    --- stderr
+    minwise: the run cannot be taken up again: `--input-format` was `auto` then and is `jsonl` now
+
+    hint: take the options and inputs of then, or begin anew with another `--work`
+    ");
+    desk.run(&format!("{again} -q")).exit(2);
+    assert_eq!(desk.bytes("one.jsonl"), desk.bytes("two.jsonl"));
+}
+
+/// The list of outputs that a run with one output has in its folder when it puts it in place.
+fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
+    let inputs = [desk.path("in.jsonl").to_string_lossy().into_owned()];
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
+    let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
+    let work = Work::open(&desk.path("finishing"), &manifest, false).unwrap();
+    let output = fs_err::canonicalize(desk.path(output)).unwrap().to_string_lossy().into_owned();
+    work.note_outputs(&[output, String::new(), String::new()]).unwrap();
+    desk.bytes("finishing/finishing")
+}
+
+/// A process may be killed while it removes the folder of a run that is done. What is left says nothing about other runs.
+#[test]
+fn the_rest_of_a_folder_is_not_another_run() {
+    let desk = desk(400);
+    desk.run("dedup in.jsonl -o out.jsonl -q").exit(2);
+    let finishing = finishing(&desk, "out.jsonl");
+    let before = desk.bytes("out.jsonl");
+    desk.write("other.jsonl", record("a", &prose(1, 100)));
+    for left in [vec!["lock", "finishing"], vec!["finishing"]] {
+        fs_err::remove_dir_all(desk.path("work")).ok();
+        for file in left {
+            desk.write(&format!("work/{file}"), if file == "lock" { &[][..] } else { &finishing });
+        }
+        let run = desk.run("dedup other.jsonl -o out.jsonl --work work --resume").exit(2);
+        assert!(run.to_string().contains("`out.jsonl` exists already"), "{run}");
+        assert_eq!(desk.bytes("out.jsonl"), before);
+        assert!(!desk.path("work").exists(), "what was to go has gone");
+    }
+    // Nor about the run that is begun there.
+    desk.write("work/finishing", &finishing);
+    desk.run("dedup other.jsonl -o new.jsonl --work work --keep-work -q").exit(0);
+    assert!(!desk.path("work/finishing").exists());
 }
 
 /// An output that cannot be written is known before any other has its name.

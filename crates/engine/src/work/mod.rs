@@ -10,7 +10,8 @@
 //! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is, until all are |
 //!
 //! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
-//! under its name is done, and what is missing is done again; nothing else says how far a run got.
+//! under its name is done, and what is missing is done again; nothing else says how far a run got. Temporary files of a
+//! process may lie there too: they have no names, or such as the next process removes.
 
 mod manifest;
 
@@ -67,12 +68,67 @@ impl Piece {
 
 const LOCK: &str = "lock";
 
+/// The folder of a run that is about to be begun or taken up, so that temporary files can lie there before all is known
+/// that the run is known by. No other process works in it.
+#[derive(Debug)]
+pub struct Claim {
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    lock: Option<File>,
+    /// Whether the folder goes if no run is begun.
+    passing: bool,
+}
+
+impl Claim {
+    /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
+    /// were killed.
+    pub fn new(folder: &Path) -> Result<Self, Error> {
+        let passing = !folder.exists();
+        fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
+        let lock = Some(lock(folder)?);
+        let mut claim = Self { folder: folder.to_owned(), lock, passing };
+        remove_temporary(folder)?;
+        let finishing = folder.join(Piece::Finishing.name());
+        if !is_begun(folder) && finishing.exists() {
+            // A run that was done was ended while it removed its folder. Its outputs are nothing to another run.
+            remove(&finishing)?;
+            claim.passing = true;
+        }
+        Ok(claim)
+    }
+
+    /// Begins a run, or goes on with the one that was begun with the same options on the same inputs.
+    pub fn begin(mut self, manifest: &Manifest) -> Result<Work, Error> {
+        let resumed = is_begun(&self.folder);
+        let work = Work { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
+        if resumed {
+            manifest.check(&work.open_piece(Piece::Manifest)?)?;
+        } else {
+            manifest.write(&work)?;
+        }
+        Ok(work)
+    }
+}
+
+/// Without a run, nothing is left.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.lock.is_some() && !is_begun(&self.folder) {
+            // There is nothing to be done about what cannot be removed.
+            let _ = fs_err::remove_file(self.folder.join(LOCK));
+            if self.passing {
+                let _ = fs_err::remove_dir(&self.folder);
+            }
+        }
+    }
+}
+
 /// The folder of a run. While it is open, no other process works in it.
 #[derive(Debug)]
 pub struct Work {
     folder: PathBuf,
     /// Locked as long as it is open.
-    _lock: File,
+    _lock: Option<File>,
     resumed: bool,
 }
 
@@ -81,17 +137,7 @@ impl Work {
     /// there with the same options on the same inputs.
     pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {
         refuse(folder, resume)?;
-        fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
-        let lock = lock(folder)?;
-        remove_temporary(folder)?;
-        let begun = is_begun(folder);
-        let work = Self { folder: folder.to_owned(), _lock: lock, resumed: begun };
-        if begun {
-            manifest.check(&work.open_piece(Piece::Manifest)?)?;
-        } else {
-            manifest.write(&work)?;
-        }
-        Ok(work)
+        Claim::new(folder)?.begin(manifest)
     }
 
     /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
@@ -101,8 +147,7 @@ impl Work {
 
     /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
     pub fn forget_outputs(&self) -> Result<(), Error> {
-        let path = self.path(Piece::Finishing);
-        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))
+        remove(&self.path(Piece::Finishing))
     }
 
     /// Whether an earlier process began the run.
@@ -114,12 +159,9 @@ impl Work {
     /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
     pub fn remove(&self) -> Result<(), Error> {
         let folder = &self.folder;
-        let remove = |name: &str| {
-            let path = folder.join(name);
-            fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))
-        };
-        // The list of outputs goes last: as long as it is there, whoever is ended here can be taken up again and find that
-        // the outputs in place are its own.
+        let remove = |name: &str| remove(&folder.join(name));
+        // As long as there is a manifest, whoever is ended here can be taken up again, and finds by the list of outputs that
+        // those in place are its own. Without a manifest the list says nothing, but that the folder is to go.
         let last = [Piece::Manifest.name(), LOCK.to_owned(), Piece::Finishing.name()];
         // The newest first: a piece is never there without those before it.
         for name in entries(folder)?.iter().rev().filter(|name| is_piece(name) && !last.contains(name)) {
@@ -196,7 +238,8 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
 /// Whether the run in a folder was ended while it put these outputs in place.
 pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
     let path = folder.join(Piece::Finishing.name());
-    if !path.exists() {
+    // Whether it is the same run is for the manifest to say, and without one there is no run.
+    if !is_begun(folder) || !path.exists() {
         return Ok(false);
     }
     let file = Stored::open(&path, FINISHING, Check::Everything)?;
@@ -262,11 +305,16 @@ fn others(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(entries(folder)?.into_iter().filter(|name| name != LOCK && !is_piece(name)).collect())
 }
 
-/// Removes files that a process which was killed did not come to name.
+/// Removes what a process that was killed left under names of its own.
 fn remove_temporary(folder: &Path) -> Result<(), Error> {
     for name in entries(folder)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
-        let path = folder.join(name);
-        fs_err::remove_file(&path).map_err(|error| io("remove", &path, error))?;
+        remove(&folder.join(name))?;
     }
     Ok(())
+}
+
+/// Removes a file, or a folder with what is in it.
+fn remove(path: &Path) -> Result<(), Error> {
+    let removed = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
+    removed.map_err(|error| io("remove", path, error))
 }

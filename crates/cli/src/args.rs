@@ -114,7 +114,8 @@ pub struct DedupArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Replace outputs that exist.
+    /// Replace outputs that exist. An output folder is replaced as a whole, with whatever else is in it; of a report, the files
+    /// of the same names.
     #[arg(long)]
     pub force: bool,
 
@@ -128,8 +129,8 @@ pub struct DedupArgs {
     #[arg(long, value_name = "CLUSTERING", default_value = "star")]
     pub cluster: String,
 
-    /// Remove nothing of clusters with more than N documents; the report lists them, with passages that they share, in
-    /// `large-clusters.jsonl`.
+    /// Remove nothing of clusters with more than N documents; the report lists them in `large-clusters.jsonl`, the 1000 largest
+    /// with passages that they share, but for documents of more than 1 MiB.
     #[arg(long, value_name = "N")]
     pub max_cluster: Option<String>,
 
@@ -497,8 +498,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
     pub max_record: String,
 
-    /// Where files are kept meanwhile: input that cannot be read twice, frequency tables, and what `--candidates sort-merge`
-    /// cannot hold in memory; the system's temporary folder without it.
+    /// Where temporary files go: input that is compressed or piped, parts of tables, texts found in documents, frequency tables,
+    /// and what does not fit into memory. Without it they go to the folder of `dedup --work`, or else to the system's.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 
@@ -647,8 +648,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 
-    /// The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the machine's (or of the control
-    /// group's) without it.
+    /// The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half of the machine's (or of the
+    /// control group's) on Linux, and 4 GiB elsewhere.
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
 }

@@ -81,7 +81,8 @@ fn dedup() {
               Decide, but write no documents
 
           --force
-              Replace outputs that exist
+              Replace outputs that exist. An output folder is replaced as a whole, with whatever else is
+              in it; of a report, the files of the same names
 
           --keep <POLICY>
               Which document of a cluster stays: `first` (the default; `longest` with `--measure
@@ -97,8 +98,9 @@ fn dedup() {
               [default: star]
 
           --max-cluster <N>
-              Remove nothing of clusters with more than N documents; the report lists them, with
-              passages that they share, in `large-clusters.jsonl`
+              Remove nothing of clusters with more than N documents; the report lists them in
+              `large-clusters.jsonl`, the 1000 largest with passages that they share, but for documents
+              of more than 1 MiB
 
           --audit <N>
               Compare N documents, drawn by the seed, with all others without bands, and tell which
@@ -139,8 +141,8 @@ fn dedup() {
               Stop when more records than this are rejected
 
           --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
-              machine's (or of the control group's) without it
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
+              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
 
       -q, --quiet
               No progress and no summary; errors and warnings only
@@ -183,9 +185,9 @@ fn dedup() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
-              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
-              without it
+              Where temporary files go: input that is compressed or piped, parts of tables, texts found
+              in documents, frequency tables, and what does not fit into memory. Without it they go to
+              the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
@@ -341,8 +343,8 @@ fn pairs() {
               Stop when more records than this are rejected
 
           --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
-              machine's (or of the control group's) without it
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
+              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
 
       -q, --quiet
               No progress and no summary; errors and warnings only
@@ -385,9 +387,9 @@ fn pairs() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
-              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
-              without it
+              Where temporary files go: input that is compressed or piped, parts of tables, texts found
+              in documents, frequency tables, and what does not fit into memory. Without it they go to
+              the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
@@ -574,9 +576,9 @@ fn compare() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
-              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
-              without it
+              Where temporary files go: input that is compressed or piped, parts of tables, texts found
+              in documents, frequency tables, and what does not fit into memory. Without it they go to
+              the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
@@ -800,8 +802,8 @@ fn sketch() {
               Stop when more records than this are rejected
 
           --memory <SIZE>
-              The most memory to take, such as `4GiB`; what does not fit goes to disk. Half of the
-              machine's (or of the control group's) without it
+              The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
+              of the machine's (or of the control group's) on Linux, and 4 GiB elsewhere
 
       -q, --quiet
               No progress and no summary; errors and warnings only
@@ -844,9 +846,9 @@ fn sketch() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
-              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
-              without it
+              Where temporary files go: input that is compressed or piped, parts of tables, texts found
+              in documents, frequency tables, and what does not fit into memory. Without it they go to
+              the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
@@ -1034,9 +1036,9 @@ fn weights() {
               [default: 1GiB]
 
           --temp-dir <DIR>
-              Where files are kept meanwhile: input that cannot be read twice, frequency tables, and
-              what `--candidates sort-merge` cannot hold in memory; the system's temporary folder
-              without it
+              Where temporary files go: input that is compressed or piped, parts of tables, texts found
+              in documents, frequency tables, and what does not fit into memory. Without it they go to
+              the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,

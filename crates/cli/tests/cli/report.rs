@@ -169,9 +169,12 @@ fn the_audit_is_in_the_summary() {
         format!("measured, by all {} partners of {} documents", audit["pairs"], audit["documents"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
     // A part of them leaves something open.
-    let (_, some) = audited("--audit 3");
+    let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
+    assert!(run.summary("recall").ends_with("; `--audit N` draws more"), "{run}");
+    let few = "3 documents are too few to tell the recall; <code>--audit N</code> draws more.";
+    assert!(desk.text("report/index.html").contains(few));
     // What is asked for is done, however small a part of the run it would be.
     let (_, all) = audited("--audit 1000000");
     assert_eq!(all, audit);

@@ -10,6 +10,9 @@ use zip::result::ZipError;
 
 use super::{Limits, Refusal};
 
+/// Bytes of the name of a part. Names are put together once for every mention of a part, and mentions are short.
+const LONGEST_NAME: usize = 4096;
+
 /// An open archive.
 pub(super) struct Archive<'b, 'l> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
@@ -46,6 +49,9 @@ impl<'b, 'l> Archive<'b, 'l> {
 
     /// The bytes of a part; `None` if there is none of this name.
     pub(super) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        if name.len() > LONGEST_NAME {
+            return Err(Refusal::broken("the name of a part of it is too long"));
+        }
         let part = match self.zip.by_name(name) {
             Ok(part) => part,
             Err(ZipError::FileNotFound) => return Ok(None),
@@ -76,8 +82,12 @@ fn refusal(error: ZipError) -> Refusal {
 
 /// The name of a part that `target` stands for where the part `from` mentions it.
 ///
-/// A path from the top begins with a slash; `..` at the top stays there. What follows `#` is a place in the part.
+/// A path from the top begins with a slash; `..` at the top stays there. What follows `#` is a place in the part. What is longer than
+/// a name may be leads nowhere.
 pub(super) fn resolve(from: &str, target: &str) -> String {
+    if from.len().max(target.len()) > LONGEST_NAME {
+        return String::new();
+    }
     let target = target.split('#').next().unwrap_or_default();
     let (folder, target) = match target.strip_prefix('/') {
         Some(target) => ("", target),
@@ -148,10 +158,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn names_have_a_longest() {
+        let name = "n".repeat(LONGEST_NAME + 1);
+        let bytes = archive_of(&[(&name, "")]);
+        let limits = Limits::default();
+        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        assert_eq!(archive.part(&name), Err(Refusal::broken("the name of a part of it is too long")));
+        assert_eq!(archive.part(&name[1..]), Ok(None));
+    }
+
+    #[test]
     fn names_are_resolved_and_never_lead_out() {
         assert_eq!(resolve("ppt/presentation.xml", "slides/slide1.xml"), "ppt/slides/slide1.xml");
         assert_eq!(resolve("ppt/slides/slide1.xml", "../notes/n.xml#x"), "ppt/notes/n.xml");
         assert_eq!(resolve("a/b.opf", "/c.html"), "c.html");
         assert_eq!(resolve("b.opf", "../../etc/./passwd"), "etc/passwd");
+        assert_eq!(resolve("a/b.opf", &"../".repeat(LONGEST_NAME)), "");
     }
 }

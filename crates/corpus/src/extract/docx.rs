@@ -23,7 +23,7 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extr
     xml::visit(&archive.needed(&main.part)?, limits, &mut body)?;
     for kind in AFTER_THE_BODY {
         for relationship in relationships.iter().filter(|relationship| relationship.kind == kind) {
-            if let Some(part) = archive.part(&relationship.target)? {
+            if let Some(part) = archive.part(&relationship.target(&main.part))? {
                 xml::visit(&part, limits, &mut body)?;
             }
         }

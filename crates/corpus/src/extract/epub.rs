@@ -1,6 +1,6 @@
 //! EPUB: chapters of HTML, in the order in which they are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::archive::{Archive, resolve};
 use super::html;
@@ -24,11 +24,12 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusa
     if let Some(encryption) = archive.part("META-INF/encryption.xml")? {
         xml::visit(&encryption, limits, &mut encrypted)?;
     }
+    let encrypted: HashSet<String> = encrypted.values.iter().map(|uri| resolve("", uri)).collect();
     let mut writing = Writing::new(limits);
     for (number, id) in (1..).zip(&book.spine) {
         let Some(target) = book.manifest.get(id) else { continue };
-        let name = resolve(&package, &percent_decoded(target));
-        if encrypted.values.iter().any(|uri| resolve("", uri) == name) {
+        let name = resolve(&package, target);
+        if encrypted.contains(&name) {
             return Err(Refusal::Encrypted);
         }
         let Some(chapter) = archive.part(&name)? else { continue };
@@ -73,7 +74,7 @@ impl Visitor for Book {
         match element.name() {
             "item" => {
                 if let (Some(id), Some(target)) = (element.attribute("id"), element.attribute("href")) {
-                    self.manifest.insert(id, target);
+                    self.manifest.insert(id, percent_decoded(&target));
                 }
             }
             "itemref" => self.spine.extend(element.attribute("idref")),

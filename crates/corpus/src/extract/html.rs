@@ -2,20 +2,20 @@
 //!
 //! A tree is not needed to know what a reader sees: which elements begin a new line, which ones hold no text, and
 //! characters with their references resolved. The tokeniser is that of a browser, so no markup is so broken that it
-//! cannot be read, and without a tree nothing can be nested too deep.
+//! cannot be read, and without a tree nothing can be nested too deep. Of a tag with very many attributes it is given the first
+//! ones only (`tags`): its time would grow with the square of their number.
 
 mod encoding;
+mod tags;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 
 pub(super) use self::encoding::decode;
+use self::tags::{MOST_ATTRIBUTES, Told};
 use super::writing::Writing;
 use super::{DocumentFormat, Extracted, Limits, Refusal};
 
@@ -108,27 +108,35 @@ pub(super) struct Head {
 
 /// Writes the text of a page, and gives what stands in its head.
 pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> Head {
-    let sink = Sink(RefCell::new(Reader {
+    let reader = RefCell::new(Reader {
         writing,
         title: String::new(),
         metadata: BTreeMap::new(),
         within: Within::Text,
         templates: 0,
         preformatted: 0,
-    }));
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
-    let queue = BufferQueue::default();
-    queue.push_back(StrTendril::from_slice(page));
-    // The sink asks for nothing that would make the tokeniser pause, so all of it is read.
-    let _ = tokenizer.feed(&queue);
+    });
+    // The tokeniser would look for a mark at the beginning of every piece that it is given.
+    let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
+    let tokenizer = Tokenizer::new(Sink { reader, told: Cell::new(false) }, options);
+    tags::feed(&tokenizer, page.strip_prefix('\u{feff}').unwrap_or(page), MOST_ATTRIBUTES);
     tokenizer.end();
-    let Reader { title, metadata, .. } = tokenizer.sink.0.into_inner();
+    let Reader { title, metadata, .. } = tokenizer.sink.reader.into_inner();
     let title = title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     Head { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
-/// The tokeniser lends its sink out unchanged, hence the cell.
-struct Sink<'w, 'l>(RefCell<Reader<'w, 'l>>);
+/// The tokeniser lends its sink out unchanged, hence the cells.
+struct Sink<'w, 'l> {
+    reader: RefCell<Reader<'w, 'l>>,
+    told: Cell<bool>,
+}
+
+impl Told for Sink<'_, '_> {
+    fn told(&self) -> &Cell<bool> {
+        &self.told
+    }
+}
 
 struct Reader<'w, 'l> {
     writing: &'w mut Writing<'l>,
@@ -153,7 +161,10 @@ impl TokenSink for Sink<'_, '_> {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut reader = self.0.borrow_mut();
+        if !matches!(token, Token::ParseError(_)) {
+            self.told.set(true);
+        }
+        let mut reader = self.reader.borrow_mut();
         match token {
             Token::TagToken(tag) => reader.tag(&tag),
             Token::CharacterTokens(characters) => {

@@ -19,7 +19,8 @@ pub struct Limits {
     pub nesting: usize,
     /// Pages of a PDF. Default: 20 000.
     pub pages: usize,
-    /// The time that one PDF may take. The other formats take time in proportion to their bytes. Default: a minute.
+    /// The time that one PDF may take. The other formats take time in proportion to their bytes, as they are and unfolded.
+    /// Default: a minute.
     pub time: Duration,
     /// Threads of this process that read PDFs at once, those among them that were given up and have not ended. Default: as many as
     /// are asked for.

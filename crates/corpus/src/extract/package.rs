@@ -13,8 +13,16 @@ pub(super) struct Relationship {
     pub(super) id: String,
     /// The last step of its type: `officeDocument`, `slide`, `footnotes`. The rest differs between editions of the standard.
     pub(super) kind: String,
-    /// The name of the other part.
-    pub(super) target: String,
+    /// Where the other part is, as seen from this one. It is resolved where it is needed: a short mention may stand for a
+    /// long name, and there may be very many that nobody needs.
+    target: String,
+}
+
+impl Relationship {
+    /// The name of the part that it leads to from `part`.
+    pub(super) fn target(&self, part: &str) -> String {
+        resolve(part, &self.target)
+    }
 }
 
 /// The relationships of a part, in order; those of the package itself for the name `""`.
@@ -23,26 +31,23 @@ pub(super) fn relationships(archive: &mut Archive<'_, '_>, part: &str) -> Result
     let name =
         if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
     let Some(bytes) = archive.part(&name)? else { return Ok(Vec::new()) };
-    let mut list = List { part, found: Vec::new() };
+    let mut list = List(Vec::new());
     xml::visit(&bytes, archive.limits(), &mut list)?;
-    Ok(list.found)
+    Ok(list.0)
 }
 
-struct List<'p> {
-    part: &'p str,
-    found: Vec<Relationship>,
-}
+struct List(Vec<Relationship>);
 
-impl Visitor for List<'_> {
+impl Visitor for List {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         // A relationship to something outside, such as a link, has no part.
         let is_inside = element.attribute("TargetMode").is_none_or(|mode| mode != "External");
         if element.name() == "Relationship" && is_inside {
             let kind = element.attribute("Type").unwrap_or_default();
-            self.found.push(Relationship {
+            self.0.push(Relationship {
                 id: element.attribute("Id").unwrap_or_default(),
                 kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
-                target: resolve(self.part, &element.attribute("Target").unwrap_or_default()),
+                target: element.attribute("Target").unwrap_or_default(),
             });
         }
         Enter::Yes
@@ -65,7 +70,7 @@ pub(super) fn main_part(archive: &mut Archive<'_, '_>) -> Result<Main, Refusal> 
         .into_iter()
         .find(|relationship| relationship.kind == "officeDocument")
         .ok_or_else(|| Refusal::broken("nothing in it says which part is the document"))?
-        .target;
+        .target("");
     let types = content_types(&archive.needed(CONTENT_TYPES)?, archive.limits())?;
     let content_type = types.get(&part).cloned().unwrap_or_default();
     Ok(Main { part, content_type })
@@ -103,6 +108,6 @@ pub(super) fn properties(archive: &mut Archive<'_, '_>) -> Properties {
     let part = relationships(archive, "").ok().and_then(|relationships| {
         relationships.into_iter().find(|relationship| relationship.kind == "core-properties")
     });
-    let bytes = part.and_then(|part| archive.part(&part.target).ok().flatten()).unwrap_or_default();
+    let bytes = part.and_then(|part| archive.part(&part.target("")).ok().flatten()).unwrap_or_default();
     properties::read(&bytes, properties::OFFICE, archive.limits()).unwrap_or_default()
 }

@@ -3,6 +3,8 @@
 //! Slides come in the order of the presentation, each followed by the notes of its speaker. A paragraph ends a line, and so
 //! do a break and a cell of a table. The number of a slide, which is a field, is no text.
 
+use std::collections::HashMap;
+
 use super::archive::Archive;
 use super::package::{self, Main};
 use super::runs::Runs;
@@ -16,14 +18,17 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extr
     let relationships = package::relationships(archive, &main.part)?;
     let mut order = Order(Vec::new());
     xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
+    // The first of several with one id counts.
+    let by_id: HashMap<_, _> = relationships.iter().rev().map(|one| (one.id.as_str(), one)).collect();
     let mut slides = Runs::new(limits, open);
     for (number, id) in (1..).zip(order.0) {
-        let Some(slide) = relationships.iter().find(|relationship| relationship.id == id) else { continue };
+        let Some(slide) = by_id.get(id.as_str()) else { continue };
+        let slide = slide.target(&main.part);
         slides.writing.begin(MarkPlace::Slide(number));
-        xml::visit(&archive.needed(&slide.target)?, limits, &mut slides)?;
-        let related = package::relationships(archive, &slide.target)?;
+        xml::visit(&archive.needed(&slide)?, limits, &mut slides)?;
+        let related = package::relationships(archive, &slide)?;
         for notes in related.iter().filter(|relationship| relationship.kind == "notesSlide") {
-            if let Some(part) = archive.part(&notes.target)? {
+            if let Some(part) = archive.part(&notes.target(&slide))? {
                 xml::visit(&part, limits, &mut slides)?;
             }
         }

@@ -1,6 +1,7 @@
 //! Folders of the documents people have.
 
 use std::io::{Cursor, Write};
+use std::time::{Duration, Instant};
 
 use minwise_corpus::{
     DocumentFormat, Format, InputFormat, Layout, Limits, ReadOptions, Refusal, RejectReason, extract,
@@ -146,6 +147,61 @@ fn hostile_archives_are_bounded() {
     assert!(matches!(refused(&names, &Limits::default()), Refusal::Unsupported { .. }));
     let small = Limits { bytes: 10, ..Limits::default() };
     assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
+}
+
+/// Reads a document that would take minutes if time went with the square of its size.
+fn read_in_time(bytes: &[u8]) -> Result<String, Refusal> {
+    let begun = Instant::now();
+    let found = extract(bytes, None, &Limits::default());
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    found.map(|found| found.text)
+}
+
+#[test]
+fn a_tag_of_a_million_attributes_is_read_in_time() {
+    let attributes: String = (0..1_000_000).map(|number| format!(" a{number}")).collect();
+    let page = format!("<!doctype html><p>one<p{attributes}>two</p{attributes}>three<p {attributes}");
+    assert_eq!(read_in_time(page.as_bytes()).unwrap(), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_presentation_of_very_many_slides_is_read_in_time() {
+    let kind = "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml";
+    let types = format!("<T><Override PartName='/p.xml' ContentType='{kind}'/></T>");
+    let number = 300_000;
+    let slides: String = (0..number).map(|slide| format!("<sldId r:id='x{slide}'/>")).collect();
+    let related: String = (0..number)
+        .map(|slide| format!("<Relationship Id='r{slide}' Type='x/slide' Target='s.xml'/>"))
+        .collect();
+    let bytes = archive(&[
+        ("[Content_Types].xml", &types),
+        ("_rels/.rels", "<R><Relationship Type='x/officeDocument' Target='p.xml'/></R>"),
+        ("p.xml", &format!("<p>{slides}<sldId r:id='r7'/></p>")),
+        ("_rels/p.xml.rels", &format!("<R>{related}</R>")),
+        ("s.xml", "<sld><p><t>one</t></p></sld>"),
+    ]);
+    assert_eq!(read_in_time(&bytes).unwrap(), "one\n");
+}
+
+#[test]
+fn a_book_of_very_many_chapters_is_read_in_time() {
+    let number = 100_000;
+    let encrypted: String =
+        (0..number).map(|font| format!("<CipherReference URI='fonts/{font}'/>")).collect();
+    let book = format!(
+        "<p><item id='a' href='a.html'/><item id='b' href='{}'/><item id='c' href='c.html'/>{}<itemref idref='c'/></p>",
+        "b".repeat(1 << 20),
+        "<itemref idref='a'/><itemref idref='b'/>".repeat(number),
+    );
+    let bytes = archive(&[
+        ("mimetype", "application/epub+zip"),
+        ("META-INF/container.xml", "<c><rootfile full-path='book.opf'/></c>"),
+        ("META-INF/encryption.xml", &format!("<e>{encrypted}</e>")),
+        ("book.opf", &book),
+        ("a.html", ""),
+        ("c.html", "<p>one"),
+    ]);
+    assert_eq!(read_in_time(&bytes).unwrap(), "one\n");
 }
 
 #[test]

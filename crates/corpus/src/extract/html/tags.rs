@@ -1,0 +1,343 @@
+//! Tags with very many attributes.
+//!
+//! The tokeniser compares every attribute of a tag with all before it, so a tag of millions of them would take hours and
+//! gigabytes. It is given the first [`MOST_ATTRIBUTES`] of each; what follows in the tag is passed over by the rules that
+//! the tokeniser has itself, so the text is the same as with all of them.
+
+use std::cell::Cell;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{BufferQueue, TokenSink, Tokenizer};
+
+/// Attributes of one tag that are looked at. Those that say something here stand far before that.
+pub(super) const MOST_ATTRIBUTES: usize = 256;
+
+/// A sink that takes note of being told something.
+pub(super) trait Told: TokenSink {
+    /// Set by every token that is not about an error.
+    fn told(&self) -> &Cell<bool>;
+}
+
+/// What the tokeniser is in the middle of.
+#[derive(Clone, Copy)]
+enum Open {
+    Nothing,
+    /// A comment, or something else that is no tag.
+    Other,
+    /// A tag; or text of a script or its like that may yet be the tag that ends it.
+    Tag(Tag),
+}
+
+/// Gives a page to the tokeniser, of each tag no more than `most` attributes.
+///
+/// What is markup only the tokeniser knows, since it depends on all that came before. So it is given the page up to each
+/// `<`, then what would make it a tag: if it tells of nothing then, and was in the middle of nothing, it is in a tag.
+pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
+    let (whole, queue) = (StrTendril::from_slice(page), BufferQueue::default());
+    let bytes = page.as_bytes();
+    // Gives a piece of the page, and says whether anything came of it.
+    let give = |piece: StrTendril| {
+        let told = tokenizer.sink.told();
+        told.set(false);
+        queue.push_back(piece);
+        // The sink asks for nothing that would make the tokeniser pause, so all of it is read.
+        let _ = tokenizer.feed(&queue);
+        told.get()
+    };
+    // Pieces begin and end beside characters of ASCII, and a page is far below the 4 GiB that such a string may have.
+    let piece = |from: usize, to: usize| whole.subtendril(from as u32, (to - from) as u32);
+    let rest = |from: usize| bytes.get(from..).unwrap_or_default();
+    let behind_next = |from: usize| memchr::memchr(b'<', rest(from)).map_or(bytes.len(), |at| from + at + 1);
+    let mut at = behind_next(0);
+    give(piece(0, at));
+    let mut open = Open::Nothing;
+    while let Some(&first) = bytes.get(at) {
+        if matches!(open, Open::Nothing) {
+            open = Open::Other;
+            let letter = at + usize::from(first == b'/');
+            if bytes.get(letter).is_some_and(u8::is_ascii_alphabetic) {
+                let is_text = give(piece(at, letter + 1));
+                open = if is_text { Open::Nothing } else { Open::Tag(Tag::new()) };
+                at = letter + 1;
+            }
+        }
+        let mut end = behind_next(at);
+        if let Open::Tag(tag) = &mut open
+            && let Some(Stop::OneMore(next)) = tag.read(bytes.get(at..end).unwrap_or_default(), most)
+        {
+            let is_text = give(piece(at, at + next));
+            at += next;
+            open = if is_text {
+                Open::Nothing
+            } else {
+                let Some(Stop::End(next)) = tag.read(rest(at), usize::MAX) else { return };
+                give(StrTendril::from_slice(if tag.closes_itself() { " />" } else { " >" }));
+                at += next;
+                end = behind_next(at);
+                Open::Nothing
+            };
+        }
+        if give(piece(at, end)) {
+            open = Open::Nothing;
+        }
+        at = end;
+    }
+}
+
+/// How far the tag is that is being read.
+#[derive(Clone, Copy)]
+struct Tag {
+    state: State,
+    attributes: usize,
+}
+
+/// The states of a tokeniser in a tag, as the standard of HTML has them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Name,
+    BeforeAttribute,
+    Attribute,
+    AfterAttribute,
+    BeforeValue,
+    Quoted(u8),
+    Unquoted,
+    AfterQuoted,
+    SelfClosing,
+}
+
+/// Why no more of a tag is read, and how many bytes of it were.
+enum Stop {
+    /// It ended.
+    End(usize),
+    /// One more attribute would follow than there may be.
+    OneMore(usize),
+}
+
+impl Tag {
+    /// A tag of which the first letter has been read.
+    fn new() -> Self {
+        Self { state: State::Name, attributes: 0 }
+    }
+
+    /// Whether a tag that has ended closes its element at once.
+    fn closes_itself(&self) -> bool {
+        self.state == State::SelfClosing
+    }
+
+    /// Reads on in the tag, up to its end or before the attribute behind the first `most`.
+    fn read(&mut self, bytes: &[u8], most: usize) -> Option<Stop> {
+        use State::*;
+        for (at, &byte) in bytes.iter().enumerate() {
+            let is_space = matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ');
+            self.state = match (self.state, byte) {
+                (Quoted(quote), _) => {
+                    if byte == quote {
+                        AfterQuoted
+                    } else {
+                        Quoted(quote)
+                    }
+                }
+                (_, b'>') => return Some(Stop::End(at + 1)),
+                (BeforeValue, b'"' | b'\'') => Quoted(byte),
+                (BeforeValue, _) => {
+                    if is_space {
+                        BeforeValue
+                    } else {
+                        Unquoted
+                    }
+                }
+                (Unquoted, _) => {
+                    if is_space {
+                        BeforeAttribute
+                    } else {
+                        Unquoted
+                    }
+                }
+                (_, b'/') => SelfClosing,
+                (Attribute | AfterAttribute, b'=') => BeforeValue,
+                (Attribute | AfterAttribute, _) if is_space => AfterAttribute,
+                (_, _) if is_space => BeforeAttribute,
+                (Name, _) => Name,
+                (Attribute, _) => Attribute,
+                (BeforeAttribute | AfterAttribute | AfterQuoted | SelfClosing, _) => {
+                    if self.attributes == most {
+                        return Some(Stop::OneMore(at));
+                    }
+                    self.attributes += 1;
+                    Attribute
+                }
+            };
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use html5ever::tokenizer::states::RawKind;
+    use html5ever::tokenizer::{TagKind, Token, TokenSinkResult, TokenizerOpts};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Writes down what it is told, but for attributes, of which it counts the most of one tag.
+    #[derive(Default)]
+    struct Log {
+        told: Cell<bool>,
+        written: RefCell<String>,
+        attributes: Cell<usize>,
+    }
+
+    impl Told for Log {
+        fn told(&self) -> &Cell<bool> {
+            &self.told
+        }
+    }
+
+    impl TokenSink for Log {
+        type Handle = ();
+
+        fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+            self.told.set(self.told.get() || !matches!(token, Token::ParseError(_)));
+            let mut written = self.written.borrow_mut();
+            match token {
+                Token::CharacterTokens(characters) => *written += &characters,
+                Token::NullCharacterToken => *written += "\0",
+                Token::CommentToken(comment) => *written += &format!("[{comment}]"),
+                Token::TagToken(tag) => {
+                    *written += &format!("<{:?} {} {}>", tag.kind, tag.name, tag.self_closing);
+                    self.attributes.set(self.attributes.get().max(tag.attrs.len()));
+                    match &*tag.name {
+                        _ if tag.kind == TagKind::EndTag => {}
+                        "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
+                        "style" => return TokenSinkResult::RawData(RawKind::Rawtext),
+                        "title" => return TokenSinkResult::RawData(RawKind::Rcdata),
+                        "plaintext" => return TokenSinkResult::Plaintext,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+            TokenSinkResult::Continue
+        }
+    }
+
+    /// Compares what is told of a page with what is told of it whole, and says how many attributes a tag had.
+    fn check(page: &str, most: usize) -> (String, String, usize) {
+        let log = |give: &dyn Fn(&Tokenizer<Log>)| {
+            let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
+            let tokenizer = Tokenizer::new(Log::default(), options);
+            give(&tokenizer);
+            tokenizer.end();
+            (tokenizer.sink.written.into_inner(), tokenizer.sink.attributes.get())
+        };
+        let (whole, _) = log(&|tokenizer| {
+            let queue = BufferQueue::default();
+            queue.push_back(StrTendril::from_slice(page));
+            let _ = tokenizer.feed(&queue);
+        });
+        let (told, attributes) = log(&|tokenizer| feed(tokenizer, page, most));
+        (told, whole, attributes)
+    }
+
+    #[test]
+    fn tags_end_where_they_would_with_all_their_attributes() {
+        for tag in [
+            "<p a b c d>",
+            "<p a=1 b='>' c=\"<p>\" d = '>' e>",
+            "<p/a/b/c/d/>",
+            "<p a='1'b='2'c='3'd='>'>",
+            "<p a=/> b c d>",
+            "<p a= > b c>",
+            "<p =a =b ==c d=\"'>\" <x y>",
+            "<p\ta\nb\rc\x0cd/ e>",
+            "</p a b c d>",
+            "<script a b c/>",
+            "<script a b c/ d>",
+            "<p b c d e='",
+        ] {
+            let (told, whole, attributes) = check(&format!("one {tag}two <b>three"), 2);
+            assert_eq!(told, whole, "{tag}");
+            assert!(attributes <= 2, "{tag}: {attributes}");
+        }
+    }
+
+    #[test]
+    fn what_is_a_tag_the_tokeniser_says() {
+        for page in [
+            "<script>if (a <b c d e f g) 'x'</script>y",
+            "<script></scr</script a b c>y",
+            "<script><!--<script></script a b c></script a b c>--></script a b c>y",
+            "<!-- <p a b c d --> <p a b c>y",
+            "<title>a <b c d e f</title a b c>y",
+            "<<p a b c>y",
+            "x &am<p a b c>y &lt<p a b c>&amp",
+            "<title></titl<p a b c></title a b c>y",
+            "<plaintext><p a b c d>",
+        ] {
+            let (told, whole, attributes) = check(page, 1);
+            assert_eq!(told, whole, "{page}");
+            assert!(attributes <= 1, "{page}: {attributes}");
+        }
+    }
+
+    /// What a page may be made of to be misread.
+    const PIECES: [&str; 40] = [
+        "<",
+        ">",
+        "/",
+        "=",
+        "'",
+        "\"",
+        " ",
+        "\r\n",
+        "!",
+        "?",
+        "--",
+        "-->",
+        "<!--",
+        "<p",
+        "<b ",
+        "</p",
+        "</",
+        "a",
+        " b c",
+        "é",
+        "<script>",
+        "</script",
+        "</scr",
+        "<script",
+        "<style ",
+        "</style>",
+        "<title>",
+        "</title ",
+        "</titl",
+        "</x y>",
+        "<plaintext>",
+        "&am",
+        "&lt;",
+        "&",
+        "\u{feff}",
+        "<!doctype",
+        "<![CDATA[",
+        "]]>",
+        "\0",
+        " d='>' e=\">\"f",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn any_page_is_read_as_if_it_were_given_whole(
+            pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40), most in 0usize..4,
+        ) {
+            let page = pieces.concat();
+            let (told, whole, attributes) = check(&page, most);
+            prop_assert_eq!(told, whole, "{}", page);
+            prop_assert!(attributes <= most, "{}: {}", page, attributes);
+        }
+    }
+}

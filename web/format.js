@@ -33,6 +33,15 @@ export function share(value) {
   return (Math.floor(Number((value * 100).toFixed(6))) / 100).toFixed(2);
 }
 
+/**
+ * A probability. It is cut, as a similarity is: only what is certain reads 100 %.
+ *
+ * @param {number} value from 0 to 1
+ */
+export function percent(value) {
+  return `${Math.floor(Number((value * 1000).toFixed(6))) / 10}\u00a0%`;
+}
+
 /** @param {number} number of bytes */
 export function bytes(number) {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];

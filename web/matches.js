@@ -2,7 +2,7 @@
 
 import { documentHref } from './addresses.js';
 import { h, name } from './dom.js';
-import { count, counted, passagesIn, share } from './format.js';
+import { count, counted, passagesIn, percent, share } from './format.js';
 import { barsOf, histogram } from './histogram.js';
 import { metadataLine } from './metadata.js';
 import { barCell, cell, table } from './table.js';
@@ -115,7 +115,7 @@ function row(match, measures, href) {
 }
 
 /** How the answer was found. @param {Answer} answer */
-function facts({ matches, further, candidates, not_looked_at, passed_over, elapsed_ms, spec }) {
+function facts({ matches, further, candidates, not_looked_at, passed_over, recall_at_threshold, elapsed_ms, spec }) {
   return h(
     'p',
     { class: 'soft facts' },
@@ -123,6 +123,7 @@ function facts({ matches, further, candidates, not_looked_at, passed_over, elaps
     `${counted(candidates, 'candidate')} compared exactly in ${count(Math.round(elapsed_ms))}\u00a0ms. `,
     not_looked_at > 0 && `${counted(not_looked_at, 'candidate')} beyond the limit not looked at. `,
     passed_over > 0 && `${counted(passed_over, 'fingerprint')} of passages that very many documents have passed over. `,
+    `A document exactly at the threshold of similarity is a candidate with a probability of ${percent(recall_at_threshold)} or more. `,
     h('code', {}, spec),
   );
 }

@@ -92,7 +92,15 @@
 
 /** @typedef {{ id: string, title: string | null, similarity: number }} Member */
 /** @typedef {{ size: number, keeper: string, members: Member[] }} Cluster */
-/** @typedef {{ clusters: Cluster[], further: number, documents: number, threshold: number }} Clusters */
+/**
+ * @typedef {object} Clusters
+ * @property {Cluster[]} clusters
+ * @property {number} further
+ * @property {number} documents
+ * @property {number} threshold
+ * @property {number} recall_at_threshold
+ * @property {number} left_out
+ */
 /** @typedef {{ code: string, title: string, detail?: string | null, hint?: string | null, status: number }} ProblemBody */
 /**
  * @template Result

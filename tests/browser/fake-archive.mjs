@@ -114,7 +114,14 @@ export class FakeArchive {
       if (members.length > 1) clusters.push({ size: members.length, keeper: keeper.id, members });
     }
     const documents = clusters.reduce((sum, { size }) => sum + size, 0);
-    return { clusters: clusters.sort((a, b) => b.size - a.size), further: 0, documents, threshold };
+    return {
+      clusters: clusters.sort((a, b) => b.size - a.size),
+      further: 0,
+      documents,
+      threshold,
+      recall_at_threshold: 1 - (1 - threshold ** 4) ** 32,
+      left_out: 0,
+    };
   }
 
   stats() {

@@ -32,26 +32,32 @@ test('an archive without texts still says what is shared', async () => {
   });
 });
 
-test('an archive without texts shows what else it knows of a document', async () => {
-  await visit({ ...WIDE, refused: [422] }, async (page) => {
+test('a document that is too long to be looked for shows what else is known of it', async () => {
+  await visit({ ...WIDE, refused: [413] }, async (page) => {
     const problem = {
-      code: 'no_texts',
-      title: 'That cannot be done',
-      detail: 'It needs texts',
+      code: 'body_too_large',
+      title: 'That is too large',
+      detail: 'The text has 20000000 bytes',
       hint: null,
-      status: 422,
+      status: 413,
     };
     await page.route('**/similar', (route) =>
-      route.fulfill({ status: 422, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+      route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
     );
-    await change(page, '**/api/v1/stats', (stats) => ({ ...stats, similarities: null, text_kept: false }));
     await page.goto(`/document/${encodeURIComponent(MARSH)}`);
     await settled(page);
     assert.ok((await page.textContent('.terms')).includes('M. Lindqvist'));
-    assert.ok((await page.textContent('[role=alert]')).includes('It needs texts'));
+    assert.ok((await page.textContent('[role=alert]')).includes('20000000 bytes'));
+  });
+});
+
+test('an archive without texts has a histogram as others do', async () => {
+  await visit({ ...WIDE }, async (page) => {
+    await change(page, '**/api/v1/stats', (stats) => ({ ...stats, text_kept: false }));
     await page.goto('/overview');
     await settled(page);
-    assert.ok((await page.textContent('.empty')).includes('keeps no text'));
+    assert.equal(await page.locator('.histogram').count(), 1);
+    assert.ok((await page.textContent('.terms')).includes('not kept'));
   });
 });
 
@@ -61,6 +67,7 @@ test('what is not all that was found is said not to be', async () => {
       ...answer,
       further: 300,
       passed_over: 7,
+      recall_at_threshold: 0.99999,
       matches: answer.matches.map((match) => ({ ...match, further_passages: 100 })),
     }));
     await checkSubmission(page);
@@ -69,7 +76,7 @@ test('what is not all that was found is said not to be', async () => {
     assert.equal(plain(await page.textContent('#status')), `${shown} of ${shown + 300} matches`);
     assert.match(
       plain(await page.textContent('.facts')),
-      new RegExp(`best ${shown} of ${shown + 300} .* 7 fingerprints`),
+      new RegExp(`best ${shown} of ${shown + 300} .* 7 fingerprints.* probability of 99\\.9 % or more`),
     );
     assert.match(plain(await page.textContent('tbody tr')), /the \d+ longest of 10\d passages/);
     await page.locator('a.title').first().click();
@@ -86,6 +93,8 @@ test('clusters beyond those that are told are counted', async () => {
         ...job.result,
         further: 5,
         documents: 99,
+        recall_at_threshold: 0.6849,
+        left_out: 1200,
         clusters: job.result.clusters.map((cluster) => ({ ...cluster, size: cluster.size + 8 })),
       },
     }));
@@ -96,6 +105,8 @@ test('clusters beyond those that are told are counted', async () => {
     const all = (await page.locator('.card').count()) + 5;
     assert.match(await page.textContent('h2'), new RegExp(`^The \\d+ largest of ${all}.clusters of 99`));
     assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
+    const missed = await page.textContent('.facts');
+    assert.match(missed, /about 68\.4.% of the pairs at exactly 0\.50, .* 1.200.documents/);
   });
 });
 

@@ -4,7 +4,7 @@
 import { clusters as begin, job as ask } from '../api.js';
 import { clusterList } from '../cluster-list.js';
 import { announce, h } from '../dom.js';
-import { count, counted, share } from '../format.js';
+import { count, counted, percent, share } from '../format.js';
 import { problemNotice, problemOf } from '../problem.js';
 import { go } from '../router.js';
 
@@ -105,11 +105,19 @@ async function follow(job, outcome, signal) {
 }
 
 /** @param {Clusters} found */
-function result({ clusters: list, further, documents, threshold }) {
+function result({ clusters: list, further, documents, threshold, recall_at_threshold, left_out }) {
   const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} at ${share(threshold)} or above`;
   const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
+  // What was not compared is missing without a trace, so it is said how much that may be.
+  const missed = h(
+    'p',
+    { class: 'soft facts' },
+    `This finds about ${percent(recall_at_threshold)} of the pairs at exactly ${share(threshold)}, and more of those above. `,
+    left_out > 0 &&
+      `${counted(left_out, 'document')} resemble very many others a little: what resembles them may be missing.`,
+  );
   if (list.length === 0)
-    return [h('h2', {}, summary), h('p', { class: 'empty' }, 'No two documents are that similar.')];
-  return [h('h2', {}, summary), ...clusterList(list)];
+    return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No two documents were found to be that similar.')];
+  return [h('h2', {}, summary), missed, ...clusterList(list)];
 }

@@ -34,6 +34,11 @@ pub struct Clusters {
     pub further: usize,
     /// Documents of all clusters.
     pub documents: u64,
+    /// The probability with which a document of exactly this similarity to a keeper is found, if no band of theirs is crowded.
+    pub recall_at_threshold: f64,
+    /// Documents that stand apart and have a band in common with more such documents than others are compared with: by that
+    /// band those added later were not compared with them.
+    pub left_out: u64,
 }
 
 /// Documents that are similar to one of them.
@@ -56,6 +61,13 @@ pub struct Member {
 
 /// A keeper and the others with their similarities to it, by number.
 type Star = (u32, Vec<(u32, f64)>);
+
+/// What became of one neighbourhood.
+struct Stars {
+    stars: Vec<Star>,
+    /// Documents that a crowded band left out.
+    left_out: u64,
+}
 
 /// Documents that agree in some band, by number, one group behind the other.
 #[derive(Debug, Default)]
@@ -83,6 +95,7 @@ impl Index {
         let place = |number: u32| numbers.partition_point(|&other| other < number) as u32;
         let mut forest = Forest::new(numbers.len());
         for group in groups.iter() {
+            go_on(watch)?;
             for pair in group.windows(2) {
                 forest.join(place(pair[0]), place(pair[1]));
             }
@@ -96,11 +109,14 @@ impl Index {
         hoods.sort_unstable_by_key(|hood| hood.0);
 
         let mut clusters: Vec<Star> = vec![];
-        for (done, (_, shelves)) in hoods.iter().enumerate() {
-            go_on(watch)?;
-            watch.progress(done as u64, hoods.len() as u64);
-            clusters.extend(self.stars(&view, shelves, threshold)?);
+        let mut left_out = 0;
+        let mut progress = Progress { watch, before: 0, total: numbers.len() as u64 };
+        for (_, shelves) in &hoods {
+            let found = self.stars(&view, shelves, threshold, &mut progress)?;
+            clusters.extend(found.stars);
+            left_out += found.left_out;
         }
+        watch.progress(progress.total, progress.total);
         clusters.sort_by_key(|(keeper, members)| (std::cmp::Reverse(members.len()), *keeper));
         let documents = clusters.iter().map(|(_, members)| members.len() as u64 + 1).sum();
         let further = clusters.len().saturating_sub(top);
@@ -114,13 +130,15 @@ impl Index {
                     members: members
                         .into_iter()
                         .map(|(number, similarity)| {
+                            go_on(watch)?;
                             Ok(Member { entry: self.entry_of(&view, number)?, similarity })
                         })
                         .collect::<Result<_>>()?,
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Clusters { threshold, clusters, further, documents })
+        let recall_at_threshold = self.settings().probability(threshold)?;
+        Ok(Clusters { threshold, clusters, further, documents, recall_at_threshold, left_out })
     }
 
     fn entry_of(&self, view: &View<'_>, number: u32) -> Result<Entry> {
@@ -160,17 +178,25 @@ impl Index {
     }
 
     /// The clusters of one neighbourhood: keepers with their members.
-    fn stars(&self, view: &View<'_>, shelves: &[&[u32]], threshold: f64) -> Result<Vec<Star>> {
+    fn stars(
+        &self,
+        view: &View<'_>,
+        shelves: &[&[u32]],
+        threshold: f64,
+        progress: &mut Progress<'_>,
+    ) -> Result<Stars> {
+        progress.at(0)?;
         let mut numbers: Vec<u32> = shelves.concat();
         numbers.sort_unstable();
         numbers.dedup();
         let local: Vec<Vec<u32>> = shelves
             .iter()
             .map(|shelf| {
+                go_on(progress.watch)?;
                 let place = |number: &u32| numbers.partition_point(|other| other < number) as u32;
-                shelf.iter().map(place).collect()
+                Ok(shelf.iter().map(place).collect())
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let neighbourhood =
             Neighbourhood::new(numbers.len(), local.iter().map(|shelf| (0, shelf.as_slice())));
         let visits: Vec<u32> = (0..numbers.len() as u32).collect();
@@ -180,6 +206,7 @@ impl Index {
             reader: self.reader(view),
             numbers: &numbers,
             threshold,
+            progress: &*progress,
             sets: HashMap::new(),
             bytes: 0,
         };
@@ -191,7 +218,37 @@ impl Index {
                 stars.entry(numbers[*of as usize]).or_default().push((numbers[at], *similarity));
             }
         }
-        Ok(stars.into_iter().collect())
+        progress.before += numbers.len() as u64;
+        Ok(Stars { stars: stars.into_iter().collect(), left_out: left_out(&local, &verdicts) })
+    }
+}
+
+/// How many documents that were kept stand on some shelf behind those that others were compared with.
+fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
+    let mut left_out = vec![false; verdicts.len()];
+    for shelf in shelves.iter().filter(|shelf| shelf.len() > FULL) {
+        let kept = shelf.iter().filter(|&&document| verdicts[document as usize] == Verdict::Kept);
+        for &document in kept.skip(FULL) {
+            left_out[document as usize] = true;
+        }
+    }
+    left_out.into_iter().filter(|&left_out| left_out).count() as u64
+}
+
+/// How many documents have been looked at, for whoever watches.
+struct Progress<'a> {
+    watch: &'a dyn Watch,
+    /// Documents of the neighbourhoods before,
+    before: u64,
+    /// of all that are to be looked at.
+    total: u64,
+}
+
+impl Progress<'_> {
+    /// A document of this neighbourhood is looked at; an error if nobody wants it any more.
+    fn at(&self, document: u32) -> Result<()> {
+        self.watch.progress(self.before + u64::from(document), self.total);
+        go_on(self.watch)
     }
 }
 
@@ -205,6 +262,7 @@ struct Exact<'a> {
     reader: Reader<'a, 'a>,
     numbers: &'a [u32],
     threshold: f64,
+    progress: &'a Progress<'a>,
     sets: HashMap<u32, Arc<Comparable>>,
     bytes: usize,
 }
@@ -232,6 +290,7 @@ impl Judge for Exact<'_> {
     type Error = Error;
 
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>> {
+        self.progress.at(a)?;
         let (a, b) = (self.set(a)?, self.set(b)?);
         if a.1.is_some() || b.1.is_some() {
             return Ok((a.1 == b.1).then_some(1.0));

@@ -1,10 +1,11 @@
 //! What queries find, against the truth.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
-use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts, Unwatched};
+use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts, Unwatched, Watch};
 use proptest::prelude::*;
 
 use crate::support::{create, document, text};
@@ -209,6 +210,61 @@ fn clusters_are_stars_around_what_was_added_first() {
             assert!(member.similarity >= 0.5);
         }
     }
+}
+
+/// Follows work, and ends it when so many steps are done.
+struct Until {
+    most: u64,
+    seen: Mutex<(u64, u64)>,
+}
+
+impl Watch for Until {
+    fn progress(&self, done: u64, total: u64) {
+        *self.seen.lock().unwrap() = (done, total);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.seen.lock().unwrap().0 >= self.most
+    }
+}
+
+#[test]
+fn clusters_can_be_given_up_in_the_middle_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let form = text(1, 100);
+    let documents: Vec<_> = (0..100).map(|at| document(&format!("d{at}"), &form)).collect();
+    index.add(&documents, 0, 2).unwrap();
+    let until = |most: u64| Until { most, seen: Mutex::default() };
+    let early = until(10);
+    let error = index.clusters(0.5, 100, &early).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Interrupted), "{error}");
+    assert_eq!(*early.seen.lock().unwrap(), (10, 100), "documents, of all that share a band");
+    let late = until(u64::MAX);
+    let clusters = index.clusters(0.5, 100, &late).unwrap();
+    assert_eq!((clusters.clusters.len(), clusters.documents), (1, 100));
+    assert_eq!(*late.seen.lock().unwrap(), (100, 100));
+}
+
+#[test]
+fn clusters_say_what_they_may_have_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    // Nearly the same form, and no two are similar enough: all share bands, and all are kept.
+    let form = text(1, 400);
+    let documents: Vec<_> =
+        (0..300).map(|at| document(&format!("d{at}"), &format!("{form} own{at}"))).collect();
+    index.add(&documents[..250], 0, 2).unwrap();
+    let few = index.clusters(0.999, 100, &Unwatched).unwrap();
+    assert_eq!((few.documents, few.left_out), (0, 0));
+    assert_eq!(few.recall_at_threshold, index.settings().probability(0.999).unwrap());
+    index.add(&documents[250..], 0, 2).unwrap();
+    let many = index.clusters(0.999, 100, &Unwatched).unwrap();
+    // 256 stand on a shelf, and nearly all 300 share each band.
+    assert!((1..=44).contains(&many.left_out), "{}", many.left_out);
+    let low = index.clusters(0.1, 100, &Unwatched).unwrap();
+    assert_eq!((low.documents, low.left_out), (300, 0), "one is kept");
+    assert!(low.recall_at_threshold < 0.1, "{}", low.recall_at_threshold);
 }
 
 proptest! {

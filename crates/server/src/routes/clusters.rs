@@ -37,6 +37,11 @@ pub(crate) struct ClustersSent {
     /// Documents of all clusters.
     documents: u64,
     threshold: f64,
+    /// The probability with which a document exactly at the threshold to a keeper is found; above it, it is more.
+    recall_at_threshold: f64,
+    /// Documents that are like none before them, and share a band with so many such documents that later ones were not compared with
+    /// them by it.
+    left_out: u64,
 }
 
 /// Documents that are similar to one of them.
@@ -90,9 +95,9 @@ pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<R
             Err(error) if error.kind().fault() == Fault::Busy => return Err(Kind::Stopping.into()),
             found => state.told(found)?,
         };
-        let Clusters { clusters, further, documents, .. } = found;
+        let Clusters { clusters, further, documents, recall_at_threshold, left_out, .. } = found;
         let clusters = clusters.into_iter().map(ClusterSent::from).collect();
-        Ok(ClustersSent { clusters, further, documents, threshold })
+        Ok(ClustersSent { clusters, further, documents, threshold, recall_at_threshold, left_out })
     })?;
     sent(StatusCode::ACCEPTED, &Begun { job })
 }

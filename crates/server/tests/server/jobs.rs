@@ -71,6 +71,10 @@ fn clusters_come_with_their_keepers_first() {
         let clusters = job["result"]["clusters"].as_array().unwrap();
         assert_eq!(clusters.len(), 30);
         assert_eq!((&job["result"]["further"], &job["result"]["documents"]), (&json!(0), &json!(60)));
+        assert_eq!((&job["done"], &job["total"]), (&json!(60), &json!(60)), "documents");
+        let recall = archive.post("/api/v1/check", &json!({"text": "a", "threshold": 0.7})).await.json();
+        assert_eq!(job["result"]["recall_at_threshold"], recall["recall_at_threshold"]);
+        assert_eq!(job["result"]["left_out"], 0);
         for cluster in clusters {
             let members = cluster["members"].as_array().unwrap();
             assert_eq!((&cluster["size"], members.len()), (&json!(2), 2));

@@ -13,7 +13,7 @@ import { TextView } from '../text-view.js';
 
 /** @param {Visit} visit */
 export async function documentPage({ parts: [id], signal }) {
-  // An archive without texts does not know what resembles a document, and a text may be too long to look for it.
+  // A text may be too long to look for what resembles it; the rest is shown all the same.
   const resembling = similar(id, signal).catch(problemOf);
   const [document, answer] = await Promise.all([wholeDocument(id, signal), resembling]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);

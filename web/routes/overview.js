@@ -52,11 +52,8 @@ export async function overview({ signal }) {
 }
 
 /** @param {Stats} archive */
-function similarities({ similarities: sampled, text_kept }) {
-  if (!sampled || sampled.buckets.length === 0) {
-    const none = 'The archive keeps no text of its documents, so that none can be drawn and looked for.';
-    return h('p', { class: 'empty' }, text_kept ? 'No pairs were sampled yet.' : none);
-  }
+function similarities({ similarities: sampled }) {
+  if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'No pairs were sampled yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
   // Of most archives nearly all pairs are hardly similar: on an even scale the others would not be seen.

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use minwise_index::{Options, Query, Texts};
+use minwise_index::{ErrorKind, Fault, Options, Watch};
 use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::date;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::shutdown::{Phase, Until};
 use crate::state::{Shared, State};
 
@@ -56,8 +56,7 @@ pub(crate) struct Month {
 /// What was seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
-    /// None where texts are not kept.
-    pub(crate) similarities: Option<Similarities>,
+    pub(crate) similarities: Similarities,
     pub(crate) added_by_month: Vec<Month>,
 }
 
@@ -132,11 +131,7 @@ fn look(state: &State, until: &Until) -> Result<Seen, Problem> {
         *months.entry(date::month(day)).or_default() += documents;
     }
     let added_by_month = months.into_iter().map(|(month, documents)| Month { month, documents }).collect();
-    let similarities = match state.index.settings().texts {
-        Texts::LeftOut => None,
-        Texts::Kept => Some(similarities(state, &survey.drawn, until)?),
-    };
-    Ok(Seen { similarities, added_by_month })
+    Ok(Seen { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
 }
 
 fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Similarities, Problem> {
@@ -147,15 +142,15 @@ fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Simila
     let mut buckets: Vec<Bucket> =
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();
     for id in drawn {
-        if minwise_index::Watch::interrupted(until) {
-            return Err(crate::problem::Kind::Stopping.into());
+        if until.interrupted() {
+            return Err(Kind::Stopping.into());
         }
-        // It may have been removed meanwhile.
-        let Some(text) = state.told(state.index.get(id))?.and_then(|document| document.text) else {
-            continue;
+        let answer = match state.index.resembling(id, &options, until) {
+            // It was removed meanwhile.
+            Err(error) if matches!(error.kind(), ErrorKind::NoSuchDocument { .. }) => continue,
+            Err(error) if error.kind().fault() == Fault::Busy => return Err(Kind::Stopping.into()),
+            answer => state.told(answer)?,
         };
-        let query = Query { itself: Some(id), ..Query::new(&text) };
-        let answer = state.told(state.index.query(&query, &options))?;
         let nearest = answer.matches.iter().map(|found| found.similarity).max_by(f64::total_cmp);
         // Nothing in common is not a pair.
         if let Some(nearest) = nearest.filter(|similarity| *similarity > 0.0) {

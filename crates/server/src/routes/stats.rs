@@ -51,7 +51,7 @@ pub(crate) async fn stats(At(state): At<Shared>) -> Result<Response, Problem> {
         text_kept: settings.texts == Texts::Kept,
         sequence: numbers.changes,
         version: env!("CARGO_PKG_VERSION"),
-        similarities: seen.as_ref().and_then(|seen| seen.similarities.clone()),
+        similarities: seen.as_ref().map(|seen| seen.similarities.clone()),
         added_by_month: seen.map(|seen| seen.added_by_month.clone()),
     };
     sent(StatusCode::OK, &answer)

@@ -45,7 +45,7 @@ pub struct Limits {
     pub jobs: usize,
     /// Time for requests and jobs to come to an end when the server is stopped. Default: 30 seconds.
     pub grace: Duration,
-    /// The time that one file of a request may take to be read. Default: 20 seconds.
+    /// The time that one PDF of a request may take to be read; other files take time in proportion to their bytes. Default: 20 seconds.
     pub file_time: Duration,
     /// Changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
     pub unmerged_changes: u64,

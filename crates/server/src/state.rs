@@ -157,6 +157,27 @@ impl State {
         self.run_on(Arc::clone(&self.readers), work).await
     }
 
+    /// Reads files, and then does something with what was read, as for a text of the bytes that are told with it. It keeps its
+    /// place among those that read until it is done: what was read is in memory.
+    pub(crate) async fn run_read<R: Send + 'static, T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&State) -> Result<(R, usize), Problem> + Send + 'static,
+        work: impl FnOnce(&State, &Asked, R) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| Kind::Stopping)?;
+        let (what, bytes, place) = self
+            .apart(move |state| {
+                let (what, bytes) = read(state)?;
+                Ok((what, bytes, place))
+            })
+            .await?;
+        self.run_watched(bytes, move |state, asked| {
+            let _place = place;
+            work(state, asked, what)
+        })
+        .await
+    }
+
     async fn run_on<T: Send + 'static>(
         self: &Arc<Self>,
         places: Arc<Semaphore>,
@@ -164,11 +185,20 @@ impl State {
     ) -> Result<T, Problem> {
         // The place is held until the work is done, whether or not somebody still waits for it.
         let place = places.acquire_owned().await.map_err(|_| Kind::Stopping)?;
-        let state = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || {
+        self.apart(move |state| {
             let _place = place;
-            work(&state)
-        });
+            work(state)
+        })
+        .await
+    }
+
+    /// Does something on another thread.
+    async fn apart<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let state = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || work(&state));
         done.await.unwrap_or_else(|panic| Err(self.broken(&panic)))
     }
 
@@ -217,9 +247,16 @@ pub(crate) fn now() -> u64 {
 pub(crate) mod tests {
     use std::time::{Duration, Instant};
 
-    use minwise_index::Settings;
+    use axum::extract::State as At;
+    use axum::response::Response;
+    use minwise_index::{NewDocument, Settings};
 
     use super::*;
+    use crate::routes::{
+        self,
+        parameters::{Id, Parameters},
+    };
+    use crate::uploads::{Content, File, Received};
 
     /// An archive that is empty, and the folder that it is in.
     pub(crate) fn state() -> (tempfile::TempDir, Shared) {
@@ -245,6 +282,81 @@ pub(crate) mod tests {
             assert_eq!(end.recv(), Ok(true));
         });
     }
+
+    #[test]
+    fn so_does_work_on_what_was_read() {
+        let (_folder, state) = state();
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let (ended, end) = std::sync::mpsc::channel();
+            let work = state.run_read(
+                |_| Ok((7, 0)),
+                move |_, asked, read: u32| {
+                    let begun = Instant::now();
+                    while !asked.interrupted() && begun.elapsed() < Duration::from_mins(1) {
+                        std::thread::yield_now();
+                    }
+                    let _ = ended.send((read, asked.interrupted()));
+                    Ok(())
+                },
+            );
+            assert!(tokio::time::timeout(Duration::from_millis(200), work).await.is_err());
+            assert_eq!(end.recv(), Ok((7, true)));
+        });
+    }
+
+    #[test]
+    fn long_texts_wait_for_each_other_wherever_they_come_from() {
+        let (_folder, state) = state();
+        let text = "a rose is a rose ".repeat(LONG / 16);
+        let document = |id: &str, text: &str| NewDocument {
+            id: id.to_owned(),
+            text: text.to_owned(),
+            title: None,
+            metadata: serde_json::Map::new(),
+            marks: vec![],
+        };
+        state.index.add(&[document("long", &text), document("short", "a rose")], 0, 1).unwrap();
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let json = |body: Value| Content::Json(body.to_string().into());
+            let file = |text: &str| {
+                let file = File { name: "a.txt".to_owned(), bytes: text.to_owned().into() };
+                Content::Files { files: vec![file], options: None }
+            };
+            let received = |content: Content| Received { content, held: state.gate.hold() };
+            let similar = async |id: &str| {
+                let nearness = Parameters(serde_json::from_value(json!({})).unwrap());
+                routes::document::similar(At(Arc::clone(&state)), Id(id.to_owned()), nearness).await
+            };
+            let check = async |content| routes::check::check(At(Arc::clone(&state)), received(content)).await;
+            let pair = async |left: &str| {
+                let two = json(json!({"left": {"id": left}, "right": {"id": "short"}}));
+                routes::pair::pair(At(Arc::clone(&state)), received(two)).await
+            };
+            // All short ones are answered while a long one is looked at, and no long one is.
+            let turn = Arc::clone(&state.long).acquire_owned().await.unwrap();
+            check(file("a rose")).await.unwrap();
+            similar("short").await.unwrap();
+            pair("short").await.unwrap();
+            let mut waiting = [
+                Box::pin(check(json(json!({ "text": text })))) as Answering<'_>,
+                Box::pin(check(file(&text))),
+                Box::pin(similar("long")),
+                Box::pin(pair("long")),
+            ];
+            let mut waited = vec![];
+            for answer in &mut waiting {
+                waited.push(tokio::time::timeout(Duration::from_millis(500), answer).await.is_err());
+            }
+            assert_eq!(waited, [true; 4]);
+            drop(turn);
+            for answer in waiting {
+                answer.await.unwrap();
+            }
+        });
+    }
+
+    /// An answer that may have to be waited for.
+    type Answering<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
 
     #[test]
     fn writers_that_wait_keep_nobody_from_looking() {

@@ -6,15 +6,14 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_index::{
-    Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts, Unwatched, Watch,
-};
+use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
 
 use super::sent;
 use crate::date::{self, DAY};
+use crate::limits::Held;
 use crate::problem::{Kind, Problem};
 use crate::state::{Asked, Shared, State};
 use crate::uploads::{Content, Received, file_limits, json};
@@ -42,7 +41,7 @@ pub(crate) struct Submission {
     top: Option<usize>,
     /// Fields of the metadata: documents with the same value in one of them are passed over.
     exclude: Vec<String>,
-    /// What the submission has in these fields.
+    /// What the submission has in these fields; a file has what it says of itself in those that are not among them.
     #[schema(value_type = Object)]
     metadata: Metadata,
     /// Shingles in more documents than this are no evidence: a number from 1, or a share with a point, such as 0.1.
@@ -326,18 +325,27 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
         }
         Content::Files { files, options } => {
             let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
-            let work = move |state: &State| {
-                let _held = held;
+            let read = move |state: &State| {
                 let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
                 if options.text.is_some() {
                     return Err(Problem::new(Kind::BadBody, "There is a file, and a `text` beside it."));
                 }
-                let NewDocument { id: name, text, title, marks, .. } = state.only(&files, &limits)?;
+                let NewDocument { id: name, text, title, marks, mut metadata } =
+                    state.only(&files, &limits)?;
+                state.check_length(&text)?;
+                // What is said of a file counts in place of what it says of itself.
+                metadata.extend(std::mem::take(&mut options.metadata.0));
+                options.metadata.0 = metadata;
                 let title = options.title.0.take().or(title).or(Some(name));
-                let query = QuerySent::new(title, text, &marks);
-                sent(StatusCode::OK, &state.check(query, &options, &Unwatched)?)
+                let bytes = text.len();
+                Ok(((held, QuerySent::new(title, text, &marks), options), bytes))
             };
-            state.run_reading(work).await
+            let work =
+                |state: &State, asked: &Asked, (held, query, options): (Held, QuerySent, Submission)| {
+                    let _held = held;
+                    sent(StatusCode::OK, &state.check(query, &options, asked)?)
+                };
+            state.run_read(read, work).await
         }
     }
 }

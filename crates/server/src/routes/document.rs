@@ -22,6 +22,13 @@ impl State {
         let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
         self.told(self.index.get(id))?.ok_or_else(missing)
     }
+
+    /// How long the text of a document is: in bytes or, where texts are not kept, in characters. Work on long ones waits for its
+    /// turn, and they are read again when it has come, so that those that wait do not hold them.
+    pub(crate) fn length(&self, id: &str) -> Result<usize, Problem> {
+        let Document { entry, text, .. } = self.document(id)?;
+        Ok(text.map_or(usize::try_from(entry.characters).unwrap_or(usize::MAX), |text| text.len()))
+    }
 }
 
 /// Read a document.
@@ -126,8 +133,14 @@ pub(crate) async fn similar(
 ) -> Result<Response, Problem> {
     let Nearness { threshold, containment, top } = nearness;
     let options = Submission::with(threshold, containment, top);
+    let (id, bytes) = state
+        .run(move |state| {
+            let bytes = state.length(&id)?;
+            Ok((id, bytes))
+        })
+        .await?;
     state
-        .run_watched(0, move |state, asked| {
+        .run_watched(bytes, move |state, asked| {
             let query = QuerySent::from(state.document(&id)?);
             sent(StatusCode::OK, &state.check(query, &options, asked)?)
         })

@@ -11,7 +11,7 @@ pub(crate) mod jobs;
 pub(crate) mod metrics;
 pub(crate) mod page;
 pub(crate) mod pair;
-mod parameters;
+pub(crate) mod parameters;
 pub(crate) mod stats;
 
 use axum::http::header::CONTENT_TYPE;

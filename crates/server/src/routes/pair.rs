@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::sent;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
-use crate::uploads::{Content, Received};
+use crate::uploads::Received;
 use crate::wire::{self, Bytes, MarkSent, Title};
 
 /// Two documents.
@@ -76,6 +76,15 @@ pub(crate) struct TwinPassage {
 }
 
 impl State {
+    /// How long what is asked for is.
+    fn length_of(&self, asked: &SideAsked) -> Result<usize, Problem> {
+        match (&asked.text, &asked.id) {
+            (Some(text), _) => Ok(text.len()),
+            (None, Some(id)) => self.length(id),
+            (None, None) => Ok(0),
+        }
+    }
+
     fn side(&self, asked: SideAsked) -> Result<SideSent, Problem> {
         match asked {
             SideAsked { id: Some(id), text: None, title: Title(None) } => {
@@ -112,11 +121,16 @@ fn looked_at(side: &SideSent) -> minwise_index::Side<'_> {
     responses((status = 200, body = PairSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
-    let bytes = if let Content::Json(body) = &content { body.len() } else { 0 };
+    let (held, Two { left, right }, bytes) = state
+        .run(move |state| {
+            let two: Two = content.value()?;
+            let bytes = state.length_of(&two.left)?.saturating_add(state.length_of(&two.right)?);
+            Ok((held, two, bytes))
+        })
+        .await?;
     state
         .run_watched(bytes, move |state, _| {
             let _held = held;
-            let Two { left, right } = content.value()?;
             let (left, right) = (state.side(left)?, state.side(right)?);
             for text in [&left.text, &right.text].into_iter().flatten() {
                 state.check_length(text)?;

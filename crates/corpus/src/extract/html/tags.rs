@@ -126,7 +126,10 @@ impl Tag {
 
     /// Reads on in the tag, up to its end or before the attribute behind the first `most`.
     fn read(&mut self, bytes: &[u8], most: usize) -> Option<Stop> {
-        use State::*;
+        use State::{
+            AfterAttribute, AfterQuoted, Attribute, BeforeAttribute, BeforeValue, Name, Quoted, SelfClosing,
+            Unquoted,
+        };
         for (at, &byte) in bytes.iter().enumerate() {
             let is_space = matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ');
             self.state = match (self.state, byte) {

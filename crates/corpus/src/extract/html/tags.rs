@@ -52,7 +52,11 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     give(piece(0, at));
     let mut open = Open::Nothing;
     while let Some(&first) = bytes.get(at) {
-        if matches!(open, Open::Nothing) {
+        if matches!(open, Open::Nothing) && rest(at).starts_with(b"/>") {
+            // No tag at all, and where it is no text nothing is told of it.
+            give(piece(at, at + 2));
+            at += 2;
+        } else if matches!(open, Open::Nothing) {
             open = Open::Other;
             let letter = at + usize::from(first == b'/');
             if bytes.get(letter).is_some_and(u8::is_ascii_alphabetic) {

@@ -3,14 +3,18 @@
 //! Idea       A passage is a maximal run of equal shingles in both documents. The shingles of one are looked up by
 //!            value, every hit is followed as far as it goes, and the longest run wins; the search goes on behind it.
 //!            Passages may be in another order in the other document, which an edit script could not show.
+//!            Where passages adjoin, that may have cut a longer run in two: then the longest of all is looked for by
+//!            itself, and the others lie around it.
 //! Cost       O(n log n) for texts without much repetition; a shingle that occurs often is followed from a few of its
-//!            places only.
+//!            places only. The longest run takes O(n log² n), however much the texts repeat.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use crate::hash::fmix64;
 use crate::sort::sort_mixed;
 
-/// Places of one shingle that are followed. A text that repeats itself more often than this gains nothing from more.
+/// Places of one shingle that are followed.
 const FOLLOWED: usize = 16;
 
 /// A stretch of shingles found in both documents.
@@ -26,14 +30,36 @@ pub struct Passage {
 
 /// The passages that two documents share, in the order of the left one, where they do not overlap.
 ///
+/// They cover every shingle of the left document that the right one has, and the longest run that both have is one of them.
 /// The arguments are the shingles in order, as [`Shingles::hashes`](crate::shingle::Shingles::hashes) gives them.
 #[must_use]
 pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     let mut places: Vec<(u64, u32)> = right.iter().zip(0..).map(|(&hash, at)| (hash, at)).collect();
     sort_mixed(&mut places, &mut vec![]);
 
-    let mut passages: Vec<Passage> = vec![];
-    let mut at = 0;
+    let mut passages = vec![];
+    walk(left, right, &places, 0..left.len(), &mut passages);
+    let longest = passages.iter().map(|passage| passage.shingles).max();
+    // No run goes beyond passages that adjoin, since the shingle behind them is not in the other document.
+    let bound = passages
+        .chunk_by(|a, b| a.left + a.shingles == b.left)
+        .map(|adjoining| adjoining.iter().map(|passage| passage.shingles).sum())
+        .max();
+    if bound > longest
+        && let Some(run) = longest_run(left, right).filter(|run| Some(run.shingles) > longest)
+    {
+        passages.clear();
+        walk(left, right, &places, 0..run.left, &mut passages);
+        passages.push(run);
+        walk(left, right, &places, run.left + run.shingles..left.len(), &mut passages);
+    }
+    passages
+}
+
+/// Appends the passages of a part of the left document: from its first shingle the longest, and so on behind it.
+fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, passages: &mut Vec<Passage>) {
+    let left = &left[..part.end];
+    let mut at = part.start;
     while let Some(&hash) = left.get(at) {
         let first = places.partition_point(|place| place.0 < hash);
         // Where the passage before went on is followed first, so that equal runs do not jump about.
@@ -52,7 +78,85 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
         at += longest.map_or(1, |passage| passage.shingles);
         passages.extend(longest);
     }
-    passages
+}
+
+/// The longest run that two documents share, the first of several; nothing, if they share none.
+///
+/// The length at which they still share a run is doubled while it can be, and what remains is found by halving: a run of
+/// any length up to twice that of the names is told by the names of its beginning and of its end.
+fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
+    let mut names = Names::of(left.iter().copied().map(Some), right.iter().copied().map(Some))?;
+    let mut shingles = 1;
+    while let Some(longer) = names.of_two(shingles) {
+        names = longer;
+        shingles *= 2;
+    }
+    let (mut best, mut more, mut too_many) = (None, 0, shingles);
+    while too_many - more > 1 {
+        let apart = more.midpoint(too_many);
+        match names.of_two(apart) {
+            Some(longer) => (best, more) = (Some(longer), apart),
+            None => too_many = apart,
+        }
+    }
+    let Names { left, right } = best.unwrap_or(names);
+    let (left_at, name) = left.iter().enumerate().find(|(_, name)| name.is_some())?;
+    let right_at = right.iter().position(|other| other == name)?;
+    Some(Passage { left: left_at, right: right_at, shingles: shingles + more })
+}
+
+/// Names of the runs of one length at every place of two documents: equal for equal runs, and none for what is not in both.
+struct Names {
+    left: Vec<Option<u32>>,
+    right: Vec<Option<u32>>,
+}
+
+impl Names {
+    /// Names what has equal values; nothing, if no value is in both.
+    fn of(left: impl Iterator<Item = Option<u64>>, right: impl Iterator<Item = Option<u64>>) -> Option<Self> {
+        let (left, mut names_left) = sorted(left);
+        let (right, mut names_right) = sorted(right);
+        let mut rest = &right[..];
+        let mut next = 0;
+        for here in left.chunk_by(|a, b| a.0 == b.0) {
+            let value = here[0].0;
+            rest = &rest[rest.iter().take_while(|place| place.0 < value).count()..];
+            let there = rest.iter().take_while(|place| place.0 == value).count();
+            if there > 0 {
+                for place in here {
+                    names_left[place.1 as usize] = Some(next);
+                }
+                for place in &rest[..there] {
+                    names_right[place.1 as usize] = Some(next);
+                }
+                next += 1;
+            }
+        }
+        (next > 0).then_some(Self { left: names_left, right: names_right })
+    }
+
+    /// Names of the runs that are longer by `apart`, which is at most the length of these.
+    fn of_two(&self, apart: usize) -> Option<Self> {
+        Self::of(pairs(&self.left, apart), pairs(&self.right, apart))
+    }
+}
+
+/// Each name with the one so far behind it, in one value.
+fn pairs(names: &[Option<u32>], apart: usize) -> impl Iterator<Item = Option<u64>> {
+    let ends = names.get(apart..).unwrap_or_default();
+    // Mixed, because such values are sorted quickly; no two become one by that.
+    names.iter().zip(ends).map(|(begin, end)| Some(fmix64(u64::from((*begin)?) << 32 | u64::from((*end)?))))
+}
+
+/// Values with their places in ascending order, and room for as many names.
+fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Option<u32>>) {
+    let (mut places, mut names) = (vec![], vec![]);
+    for (value, at) in values.zip(0..) {
+        places.extend(value.map(|value| (value, at)));
+        names.push(None);
+    }
+    sort_mixed(&mut places, &mut vec![]);
+    (places, names)
 }
 
 /// For each passage, whether it was moved: whether it stands out of the order that most shared text is in.
@@ -119,6 +223,32 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_begins_within_another_is_not_cut_off() {
+        let left: Vec<u64> = (1..=26).collect();
+        let right: Vec<u64> = (1..=8).chain([100]).chain(6..=26).chain([101]).collect();
+        assert_eq!(shared_passages(&left, &right), [passage(0, 0, 5), passage(5, 9, 21)]);
+    }
+
+    #[test]
+    fn a_run_is_found_however_often_its_beginning_is_there() {
+        let run: Vec<u64> = (1..=21).collect();
+        let before = (0..2 * FOLLOWED as u64).flat_map(|other| [1, 100 + other]);
+        let right: Vec<u64> = before.chain(run.iter().copied()).collect();
+        assert_eq!(shared_passages(&run, &right), [passage(0, 4 * FOLLOWED, 21)]);
+    }
+
+    #[test]
+    fn texts_that_repeat_themselves_take_no_longer_than_others() {
+        let mut random = crate::hash::SplitMix64::new(1);
+        let mut bits = |count: usize| (0..count).map(|_| random.next_u64() % 2).collect::<Vec<u64>>();
+        let (shared, left, right) = (bits(500), bits(100_000), bits(100_000));
+        let left = [&left[..70_001], &shared, &left[70_001..]].concat();
+        let right = [&right[..30_003], &shared, &right[30_003..]].concat();
+        let longest = shared_passages(&left, &right).into_iter().max_by_key(|passage| passage.shingles);
+        assert!(longest.is_some_and(|longest| longest.shingles >= 500), "{longest:?}");
+    }
+
+    #[test]
     fn nothing_in_common() {
         assert!(shared_passages(&[1, 2], &[3, 4]).is_empty());
         assert!(shared_passages(&[], &[3, 4]).is_empty());
@@ -133,6 +263,23 @@ mod tests {
         // The same place on the right twice: it can be in its order only once.
         assert_eq!(moved(&[passage(0, 5, 2), passage(7, 5, 2)]), [false, true]);
         assert!(moved(&[]).is_empty());
+    }
+
+    fn longest(passages: &[Passage]) -> usize {
+        passages.iter().map(|passage| passage.shingles).max().unwrap_or(0)
+    }
+
+    /// The length of the longest common run, by comparing every place with every other.
+    fn longest_by_all_places(left: &[u64], right: &[u64]) -> usize {
+        let mut ending = vec![0; right.len() + 1];
+        let mut longest = 0;
+        for here in left {
+            for (at, there) in right.iter().enumerate().rev() {
+                ending[at + 1] = if here == there { ending[at] + 1 } else { 0 };
+                longest = longest.max(ending[at + 1]);
+            }
+        }
+        longest
     }
 
     proptest! {
@@ -176,6 +323,17 @@ mod tests {
             for (hash, covered) in left.iter().zip(covered) {
                 prop_assert_eq!(covered, right.contains(hash));
             }
+            prop_assert_eq!(longest(&passages), longest_by_all_places(&left, &right));
+        }
+
+        #[test]
+        fn the_longest_run_is_there_however_much_is_repeated(
+            left in proptest::collection::vec(0u64..3, 0..150),
+            right in proptest::collection::vec(0u64..3, 0..150),
+        ) {
+            let found = longest_by_all_places(&left, &right);
+            prop_assert_eq!(longest(&shared_passages(&left, &right)), found);
+            prop_assert_eq!(longest_run(&left, &right).map_or(0, |run| run.shingles), found);
         }
     }
 }

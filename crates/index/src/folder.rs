@@ -8,7 +8,8 @@
 //! | `store/` | everything else, in the files of the storage engine | |
 //! | `repair/`, `store-before-repair/` | what a repair makes anew, and what that takes the place of | while it runs |
 //!
-//! The header is written last when an index is made, so a folder with a header is a whole index. The note of what was
+//! The header is written last when an index is made, behind what it is made with, so a folder with a header is a whole index.
+//! Until then nothing is acknowledged, so that what an attempt leaves that was cut short can be cleared away. The note of what was
 //! acknowledged is not what makes a change durable; it tells a store that lost its newest changes (a flipped bit in
 //! a journal ends it there) from one that never had them.
 
@@ -16,6 +17,7 @@ use std::ffi::OsString;
 use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
@@ -41,17 +43,22 @@ pub(crate) struct Folder {
     // Held as long as the folder is; the operating system lets go of it when the process ends, however it ends.
     _lock: fs::File,
     acknowledged: fs::File,
+    /// Whether it has a header: before that, nothing is acknowledged.
+    is_index: AtomicBool,
+    /// Whether the folder itself was made for the index.
+    is_new: bool,
 }
 
 impl Folder {
     /// Makes the folder and takes its lock. There is no header yet: [`Folder::seal`] writes it.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        if path.exists() {
+        let is_new = !path.exists();
+        if !is_new {
             // Before anything is written where it may not belong.
             remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
-        let folder = Self::hold(path)?;
+        let folder = Self { is_new, ..Self::hold(path)? };
         folder.claim()?;
         Ok(folder)
     }
@@ -68,13 +75,27 @@ impl Folder {
             };
             removed.map_err(|error| Error::io("remove", &path, error))?;
         }
-        self.acknowledge(0)
+        self.note(0)
+    }
+
+    /// Takes away what was made of an index that will not be one. What cannot be removed does not stand in the way of another
+    /// attempt.
+    pub(crate) fn give_up(self) {
+        // The header first, if it is there: without it the rest is no index.
+        let _ = fs::remove_file(self.path.join("header"));
+        let _ = fs::remove_dir_all(self.store());
+        for name in ["acknowledged", "lock"] {
+            let _ = fs::remove_file(self.path.join(name));
+        }
+        if self.is_new {
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// Opens a folder that is an index.
     pub(crate) fn open(path: &Path) -> Result<(Self, Settings)> {
         let settings = read_header(path)?;
-        let folder = Self::hold(path)?;
+        let folder = Self { is_index: AtomicBool::new(true), ..Self::hold(path)? };
         folder.end_repair()?;
         Ok((folder, settings))
     }
@@ -98,11 +119,12 @@ impl Folder {
         let written = lock.set_len(0).and_then(|()| lock.write_all(holder().as_bytes()));
         written.map_err(|error| Error::io("write", &lock_path, error))?;
         let acknowledged = open_file(&path.join("acknowledged"))?;
-        Ok(Self { path: path.to_owned(), _lock: lock, acknowledged })
+        let (path, is_index) = (path.to_owned(), AtomicBool::new(false));
+        Ok(Self { path, _lock: lock, acknowledged, is_index, is_new: false })
     }
 
-    /// Writes the header, after which the folder is an index.
-    pub(crate) fn seal(&self, settings: &Settings) -> Result<()> {
+    /// Writes the header, after which the folder is an index in which changes up to `sequence` were acknowledged.
+    pub(crate) fn seal(&self, settings: &Settings, sequence: u64) -> Result<()> {
         let path = self.path.join("header");
         let written = (|| {
             // An index without its note would be one that lost what it acknowledged.
@@ -113,7 +135,10 @@ impl Folder {
             file.persist(&path).map(drop).map_err(|error| error.error)
         })();
         written.map_err(|error| Error::io("write", &path, error))?;
-        sync_folder(&self.path)
+        sync_folder(&self.path)?;
+        self.is_index.store(true, Ordering::Relaxed);
+        // Only now: a note without a header is what an index leaves that has lost it.
+        self.acknowledge(sequence)
     }
 
     /// The folder.
@@ -161,11 +186,19 @@ impl Folder {
         Ok(())
     }
 
-    /// Notes that a change was acknowledged.
+    /// Notes that a change was acknowledged, once this is an index.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
+        if self.is_index.load(Ordering::Relaxed) { self.note(sequence) } else { Ok(()) }
+    }
+
+    fn note(&self, sequence: u64) -> Result<()> {
         let bytes = note(sequence);
         let mut file = self.acknowledged.file();
-        let written = file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(&bytes));
+        // A damaged note may have been longer.
+        let written = file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| file.write_all(&bytes))
+            .and_then(|()| file.set_len(bytes.len() as u64));
         written.map_err(|error| Error::io("write", self.acknowledged.path(), error))
     }
 
@@ -234,7 +267,8 @@ fn open_file(path: &Path) -> Result<fs::File> {
 
 fn holder() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let command: Vec<String> = std::env::args().take(3).collect();
+    let words = std::env::args_os().take(3);
+    let command: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     format!("{HOLDER}{} (`{}`), since second {seconds} of the epoch\n", std::process::id(), command.join(" "))
 }
 
@@ -297,7 +331,7 @@ mod tests {
         let folder = Folder::create(&path).unwrap();
         assert!(matches!(kind(Folder::open(&path)), ErrorKind::NotAnIndex { .. }));
         let settings = Settings { passage: 40, bits: Some("2".parse().unwrap()), ..Settings::default() };
-        folder.seal(&settings).unwrap();
+        folder.seal(&settings, 0).unwrap();
         assert!(
             matches!(kind(Folder::open(&path)), ErrorKind::Locked { holder, .. } if holder.contains("process"))
         );
@@ -323,7 +357,7 @@ mod tests {
             fs::write(path.join("acknowledged"), "").unwrap();
         }
         let folder = Folder::create(&path).unwrap();
-        folder.seal(&Settings::default()).unwrap();
+        folder.seal(&Settings::default(), 0).unwrap();
         assert_eq!((folder.acknowledged().unwrap(), folder.store().exists()), (0, false));
         let names: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 3, "{names:?}");
@@ -360,7 +394,7 @@ mod tests {
     #[test]
     fn an_index_that_was_made_meanwhile_is_seen_once_the_lock_is_taken() {
         let parent = tempfile::tempdir().unwrap();
-        Folder::create(parent.path()).unwrap().seal(&Settings::default()).unwrap();
+        Folder::create(parent.path()).unwrap().seal(&Settings::default(), 0).unwrap();
         let folder = Folder::hold(parent.path()).unwrap();
         assert!(matches!(folder.claim().unwrap_err().kind(), ErrorKind::Exists { .. }));
     }
@@ -369,7 +403,7 @@ mod tests {
     fn a_repair_that_was_interrupted_is_ended_when_the_folder_is_opened() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path();
-        Folder::create(path).unwrap().seal(&Settings::default()).unwrap();
+        Folder::create(path).unwrap().seal(&Settings::default(), 0).unwrap();
         let put = |folder: &str| {
             fs::create_dir_all(path.join(folder)).unwrap();
             fs::write(path.join(folder).join("which"), folder).unwrap();
@@ -390,10 +424,22 @@ mod tests {
     }
 
     #[test]
+    fn a_note_takes_the_place_of_whatever_was_there() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("acknowledged");
+        let folder = Folder::create(parent.path()).unwrap();
+        for there in ["", "short", "longer than the sixteen bytes of a note"] {
+            fs::write(&path, there).unwrap();
+            folder.note(7).unwrap();
+            assert_eq!(folder.acknowledged().unwrap(), 7, "{there}");
+        }
+    }
+
+    #[test]
     fn every_flipped_bit_of_the_small_files_is_told() {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::create(parent.path()).unwrap();
-        folder.seal(&Settings::default()).unwrap();
+        folder.seal(&Settings::default(), 0).unwrap();
         folder.acknowledge(77).unwrap();
         assert_eq!(folder.acknowledged().unwrap(), 77);
         drop(folder);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
@@ -50,7 +51,7 @@ pub struct Document {
 /// Which documents to list.
 #[derive(Debug, Clone, Default)]
 pub struct Listing<'l> {
-    /// Only those with this in their id, title or metadata, in small or capital letters.
+    /// Only those with this in their id, title or a value of their metadata, in small or capital letters.
     pub search: &'l str,
     /// Where the page before ended.
     pub after: Option<u32>,
@@ -94,12 +95,36 @@ pub struct Statistics {
 impl Index {
     /// Makes an index in a folder that is not there or empty.
     pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
+        Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
+    }
+
+    /// Makes an index, and puts into it what `fill` does. The folder is an index only once all of that is there; if it fails,
+    /// nothing is left.
+    pub fn create_with<T>(
+        path: &Path,
+        settings: &Settings,
+        fill: impl FnOnce(&Self) -> Result<T>,
+    ) -> Result<(Self, T)> {
         let preparation = Preparation::new(settings)?;
         let folder = Folder::create(path)?;
         let store = Store::open(&folder.store(), path)?;
         store.change().commit(&State::default())?;
-        folder.seal(settings)?;
-        Ok(Self::over(folder, *settings, preparation, store, State::default()))
+        let index = Self::over(folder, *settings, preparation, store, State::default());
+        let filled = fill(&index).and_then(|filled| {
+            let sequence = index.write().state.sequence;
+            index.folder.seal(settings, sequence)?;
+            Ok(filled)
+        });
+        match filled {
+            Ok(filled) => Ok((index, filled)),
+            Err(error) => {
+                let Self { store, folder, .. } = index;
+                // Its files are closed before they are removed.
+                drop(store);
+                folder.give_up();
+                Err(error)
+            }
+        }
     }
 
     /// Opens an index.
@@ -184,12 +209,12 @@ impl Index {
     pub fn list(&self, listing: &Listing<'_>) -> Result<Page> {
         let view = self.store.view();
         let search = listing.search.to_lowercase();
-        let matches = |record: &Record| {
-            let title = record.title.as_deref().unwrap_or_default();
+        let matches = |entry: &Entry| {
+            let has = |text: &str| text.to_lowercase().contains(&search);
             search.is_empty()
-                || [&record.id, title, &record.metadata]
-                    .iter()
-                    .any(|text| text.to_lowercase().contains(&search))
+                || has(&entry.id)
+                || entry.title.as_deref().is_some_and(has)
+                || entry.metadata.values().any(|value| says(value, &has))
         };
         let mut page = Page { entries: vec![], next: None };
         let (mut last, mut looks) = (None, listing.looks.unwrap_or(usize::MAX));
@@ -200,13 +225,13 @@ impl Index {
                 return Ok(false);
             };
             looks = left;
-            let record = self.decoded(payload)?;
-            if matches(&record) {
+            let entry = self.entry(&self.decoded(payload)?)?;
+            if matches(&entry) {
                 if page.entries.len() == listing.limit {
                     page.next = last;
                     return Ok(false);
                 }
-                page.entries.push(self.entry(&record)?);
+                page.entries.push(entry);
             }
             last = Some(number);
             Ok(true)
@@ -324,10 +349,44 @@ impl Index {
     }
 }
 
+/// Whether a value of metadata says something: a text, a number as it is written, or one of a list or of an object.
+fn says(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => has(text),
+        Value::Bool(_) | Value::Number(_) => has(&value.to_string()),
+        Value::Array(values) => values.iter().any(|value| says(value, has)),
+        Value::Object(fields) => fields.values().any(|value| says(value, has)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{NewDocument, Options, Query, Watch};
+    use serde_json::json;
+
+    #[test]
+    fn values_of_metadata_are_searched_and_not_their_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let said = json!({
+            "applicant": "Ada \"the first\"\nLovelace", "year": 2024, "grade": 1.5, "open": true, "none": null,
+            "tags": ["Marsh", { "river": "Danube" }],
+        });
+        let Value::Object(metadata) = said else { unreachable!("it is an object") };
+        let document = NewDocument { id: "d".to_owned(), metadata, ..NewDocument::default() };
+        index.add(&[document], 0, 1).unwrap();
+        let finds = |search: &str| {
+            !index.list(&Listing { search, limit: 9, ..Listing::default() }).unwrap().entries.is_empty()
+        };
+        for value in ["ada \"the", "first\"\nlove", "2024", "1.5", "true", "marsh", "DANUBE"] {
+            assert!(finds(value), "{value}");
+        }
+        for other in ["applicant", "year", "tags", "river", "null", "\\n", "{", ":", "[\""] {
+            assert!(!finds(other), "{other}");
+        }
+    }
 
     struct Impatient;
 

@@ -9,7 +9,7 @@ impl Index {
     /// Removes the documents with these ids, all of them or none; it returns when that is on disk.
     ///
     /// An id that no document has is an error. What was stored of a document is gone from the files once the index is
-    /// [compacted](Index::compact).
+    /// [compacted](Index::compact), but for the journal of the storage engine, which begins anew after 64 MB.
     pub fn remove(&self, ids: &[&str]) -> Result<u64> {
         let mut writer = self.write();
         let view = self.store.view();

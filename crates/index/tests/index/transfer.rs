@@ -2,6 +2,7 @@
 
 use std::io::BufReader;
 
+use fs_err as fs;
 use minwise_index::{
     ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Texts, Unwatched,
 };
@@ -205,4 +206,56 @@ fn a_list_has_pages_in_both_directions() {
         index.list(&Listing { search: "2020", limit: 9, ..Listing::default() }).unwrap().entries.len(),
         1
     );
+}
+
+#[test]
+fn an_index_that_could_not_be_filled_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings::default();
+    let (new, empty) = (folder.path().join("new"), folder.path().join("empty"));
+    fs::create_dir(&empty).unwrap();
+    for path in [&new, &empty] {
+        let half = |index: &Index| -> minwise_index::Result<()> {
+            index.add(&some(), 0, 1)?;
+            // Whoever is ended here leaves something that is no index, and does not stand in the way.
+            assert!(!path.join("header").exists());
+            Err(ErrorKind::Interrupted.into())
+        };
+        let failed = Index::create_with(path, &settings, half).unwrap_err();
+        assert!(matches!(failed.kind(), ErrorKind::Interrupted));
+        assert_eq!(path.exists(), path == &empty);
+    }
+    assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);
+    let fill = |index: &Index| index.add(&some(), 0, 1);
+    let (index, added) = Index::create_with(&empty, &settings, fill).unwrap();
+    assert_eq!(added.new, 41);
+    drop(index);
+    let index = Index::open(&empty).unwrap();
+    assert_eq!(index.statistics().unwrap().documents, 41);
+    drop(index);
+    assert_eq!(Index::examine(&empty, &Unwatched).unwrap().found(), 0);
+    let never = |_: &Index| -> minwise_index::Result<()> { unreachable!("there is an index") };
+    assert!(matches!(
+        Index::create_with(&empty, &settings, never).unwrap_err().kind(),
+        ErrorKind::Exists { .. }
+    ));
+}
+
+#[test]
+fn what_was_left_of_an_index_that_was_being_filled_is_cleared_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let copy = folder.path().join("copy");
+    let fill = |index: &Index| -> minwise_index::Result<()> {
+        index.add(&some(), 0, 1)?;
+        // As it is when a process is killed.
+        fs::create_dir_all(copy.join("store")).unwrap();
+        for name in ["lock", "acknowledged"] {
+            fs::copy(path.join(name), copy.join(name)).unwrap();
+        }
+        Ok(())
+    };
+    drop(Index::create_with(&path, &Settings::default(), fill).unwrap());
+    assert!(matches!(Index::open(&copy).unwrap_err().kind(), ErrorKind::NotAnIndex { .. }));
+    Index::create(&copy, &Settings::default()).unwrap();
 }

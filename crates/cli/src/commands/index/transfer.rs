@@ -23,8 +23,9 @@ pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> 
     for other in &indexes[1..] {
         indexes[0].settings().compare(other.settings())?;
     }
-    let new = Index::create(Path::new(&args.output), indexes[0].settings())?;
-    let merged = new.merge(&indexes.iter().collect::<Vec<_>>(), threads(), &Interruptible)?;
+    let all: Vec<&Index> = indexes.iter().collect();
+    let merge = |new: &Index| new.merge(&all, threads(), &Interruptible);
+    let (_, merged) = Index::create_with(Path::new(&args.output), indexes[0].settings(), merge)?;
     printer.note(&format!(
         "merged      {} of {}; {} took the place of one with the same id",
         counted(merged.documents, "document"),
@@ -60,17 +61,18 @@ pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure
         Box::new(BufReader::with_capacity(1 << 20, file))
     };
     let folder = Path::new(&args.folder);
-    let index = if folder.join("header").exists() {
-        open(&args.folder)?
+    let (index, imported) = if folder.join("header").exists() {
+        let index = open(&args.folder)?;
+        let imported = index.import(&mut lines, threads(), &Interruptible)?;
+        (index, imported)
     } else {
         // Of a pipe there is as much at a time as was written to it, and it cannot be read twice.
         let mut first = vec![];
         lines.read_until(b'\n', &mut first)?;
         let settings = Index::settings_of_export(&String::from_utf8_lossy(&first))?;
         lines = Box::new(Cursor::new(first).chain(lines));
-        Index::create(folder, &settings)?
+        Index::create_with(folder, &settings, |new| new.import(&mut lines, threads(), &Interruptible))?
     };
-    let imported = index.import(&mut lines, threads(), &Interruptible)?;
     printer.note(&format!(
         "imported    {}; the index has {} now",
         counted(imported.documents, "document"),

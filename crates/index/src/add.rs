@@ -17,7 +17,7 @@ use crate::prepare::{Prepared, posted};
 use crate::query::InPlaceOfText;
 use crate::record::{NewDocument, Record, metadata_text};
 use crate::settings::Texts;
-use crate::store::{Change, Space};
+use crate::store::{Change, Space, View};
 use crate::text::Packer;
 
 /// Bytes that a text may have.
@@ -35,12 +35,15 @@ pub struct Added {
     pub new: u64,
     /// Documents that took the place of others with the same id.
     pub replaced: u64,
+    /// Documents that the index has as they are, so that nothing was written of them.
+    pub unchanged: u64,
 }
 
 impl AddAssign for Added {
     fn add_assign(&mut self, other: Self) {
         self.new += other.new;
         self.replaced += other.replaced;
+        self.unchanged += other.unchanged;
     }
 }
 
@@ -96,8 +99,18 @@ pub(crate) struct Written {
     pub(crate) shingles: Vec<u64>,
 }
 
+/// Which documents are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Those that are new or differ from what is there; others keep the time at which they were added.
+    Changed,
+    /// All of them, with the times that they have.
+    All,
+}
+
 impl Index {
-    /// Adds documents, all of them or none; it returns when they are on disk. Of several with one id the last is added.
+    /// Adds documents, all of them or none; it returns when they are on disk. Of several with one id the last is added. One that
+    /// is there already, with the same text and all else that is known of it, stays as it is.
     ///
     /// `added` is when, in seconds of the epoch, and `threads` how many of them to prepare the documents on.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
@@ -192,9 +205,12 @@ impl Index {
         }
     }
 
-    /// Adds documents that were prepared, all of them or none; it returns when they are on disk. Of several with one id the
-    /// last is added.
+    /// Adds documents that were prepared, as [`Index::add`] does.
     pub fn commit(&self, batch: Batch) -> Result<Added> {
+        self.put(batch, Which::Changed)
+    }
+
+    pub(crate) fn put(&self, batch: Batch, which: Which) -> Result<Added> {
         let mut documents = batch.0;
         for document in &documents {
             Self::check_id(&document.record.id)?;
@@ -217,13 +233,20 @@ impl Index {
         let mut added = Added::default();
         let mut pending = vec![];
         for document in documents {
+            let old = self.number(&view, &document.record.id)?;
+            if let (Some(old), Which::Changed) = (old, which)
+                && self.has_as_it_is(&view, old, &document)?
+            {
+                added.unchanged += 1;
+                continue;
+            }
             let number = state.next;
             let Some(next) = number.checked_add(1) else {
                 return Err(self.damaged("it has used up its four billion numbers"));
             };
             state.next = next;
             let id = document.record.id.clone();
-            if let Some(old) = self.number(&view, &id)? {
+            if let Some(old) = old {
                 self.drop_rows(&view, &mut change, &mut state, old)?;
                 added.replaced += 1;
             } else {
@@ -246,12 +269,32 @@ impl Index {
                 Texts::LeftOut => change.put(Space::Sets, &key, document.set),
             }
         }
+        if state.next == writer.state.next {
+            return Ok(added);
+        }
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
         self.acknowledge(&mut writer, change, state, Pending::More(pending))?;
         // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
         let _ = self.count_pending(&mut writer);
         Ok(added)
+    }
+
+    /// Whether the document of a number is this one in everything but when it was added.
+    fn has_as_it_is(&self, view: &View<'_>, number: u32, document: &Written) -> Result<bool> {
+        let Some(there) = self.record(view, number)? else { return Ok(false) };
+        let (said, new) = (&there, &document.record);
+        if (said.content, said.bytes, &said.title, &said.metadata, &said.marks)
+            != (new.content, new.bytes, &new.title, &new.metadata, &new.marks)
+        {
+            return Ok(false);
+        }
+        // A hash says that texts differ, and not that they are the same.
+        let (space, stored) = match self.settings.texts {
+            Texts::Kept => (Space::Texts, &document.text),
+            Texts::LeftOut => (Space::Sets, &document.set),
+        };
+        Ok(view.get(space, &number.to_be_bytes())?.as_ref() == Some(stored))
     }
 
     /// Puts the documents that are not in the frequencies yet there, once they are enough for a window.

@@ -11,7 +11,7 @@ use minwise::text::UNICODE;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, Batch, Written, words_to_bytes};
+use crate::add::{Added, Batch, Which, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::prepare::Prepared;
@@ -266,7 +266,7 @@ impl<'i> Intake<'i> {
             written.record.added = added;
         }
         batch.append(Batch(std::mem::take(&mut self.kept)));
-        self.so_far += self.index.commit(batch)?;
+        self.so_far += self.index.put(batch, Which::All)?;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use minwise::weight::MostDocuments;
 
@@ -11,6 +12,7 @@ use crate::index::Index;
 use crate::postings::{self, Posting, Row};
 use crate::prepare::posted;
 use crate::store::{Space, View};
+use crate::watch::{Watch, go_on};
 
 /// A document that agrees with the query in something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,13 @@ pub(crate) struct Found {
     pub(crate) passed_over: usize,
 }
 
-pub(crate) fn find(index: &Index, view: &View<'_>, asked: &Asked, options: &Options) -> Result<Found> {
+pub(crate) fn find(
+    index: &Index,
+    view: &View<'_>,
+    asked: &Asked,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Found> {
     let mut hits: HashMap<u32, Candidate> = HashMap::new();
     let mut passed_over = 0;
     let mut postings = vec![];
@@ -44,10 +52,11 @@ pub(crate) fn find(index: &Index, view: &View<'_>, asked: &Asked, options: &Opti
         }
     };
     for &key in &asked.prepared.bands {
+        go_on(watch)?;
         look_up(index, view, Space::Bands, key, &mut postings)?;
         note(&postings, |candidate| candidate.bands += 1);
     }
-    let documents = view.state()?.documents;
+    let mut common = Common { view, documents: view.state()?.documents, there: HashMap::new() };
     let mut fingerprints: Vec<u64> = asked
         .prepared
         .fingerprints
@@ -59,13 +68,13 @@ pub(crate) fn find(index: &Index, view: &View<'_>, asked: &Asked, options: &Opti
     fingerprints.sort_unstable();
     fingerprints.dedup();
     for hash in fingerprints {
+        go_on(watch)?;
         look_up(index, view, Space::Fingerprints, hash, &mut postings)?;
-        let distinct = postings.chunk_by(|a, b| a.document == b.document).count() as u64;
-        let allowed = |most: MostDocuments| most.allows(distinct, documents);
-        if options.max_df.is_none_or(allowed) {
-            note(&postings, |candidate| candidate.fingerprints += 1);
-        } else {
+        let exceed = options.max_df.map(|most| common.exceed(most, &postings)).transpose()?;
+        if exceed == Some(true) {
             passed_over += 1;
+        } else {
+            note(&postings, |candidate| candidate.fingerprints += 1);
         }
     }
     let mut candidates: Vec<Candidate> = hits.into_values().collect();
@@ -73,6 +82,40 @@ pub(crate) fn find(index: &Index, view: &View<'_>, asked: &Asked, options: &Opti
         (Reverse(candidate.bands + candidate.fingerprints), candidate.document)
     });
     Ok(Found { candidates, passed_over })
+}
+
+/// Counts the documents of postings that are there.
+struct Common<'v, 'i> {
+    view: &'v View<'i>,
+    documents: u64,
+    /// Whether documents that were asked about are there.
+    there: HashMap<u32, bool>,
+}
+
+impl Common<'_, '_> {
+    /// Whether postings are those of more documents than is allowed. Documents that were removed or replaced have postings until
+    /// the index is compacted and do not count; they are looked up only where they could matter.
+    fn exceed(&mut self, most: MostDocuments, postings: &[Posting]) -> Result<bool> {
+        let distinct = postings.chunk_by(|a, b| a.document == b.document);
+        if most.allows(distinct.clone().count() as u64, self.documents) {
+            return Ok(false);
+        }
+        let mut count = 0;
+        for posting in distinct.filter_map(<[Posting]>::first) {
+            let is_there = match self.there.entry(posting.document) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => {
+                    let record = self.view.get(Space::Records, &posting.document.to_be_bytes())?;
+                    *unknown.insert(record.is_some())
+                }
+            };
+            count += u64::from(is_there);
+            if !most.allows(count, self.documents) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 fn look_up(index: &Index, view: &View<'_>, space: Space, hash: u64, out: &mut Vec<Posting>) -> Result<()> {

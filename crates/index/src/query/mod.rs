@@ -59,7 +59,7 @@ pub struct Options {
     pub passage: Option<usize>,
     /// How many matches are told.
     pub top: usize,
-    /// How many candidates are compared at most. The best are compared; how many were not is told.
+    /// How many candidates are compared at most. The best are compared; how many there are behind them is told.
     pub candidates: usize,
     /// How many passages of a match are told: the longest, in the order of the query.
     pub passages: usize,
@@ -154,7 +154,8 @@ pub struct Answer {
     pub further: usize,
     /// Candidates that were compared.
     pub compared: usize,
-    /// Candidates that were too many to be compared.
+    /// Candidates behind those, which were too many to be looked at. Some of them may be documents that were removed, or that
+    /// would have been passed over.
     pub not_compared: usize,
     /// Fingerprints that stand in too many documents to be looked for.
     pub passed_over: usize,
@@ -216,7 +217,7 @@ impl Index {
         self.query_watched(query, options, &Unwatched)
     }
 
-    /// The same, by somebody who may stop it between two candidates.
+    /// The same, by somebody who may stop it between two look-ups or two candidates.
     pub fn query_watched(&self, query: &Query<'_>, options: &Options, watch: &dyn Watch) -> Result<Answer> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;
@@ -278,7 +279,7 @@ impl Index {
         options: &Options,
         watch: &dyn Watch,
     ) -> Result<Answer> {
-        let found = candidates::find(self, view, asked, options)?;
+        let found = candidates::find(self, view, asked, options, watch)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = self.reader(view);
@@ -291,17 +292,17 @@ impl Index {
             not_compared: 0,
             passed_over: found.passed_over,
         };
-        for candidate in &found.candidates {
+        for (at, candidate) in found.candidates.iter().enumerate() {
+            go_on(watch)?;
+            if answer.compared == options.candidates {
+                answer.not_compared = found.candidates.len() - at;
+                break;
+            }
             // A document that was removed has postings until the index is compacted.
             let Some(record) = self.record(view, candidate.document)? else { continue };
             if self.is_excluded(&record, metadata, options)? {
                 continue;
             }
-            if answer.compared == options.candidates {
-                answer.not_compared += 1;
-                continue;
-            }
-            go_on(watch)?;
             answer.compared += 1;
             if candidate.fingerprints == 0
                 && evidence.is_everything()
@@ -372,7 +373,8 @@ impl Index {
         if let Some(places) = asked.places.as_ref().filter(|_| overlap.shared > 0) {
             let passages = passages::shared(&asked.shingles, places, &other, units);
             found.longest = passages.iter().map(|passage| passage.units).max().unwrap_or(0);
-            found.shared_units = passages::covered(&asked.shingles, &other, units);
+            found.shared_units =
+                passages::covered(&asked.shingles, &other, units).min(asked.prepared.shingles.units());
             found.passages = passages;
         }
         let passage = options.passage.unwrap_or(self.settings.passage).max(self.settings.passage);

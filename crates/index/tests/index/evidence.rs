@@ -46,6 +46,31 @@ fn what_everybody_writes_is_no_evidence() {
     assert_eq!(found[0].longest, 60 + 4);
 }
 
+// Postings of what was replaced stay until the index is compacted, and make nothing common.
+#[test]
+fn what_was_replaced_often_is_not_what_everybody_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let shared = text(1, 30);
+    for night in 0..20 {
+        let documents: Vec<NewDocument> = (0..6)
+            .map(|n| document(&n.to_string(), &format!("{} w{night}", text(100 + n, 400))))
+            .chain([document("it", &format!("{} {shared} {} w{night}", text(2, 400), text(3, 400)))])
+            .collect();
+        index.add(&documents, night, 1).unwrap();
+    }
+    let asked = format!("{} {shared} {}", text(4, 400), text(5, 400));
+    let options = Options { max_df: Some("0.5".parse().unwrap()), ..Options::default() };
+    let answer = index.query(&Query::new(&asked), &options).unwrap();
+    assert_eq!((answer.passed_over, answer.matches.len()), (0, 1));
+    // What most documents have now is common all the same.
+    let everybody: Vec<NewDocument> =
+        (0..6).map(|n| document(&n.to_string(), &format!("{} {shared}", text(100 + n, 400)))).collect();
+    index.add(&everybody, 20, 1).unwrap();
+    let answer = index.query(&Query::new(&asked), &options).unwrap();
+    assert_eq!(answer.matches, []);
+}
+
 #[test]
 fn quotations_and_references_are_no_evidence_if_asked() {
     let folder = tempfile::tempdir().unwrap();

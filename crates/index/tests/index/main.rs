@@ -8,6 +8,7 @@ mod fixtures;
 mod model;
 mod queries;
 mod repair;
+mod size;
 mod support;
 mod survey;
 mod transfer;

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
-use minwise_index::{ErrorKind, Index, NewDocument, Options, Query, Settings, Side, Texts, Unwatched, Watch};
+use minwise_index::{
+    Added, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Side, Texts,
+    Unwatched, Watch,
+};
 use proptest::prelude::*;
+use serde_json::{Map, json};
 
 use crate::support::{create, document, text};
 
@@ -90,6 +95,69 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
     assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
 }
 
+/// Counts how often it is asked whether to stop, and says so from some time on.
+struct Asked {
+    times: AtomicUsize,
+    most: usize,
+}
+
+impl Asked {
+    fn up_to(most: usize) -> Self {
+        Self { times: AtomicUsize::new(0), most }
+    }
+}
+
+impl Watch for Asked {
+    fn progress(&self, _done: u64, _total: u64) {}
+
+    fn interrupted(&self) -> bool {
+        self.times.fetch_add(1, Ordering::Relaxed) >= self.most
+    }
+}
+
+#[test]
+fn candidates_that_are_not_compared_are_not_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let same = text(1, 100);
+    let documents: Vec<NewDocument> =
+        (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
+    index.add(&documents, 0, 2).unwrap();
+    let looks = |candidates: usize| {
+        let (options, asked) = (Options { candidates, ..Options::default() }, Asked::up_to(usize::MAX));
+        let answer = index.query_watched(&Query::new(&same), &options, &asked).unwrap();
+        (answer.compared, answer.not_compared, asked.times.into_inner())
+    };
+    let (ten, twenty, all) = (looks(10), looks(20), looks(100));
+    assert_eq!(((ten.0, ten.1), (twenty.0, twenty.1), (all.0, all.1)), ((10, 20), (20, 10), (30, 0)));
+    assert_eq!((twenty.2 - ten.2, all.2 - twenty.2), (10, 9));
+    // Behind the limit, documents that were removed are candidates as others are.
+    let ids: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+    index.remove(&ids.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let one = looks(1);
+    assert!(one.0 == 1 && one.1 > 9, "{one:?}");
+}
+
+#[test]
+fn a_check_can_be_stopped_while_documents_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let (same, of) = (text(1, 100), Map::from_iter([("of".to_owned(), json!("Ada"))]));
+    let documents: Vec<NewDocument> = (0..30)
+        .map(|n| NewDocument { metadata: of.clone(), ..document(&format!("{n}"), &format!("{same} {n}")) })
+        .collect();
+    index.add(&documents, 0, 2).unwrap();
+    let query = Query { metadata: Some(&of), ..Query::new(&same) };
+    let options = Options { exclude: vec!["of".to_owned()], ..Options::default() };
+    let times = Asked::up_to(usize::MAX);
+    let answer = index.query_watched(&query, &options, &times).unwrap();
+    assert_eq!((answer.compared, answer.not_compared), (0, 0));
+    let stopped = index.query_watched(&query, &options, &Asked::up_to(times.times.into_inner() - 1));
+    assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
+    let stopped = index.query_watched(&query, &options, &Asked::up_to(0));
+    assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
+}
+
 #[test]
 fn documents_that_are_gone_take_nobody_s_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,6 +169,42 @@ fn documents_that_are_gone_take_nobody_s_place() {
     let options = Options { candidates: 3, ..Options::default() };
     let answer = index.query(&Query::new(&same), &options).unwrap();
     assert_eq!((answer.matches.len(), answer.compared, answer.not_compared), (1, 1, 0));
+}
+
+#[test]
+fn a_document_that_is_there_as_it_is_is_not_replaced() {
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings { texts, ..Settings::default() };
+        let index = Index::create(&folder.path().join("index"), &settings).unwrap();
+        let whole = NewDocument {
+            title: Some("T".to_owned()),
+            metadata: Map::from_iter([("year".to_owned(), json!(2020))]),
+            marks: vec![Mark { offset: 10, place: MarkedPlace::Page(2) }],
+            ..document("a", &text(1, 100))
+        };
+        let facts = |added: Added| (added.new, added.replaced, added.unchanged);
+        assert_eq!(facts(index.add(&[whole.clone(), document("b", "")], 1, 1).unwrap()), (2, 0, 0));
+        let before = index.statistics().unwrap();
+        assert_eq!(facts(index.add(&[document("b", ""), whole.clone()], 2, 1).unwrap()), (0, 0, 2));
+        let after = index.statistics().unwrap();
+        assert_eq!((after.changes, after.removed), (before.changes, 0));
+        assert_eq!(index.get("a").unwrap().unwrap().entry.added, 1);
+        for changed in [
+            NewDocument { text: format!("{}.", whole.text), ..whole.clone() },
+            NewDocument { title: None, ..whole.clone() },
+            NewDocument { metadata: Map::new(), ..whole.clone() },
+            NewDocument { marks: vec![], ..whole.clone() },
+        ] {
+            let both = [changed.clone(), document("b", "")];
+            assert_eq!(facts(index.add(&both, 3, 1).unwrap()), (0, 1, 1), "{changed:?}");
+            let there = index.get("a").unwrap().unwrap();
+            assert_eq!((&there.entry.title, &there.entry.metadata), (&changed.title, &changed.metadata));
+            assert_eq!((there.entry.added, &there.marks), (3, &changed.marks));
+            index.add(std::slice::from_ref(&whole), 4, 1).unwrap();
+        }
+        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+    }
 }
 
 #[test]
@@ -129,6 +233,39 @@ fn short_documents_share_as_many_tokens_as_they_have() {
         index.query(&Query::new("Two words!"), &Options { passages: 0, ..Options::default() }).unwrap();
     assert_eq!((answer.matches[0].similarity, answer.matches[0].longest), (1.0, 2));
     assert!(answer.matches[0].passages.is_empty());
+    assert_eq!((answer.units, answer.matches[0].shared_units), (2, 2));
+}
+
+// A walk from left to right takes the twelve first words, and cuts off the head of the run that begins within them.
+#[test]
+fn a_shared_run_that_begins_within_another_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let run: Vec<String> = (1..=30).map(|n| format!("run{n}")).collect();
+    let (first, longest) = (run[..12].join(" "), run[5..].join(" "));
+    let archived = format!("{} {first} {} {longest} {}", text(1, 300), text(2, 300), text(3, 300));
+    index.add(&[document("it", &archived)], 0, 1).unwrap();
+    let asked = format!("{} {} {}", text(4, 500), run.join(" "), text(5, 500));
+    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let [found] = &answer.matches[..] else { panic!("{answer:?}") };
+    assert_eq!((found.longest, found.reasons.passage), (25, true));
+    assert!(found.passages.iter().any(|passage| {
+        asked[passage.query.clone()] == longest && archived[passage.document.clone().unwrap()] == longest
+    }));
+}
+
+#[test]
+fn a_shared_run_is_found_however_often_its_beginning_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let run: Vec<String> = (1..=25).map(|n| format!("run{n}")).collect();
+    let beginnings: Vec<String> = (0..40).map(|n| format!("{} {}", run[..5].join(" "), text(n, 9))).collect();
+    let archived = format!("{} {} {}", beginnings.join(" "), run.join(" "), text(50, 300));
+    index.add(&[document("it", &archived)], 0, 1).unwrap();
+    let asked = format!("{} {} {}", text(51, 500), run.join(" "), text(52, 500));
+    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let [found] = &answer.matches[..] else { panic!("{answer:?}") };
+    assert_eq!((found.longest, found.reasons.passage), (25, true));
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! How large an archive is, and how soon it is open: what `cargo x bench` measures with a million documents.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use minwise_index::{Index, NewDocument, Unwatched};
+
+use crate::crash::files;
+use crate::support::{create, document, text};
+
+/// Documents of about 2 kB.
+const DOCUMENTS: u64 = 5000;
+
+#[test]
+fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = create(folder.path());
+    let all: Vec<NewDocument> = (0..DOCUMENTS).map(|n| document(&format!("d{n}"), &text(n, 420))).collect();
+    // One change, as `index add` makes of as many.
+    index.add(&all, 0, 2).unwrap();
+    index.compact(&Unwatched).unwrap();
+    let path = index.path().to_owned();
+    drop(index);
+    // The fastest of a few: other work on the machine only makes it slower.
+    let open = |_| {
+        let begun = Instant::now();
+        Index::open(&path).unwrap();
+        begun.elapsed()
+    };
+    let opened = (0..5).map(open).min().unwrap();
+    let index = Index::open(&path).unwrap();
+    let statistics = index.statistics().unwrap();
+    assert_eq!(statistics.documents, DOCUMENTS);
+    assert!((1900..2200).contains(&(statistics.text_bytes / DOCUMENTS)), "{statistics:?}");
+    // The last changes are in the journal of the engine once more, as far as it goes: 64 MB for archives of any size.
+    let (journal, rest): (Vec<_>, Vec<_>) = {
+        let mut all = vec![];
+        files(&path, &mut all);
+        all.into_iter().partition(|file| file.extension().is_some_and(|extension| extension == "jnl"))
+    };
+    let bytes = |files: &[std::path::PathBuf]| files.iter().map(|file| length(file)).sum::<u64>();
+    let most = 3 * statistics.stored_text_bytes / 2 + 1024 * DOCUMENTS;
+    assert!(bytes(&rest) < most, "{statistics:?}, {most} allowed");
+    assert!(bytes(&journal) <= 64 << 20, "{}", bytes(&journal));
+    assert!(opened < Duration::from_secs(1), "{opened:?}");
+}
+
+fn length(file: &Path) -> u64 {
+    fs_err::metadata(file).unwrap().len()
+}

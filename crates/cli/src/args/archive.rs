@@ -15,7 +15,7 @@ pub enum IndexCommand {
     /// Make an index.
     Create(IndexCreateArgs),
     /// Add documents: Word, OpenDocument, PDF, HTML and text files, folders of them, or records of JSONL, CSV, Parquet and Arrow
-    /// files. One with an id that is there already is replaced.
+    /// files. One with an id that is there already is replaced if it has changed.
     Add(IndexAddArgs),
     /// Remove documents.
     Remove(IndexRemoveArgs),
@@ -27,7 +27,7 @@ pub enum IndexCommand {
     Stats(IndexStatsArgs),
     /// Look at everything in an index, and say what is damaged; exit code 1 if anything is.
     Check(IndexCheckArgs),
-    /// Make an index smaller and faster after many changes; what was removed leaves the disk.
+    /// Make an index smaller and faster after many changes; what was removed leaves the disk, but for the last 64 MB of changes.
     Compact(IndexFolderArgs),
     /// Make one index of several with the same settings; of documents with one id, that of the last stays.
     Merge(IndexMergeArgs),
@@ -147,7 +147,7 @@ pub struct IndexListArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Only documents with this in their id, title or metadata, in small or capital letters.
+    /// Only documents with this in their id, title or a value of their metadata, in small or capital letters.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub search: String,
 
@@ -319,7 +319,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// How many candidates are compared at most; how many were not is told.
+    /// How many candidates are compared at most; how many there are behind them is told.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
@@ -340,7 +340,7 @@ pub struct MatchArgs {
     pub ignore_references: bool,
 
     /// Pass over documents that have the same value in this field of their metadata as the one that is checked, which has it from
-    /// its file or record, or by `--set`.
+    /// its file or record, or by `--set`; for records from standard input, `--input-format` has to say what they are.
     #[arg(long, value_name = "FIELD", help_heading = "Not evidence")]
     pub exclude: Vec<String>,
 

@@ -73,7 +73,7 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
         similarity 0.2045 exact; 37.5 % of it is there, 31.0 % of that is here; longest passage 40 tokens
         40 tokens: w6x0 w6x1 w6x2 w6x3 w6x4 w6x5 w6x6 w6x7 w6x8 w6x9 w6x10 w6x11 w6x12 w6x13 w6x14 w6x15 w6x16 w6x17 w6x18 w6x19 w6x20 w6x21 w6x22 w6x23 w6x24 w6x25 w6x26 w6x27 w6x28 w6x29 w6x30 w6x31 w6x32 w6x33 w6x34 w6x35 w6x36 w6x37 w6x38 w6x39
     --- stderr
-    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always
+    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates
     ");
     desk.write("own.txt", prose(77, 100));
     insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"
@@ -81,7 +81,7 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     --- stdout
     own.txt: nothing like it is in the archive
     --- stderr
-    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always
+    finds       a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates
     ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
     assert!(from_stdin.text().contains("similarity 1.0000 exact"), "{from_stdin}");
@@ -135,9 +135,170 @@ fn what_is_no_evidence_is_left_out() {
         desk.write("new.jsonl", line(applicant));
         desk.run("check new.jsonl --index archive --exclude applicant").exit(code);
     }
+    // Records of standard input, which cannot be opened twice.
+    let piped = |applicant: &str, options: &[&str]| {
+        let command = ["check", "-", "--index", "archive", "--exclude", "applicant"];
+        desk.run_with(&[&command, options].concat(), line(applicant).as_bytes())
+    };
+    piped("Ada", &["--input-format", "jsonl"]).exit(0);
+    piped("Eve", &["--input-format", "jsonl"]).exit(1);
+    piped("Eve", &["--set", "applicant=Ada"]).exit(0);
+    insta::assert_snapshot!(piped("Ada", &["-q"]), @"
+    exit 2
+    --- stderr
+    minwise: `--exclude` cannot tell in advance that standard input has records
+
+    hint: `--input-format` says what they are, such as `--input-format jsonl`
+    ");
     let listed = desk.run("index list archive --search ada --format jsonl").exit(0);
     let listed: Value = serde_json::from_str(listed.lines()[0]).unwrap();
     assert_eq!((&listed["title"], &listed["metadata"]["applicant"]), (&"A study".into(), &"Ada".into()));
+}
+
+/// Every option that says what is no evidence, or how much is looked at, changes what is found.
+#[test]
+fn each_option_of_a_check_changes_what_is_found() {
+    let desk = Desk::new();
+    let (common, quoted, listed) = (prose(1, 40), prose(2, 40), prose(3, 40));
+    let lines: Vec<String> = [
+        ("c1", "2018-05-01", format!("{common} {}", prose(11, 60))),
+        ("c2", "2021-05-01", format!("{common} {}", prose(12, 60))),
+        ("c3", "2024-05-01", format!("{common} {}", prose(13, 60))),
+        ("quoted", "2021-05-01", format!("{} “{quoted}” {}", prose(21, 60), prose(22, 60))),
+        ("listed", "2021-05-01", format!("{}\\n\\nReferences\\n{listed}", prose(31, 90))),
+    ]
+    .iter()
+    .map(|(id, filed, text)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\",\"filed\":\"{filed}\"}}"))
+    .collect();
+    desk.write("in.jsonl", lines.join("\n"));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive in.jsonl --meta-fields filed -q").exit(0);
+    desk.write("common.txt", format!("{common} {}", prose(14, 60)));
+    desk.write("quoting.txt", format!("{} “{quoted}” {}", prose(41, 60), prose(42, 60)));
+    desk.write("listing.txt", format!("{}\n\nReferences\n{listed}\n", prose(51, 90)));
+    let found = |file: &str, options: &str| -> Value {
+        let run = desk.run(&format!("check {file} --index archive --format jsonl -q {options}"));
+        let said: Value = serde_json::from_str(run.lines()[0]).unwrap();
+        assert_eq!(run.code, Some(i32::from(!said["matches"].as_array().unwrap().is_empty())), "{run}");
+        said
+    };
+    for (file, options, ids) in [
+        ("common.txt", "", &["c1", "c2", "c3"][..]),
+        ("common.txt", "--max-df 2", &[]),
+        ("common.txt", "--max-df 0.9", &["c1", "c2", "c3"]),
+        ("common.txt", "--date-field filed --since 2020", &["c2", "c3"]),
+        ("common.txt", "--date-field filed --until 2020", &["c1"]),
+        ("common.txt", "--date-field filed --since 2020-01-01 --until 2022-01-01", &["c2"]),
+        // Without a field, by when they were added.
+        ("common.txt", "--since 2020", &["c1", "c2", "c3"]),
+        ("common.txt", "--until 2020", &[]),
+        ("quoting.txt", "", &["quoted"]),
+        ("quoting.txt", "--ignore-quotations", &[]),
+        ("quoting.txt", "--ignore-references", &["quoted"]),
+        ("listing.txt", "", &["listed"]),
+        ("listing.txt", "--ignore-references", &[]),
+        ("listing.txt", "--ignore-quotations", &["listed"]),
+    ] {
+        let said = found(file, options);
+        let mut there: Vec<&str> =
+            said["matches"].as_array().unwrap().iter().map(|found| found["id"].as_str().unwrap()).collect();
+        there.sort_unstable();
+        assert_eq!(there, ids, "{file} {options}");
+    }
+    let two = found("common.txt", "--candidates 2");
+    assert_eq!((two["matches"].as_array().unwrap().len(), &two["not_compared"]), (2, &1.into()));
+    let weighted = |options: &str| found("common.txt", options)["matches"][0]["weighted"].clone();
+    assert_eq!(weighted(""), Value::Null);
+    let (by_count, by_rarity) = (weighted("--weight count"), weighted("--weight tf-idf"));
+    assert!(by_rarity.as_f64().unwrap() < by_count.as_f64().unwrap(), "{by_rarity} and {by_count}");
+}
+
+/// What a page does not show it says.
+#[test]
+fn a_report_says_what_it_leaves_out() {
+    let desk = Desk::new();
+    let passages: Vec<String> = (0..60).map(|n| prose(100 + n, 12)).collect();
+    let between = |from: u64| {
+        let words = passages.iter().zip(from..).map(|(passage, n)| format!("{passage} {}", prose(n, 3)));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    desk.write("in.jsonl", record("old", &between(300)));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive in.jsonl -q").exit(0);
+    desk.write("new.txt", between(600));
+    let options = "--threshold 0.1 --weight count --ignore-quotations";
+    let check = format!("check new.txt --index archive {options} --report page.html");
+    let run = desk.run(&check).exit(1);
+    assert!(run.text().contains("    57 further passages not shown"), "{run}");
+    let page = desk.text("page.html");
+    assert_eq!(page.matches("<mark>").count(), 100);
+    assert!(page.contains("10 further passages of no greater length not shown."), "{page}");
+    assert!(page.contains(", weighted 0.") && page.contains("`--weight count`"), "{page}");
+    assert!(page.contains("before they were compared: what stands in quotation marks."), "{page}");
+    let line = desk.run("check new.txt --index archive --threshold 0.1 --format jsonl -q").exit(1);
+    let line: Value = serde_json::from_str(line.text()).unwrap();
+    assert_eq!(line["matches"][0]["further_passages"], 10);
+}
+
+#[test]
+fn what_is_found_for_certain_depends_on_the_options() {
+    let desk = archive();
+    desk.write("new.txt", prose(77, 60));
+    let says = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).exit(0).err;
+    assert!(says("").contains("shares 25 tokens in a row always, if no more than 1 000 are candidates"));
+    assert!(says("--passage 100").contains("shares 100 tokens in a row always"));
+    assert!(!says("--passage off").contains("always"));
+    assert!(says("--max-df 0.5").contains("always unless more documents have them than `--max-df` allows"));
+    assert!(says("--candidates 7").contains("if no more than 7 are candidates"));
+    assert!(says("--ignore-references").contains("or more where nothing of it is left out"));
+}
+
+/// Names that two folders have would get longer ids, and with them all others.
+#[test]
+fn files_of_two_folders_with_one_name_are_refused() {
+    let desk = Desk::new();
+    for (name, seed) in [("2023/a.txt", 1), ("2023/sub/x.txt", 2), ("2024/b.txt", 3)] {
+        desk.write(name, prose(seed, 30));
+    }
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive 2023/ 2024 -q").exit(0);
+    let ids = || {
+        let listed = desk.run("index list archive").exit(0);
+        listed.lines().iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(), ["a.txt", "sub/x.txt", "b.txt"]);
+    desk.write("2024/a.txt", prose(4, 30));
+    insta::assert_snapshot!(desk.run("index add archive 2023/ 2024"), @"
+    exit 2
+    --- stderr
+    minwise: `2023/a.txt` and `2024/a.txt` would both be the document `a.txt`
+
+    hint: add the folder that holds both: ids are paths within it
+    ");
+    assert_eq!(ids().len(), 3);
+    let outside = desk.path("").display().to_string();
+    let outside = outside.trim_end_matches('/');
+    desk.run(&format!("index add archive {outside}/2023/*.txt {outside}/2024/*.txt")).exit(2);
+    desk.run(&format!("index add archive {outside}/2023/a.txt {outside}/2024/a.txt")).exit(2);
+    // Those that are named as they are keep their names.
+    desk.run("index add archive 2023/a.txt 2024/a.txt -q").exit(0);
+    desk.run("index add archive 2023/a.txt 2023 -q").exit(0);
+    assert_eq!(ids(), ["a.txt", "sub/x.txt", "b.txt", "2023/a.txt", "2024/a.txt"]);
+}
+
+/// An import that cannot go on leaves nothing that could be taken for the archive.
+#[test]
+fn an_import_that_fails_leaves_no_archive() {
+    let desk = archive();
+    desk.run("index export archive -o all.jsonl -q").exit(0);
+    desk.write("broken.jsonl", desk.text("all.jsonl") + "no document\n");
+    desk.run("index import second broken.jsonl").exit(2);
+    assert!(!desk.path("second").exists());
+    desk.run("index import second all.jsonl -q").exit(0);
+    assert_eq!(desk.run("index list second").lines().len(), 5);
+    // An archive that is there stays, with what came before the line.
+    desk.run("index import second broken.jsonl").exit(2);
+    assert_eq!(desk.run("index list second").exit(0).lines().len(), 5);
 }
 
 #[test]
@@ -167,7 +328,8 @@ fn a_report_shows_passages_side_by_side_and_escapes_everything() {
 fn documents_are_replaced_and_removed() {
     let desk = archive();
     desk.write("again/2019-02.txt", prose(200, 50));
-    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"1 document, 1 of them in place of others; 0 rejected");
+    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"1 document, 1 of them in place of others; 0 unchanged; 0 rejected");
+    insta::assert_snapshot!(desk.run("index add archive again").summary("added"), @"0 documents, 0 of them in place of others; 1 unchanged; 0 rejected");
     assert_eq!(desk.run("index list archive").lines().len(), 5);
     insta::assert_snapshot!(desk.run("index remove archive 2019-02.txt 2020-01.txt"), @"
     exit 0
@@ -405,7 +567,7 @@ fn an_import_reads_a_pipe_that_is_written_slowly() {
 #[test]
 fn a_lost_note_is_a_finding_that_a_repair_mends() {
     let desk = archive();
-    desk.write("archive/acknowledged", [7; 16]);
+    desk.write("archive/acknowledged", [7; 40]);
     insta::assert_snapshot!(desk.run("index stats archive"), @"
     exit 2
     --- stderr

@@ -30,7 +30,7 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
     let run = desk.run("check in.jsonl --index archive --threshold 0.4 --format jsonl").exit(1);
     assert_eq!(
         run.summary("finds"),
-        "a document of similarity 0.4 with a probability of 0.9378 or more, one that shares 25 tokens in a row always"
+        "a document of similarity 0.4 with a probability of 0.9378 or more, one that shares 25 tokens in a row always, if no more than 1 000 are candidates"
     );
     // 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);

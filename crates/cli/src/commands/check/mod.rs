@@ -3,10 +3,11 @@
 mod page;
 mod show;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_corpus::{Format, InputFormat, Layout, Output, ReadOptions, Scratch};
+use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Layout, Output, ReadOptions, Scratch};
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
-use crate::printer::{Failure, Printer, counted};
+use crate::printer::{Failure, Printer, counted, grouped};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -33,9 +34,12 @@ pub struct Checked {
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
-    let fields = settings::fields("--exclude", &args.matching.exclude.join(","), &mut problems);
     let mut options = match_options(&args.matching, &mut problems);
     let metadata = given_metadata(&args.matching.set, &mut problems);
+    // What is given for all documents is not looked for in each of them.
+    let wanted = args.matching.exclude.iter().filter(|field| !metadata.contains_key(*field));
+    let wanted = wanted.map(String::as_str).collect::<Vec<_>>().join(",");
+    let fields = settings::fields("--exclude", &wanted, &mut problems);
     problems.finish()?;
 
     let progress = Progress::new(printer);
@@ -54,13 +58,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     let recall = index.settings().probability(options.threshold)?;
     printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
-    let mut corpus = super::open(&args.inputs, &reading, &progress)?;
-    let twice = !args.inputs.iter().any(|input| input == "-");
-    if corpus.layout() == Layout::Records && !fields.is_empty() && twice {
-        // Records bring the fields with them by which documents are passed over; files that are documents have none.
-        reading.value_fields = fields;
-        corpus = super::open(&args.inputs, &reading, &progress)?;
-    }
+    let corpus = with_fields(&args.inputs, &mut reading, fields, &progress)?;
     let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), vec![]);
     let mut found = false;
     let mut lines = documents::Lines::default();
@@ -107,13 +105,65 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     })
 }
 
+/// Opens the documents that are checked, with the fields of records by which documents are passed over. Files that are documents
+/// have no such fields.
+fn with_fields(
+    inputs: &[String],
+    reading: &mut ReadOptions,
+    fields: Vec<FieldPath>,
+    progress: &Progress,
+) -> Result<Corpus, Failure> {
+    let are_records =
+        matches!(reading.format, InputFormat::Only(format) if format.layout() == Layout::Records);
+    if are_records {
+        reading.value_fields = fields;
+        return super::open(inputs, reading, progress);
+    }
+    let corpus = super::open(inputs, reading, progress)?;
+    if corpus.layout() == Layout::Texts || fields.is_empty() {
+        return Ok(corpus);
+    }
+    if inputs.iter().any(|input| input == "-") {
+        // It was read without the fields, and cannot be read again.
+        return Err(Failure::Error {
+            message: "`--exclude` cannot tell in advance that standard input has records".to_owned(),
+            hint: Some("`--input-format` says what they are, such as `--input-format jsonl`".to_owned()),
+        });
+    }
+    reading.value_fields = fields;
+    super::open(inputs, reading, progress)
+}
+
 /// What a check may miss, and what it does not, in words.
 fn found_for_certain(options: &Options, settings: &Settings, recall: f64) -> String {
-    format!(
-        "a document of similarity {} with a probability of {recall:.4} or more, one that shares {} in a row always",
-        options.threshold,
-        counted(settings.passage as u64, "token"),
-    )
+    let mut said =
+        format!("a document of similarity {} with a probability of {recall:.4} or more", options.threshold);
+    // Bands are those of whole documents.
+    if leaves_out(options) {
+        said.push_str(" where nothing of it is left out");
+    }
+    let tokens = passage(options, settings);
+    if let Some(tokens) = tokens {
+        let tokens = counted(tokens as u64, "token");
+        let _ = write!(said, ", one that shares {tokens} in a row always");
+    }
+    if tokens.is_some() && options.max_df.is_some() {
+        said.push_str(" unless more documents have them than `--max-df` allows");
+    }
+    let _ = write!(said, ", if no more than {} are candidates", grouped(options.candidates as u64));
+    said
+}
+
+/// Tokens of a passage that makes a match; none, if no passage does.
+fn passage(options: &Options, settings: &Settings) -> Option<usize> {
+    let tokens = options.passage.unwrap_or(settings.passage).max(settings.passage);
+    (tokens < usize::MAX).then_some(tokens)
+}
+
+/// Whether anything is taken out of documents before they are compared.
+fn leaves_out(options: &Options) -> bool {
+    let forms = !options.ignore_text.is_empty();
+    forms || options.max_df.is_some() || options.ignore_quotations || options.ignore_references
 }
 
 fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
@@ -200,4 +250,40 @@ fn forms(paths: &[String], options: &ReadOptions, progress: &Progress) -> Result
         texts.extend(read.documents.into_iter().map(|(.., document)| document.text));
     }
     Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_holds_is_said_to_be_found() {
+        let said = |options: &Options| found_for_certain(options, &Settings::default(), 0.9963);
+        let all = Options::default();
+        assert_eq!(
+            said(&all),
+            "a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row \
+             always, if no more than 1 000 are candidates"
+        );
+        let more = Options { passage: Some(100), candidates: 5, ..all.clone() };
+        assert!(said(&more).ends_with("shares 100 tokens in a row always, if no more than 5 are candidates"));
+        let fewer = Options { passage: Some(3), ..all.clone() };
+        assert_eq!(said(&fewer), said(&all));
+        let off =
+            Options { passage: Some(usize::MAX), max_df: Some(MostDocuments::Number(9)), ..all.clone() };
+        assert!(!said(&off).contains("always") && !said(&off).contains("max-df"), "{}", said(&off));
+        let common = Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() };
+        assert!(said(&common).contains("always unless more documents have them than `--max-df` allows,"));
+        for left_out in [
+            common,
+            Options { ignore_text: vec![String::new()], ..all.clone() },
+            Options { ignore_quotations: true, ..all.clone() },
+            Options { ignore_references: true, ..all.clone() },
+        ] {
+            assert!(
+                said(&left_out).contains("0.9963 or more where nothing of it is left out"),
+                "{left_out:?}"
+            );
+        }
+    }
 }

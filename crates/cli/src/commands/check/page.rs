@@ -60,18 +60,22 @@ impl Page {
         );
         self.summary(&mut out);
         out.push_str(&self.sections);
+        let passage = super::passage(options, settings).map_or(String::new(), |tokens| {
+            format!(", or both share a passage of {} or more", counted(tokens as u64, "token"))
+        });
         let _ = write!(
             out,
-            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{}. Similarities and shares are exact, on shingles of <code>{}</code>. Found is {}.</p>\n</footer>\n</main>\n</body>\n</html>\n",
+            "<footer>\n<p>A match has a similarity of at least {}, or {} % of one document is in the other{passage}. Similarities and shares are exact{}, on shingles of <code>{}</code>. Found is {}.</p>\n",
             options.threshold,
             (100.0 * options.containment * 10.0).round() / 10.0,
-            match options.passage.unwrap_or(settings.passage).max(settings.passage) {
-                usize::MAX => String::new(),
-                tokens => format!(", or both share a passage of {} or more", counted(tokens as u64, "token")),
-            },
+            if super::leaves_out(options) { " for what was not left out" } else { "" },
             escaped(&settings.spec.to_string()),
             escaped(&super::found_for_certain(options, settings, recall)),
         );
+        for sentence in not_evidence(options) {
+            let _ = writeln!(out, "<p>{}</p>", escaped(&sentence));
+        }
+        out.push_str("</footer>\n</main>\n</body>\n</html>\n");
         out
     }
 
@@ -97,6 +101,43 @@ impl Page {
         }
         out.push_str("</tbody>\n</table>\n");
     }
+}
+
+/// What was left out of the documents, which documents were passed over, and what shingles weigh.
+fn not_evidence(options: &Options) -> Vec<String> {
+    let forms = options.ignore_text.len() as u64;
+    let left_out = [
+        (forms > 0).then(|| format!("the text of {} (`--ignore-text`)", counted(forms, "form"))),
+        options.max_df.map(|most| format!("what stands in more documents than `--max-df {most}` allows")),
+        options.ignore_quotations.then(|| "what stands in quotation marks".to_owned()),
+        options.ignore_references.then(|| "lists of references".to_owned()),
+    ];
+    let mut passed_over: Vec<String> =
+        options.exclude.iter().map(|field| format!("those with the same `{field}`")).collect();
+    if let Some(window) = &options.window {
+        let by = match &window.field {
+            Some(field) => format!("by `{field}`"),
+            None => "by when they were added".to_owned(),
+        };
+        let end = |word: &str, date: &Option<String>| date.as_ref().map(|date| format!("{word} {date}"));
+        let ends = [end("before", &window.since), end("from", &window.until)];
+        let ends: Vec<String> = ends.into_iter().flatten().collect();
+        passed_over.push(format!("those {}, {by}, or without a date", ends.join(" or ")));
+    }
+    let left_out: Vec<String> = left_out.into_iter().flatten().collect();
+    let mut sentences = vec![];
+    if !left_out.is_empty() {
+        sentences
+            .push(format!("Left out of both documents before they were compared: {}.", left_out.join("; ")));
+    }
+    if !passed_over.is_empty() {
+        sentences
+            .push(format!("Documents of the archive that were passed over: {}.", passed_over.join("; ")));
+    }
+    if let Some(weighting) = options.weighting {
+        sentences.push(format!("The weighted similarity is that with `--weight {weighting}`."));
+    }
+    sentences
 }
 
 fn name(one: &Checked) -> &str {
@@ -163,6 +204,9 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
         escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
         found.similarity,
     );
+    if let Some(weighted) = found.weighted {
+        let _ = write!(out, ", weighted {weighted:.4}");
+    }
     if found.entry.title.is_some() {
         let _ = write!(out, ", <code>{}</code>", escaped(&found.entry.id));
     }
@@ -191,6 +235,10 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
         );
         other_side(other, passage, out);
         out.push_str("</div>\n");
+    }
+    if found.further_passages > 0 {
+        let further = counted(found.further_passages as u64, "further passage");
+        let _ = writeln!(out, "<p class=\"facts\">{further} of no greater length not shown.</p>");
     }
     out.push_str("</article>\n");
 }
@@ -261,7 +309,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use minwise_index::{Answer, NewDocument};
+    use minwise::weight::{MostDocuments, Weighting};
+    use minwise_index::{Answer, DateWindow, NewDocument};
 
     use super::*;
 
@@ -285,6 +334,46 @@ mod tests {
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&Settings::default(), &Options::default(), 1.0);
         assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
+    }
+
+    #[test]
+    fn a_page_says_what_was_no_evidence() {
+        let shown = |options: &Options| Page::default().finish(&Settings::default(), options, 1.0);
+        let all = Options::default();
+        assert!(shown(&all).contains("are exact, on shingles of"));
+        assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
+        let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            Some(DateWindow { field: text(field), since: text(since), until: text(until) })
+        };
+        for (options, says) in [
+            (Options { ignore_text: vec![String::new()], ..all.clone() }, "compared: the text of 1 form ("),
+            (
+                Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() },
+                "compared: what stands in more documents than `--max-df 0.5` allows.",
+            ),
+            (Options { ignore_quotations: true, ..all.clone() }, "compared: what stands in quotation marks."),
+            (Options { ignore_references: true, ..all.clone() }, "compared: lists of references."),
+            (
+                Options { exclude: vec!["a<b".to_owned()], ..all.clone() },
+                "over: those with the same `a&lt;b`.",
+            ),
+            (
+                Options { window: window(Some("2015"), Some("2020"), Some("filed")), ..all.clone() },
+                "over: those before 2015 or from 2020, by `filed`, or without a date.",
+            ),
+            (
+                Options { window: window(Some("2015"), None, None), ..all.clone() },
+                "over: those before 2015, by when they were added, or without a date.",
+            ),
+            (Options { weighting: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
+        ] {
+            let page = shown(&options);
+            assert!(page.contains(says), "{says}: {page}");
+            assert_eq!(page.contains("exact for what was not left out"), super::super::leaves_out(&options));
+        }
+        let off = shown(&Options { passage: Some(usize::MAX), ..all.clone() });
+        assert!(!off.contains("share a passage") && !off.contains("in a row"), "{off}");
     }
 
     #[test]

@@ -116,6 +116,10 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
             visible(&excerpt)
         );
     }
+    let hidden = found.passages.len().saturating_sub(PASSAGES) + found.further_passages;
+    if hidden > 0 {
+        let _ = writeln!(out, "    {} not shown", counted(hidden as u64, "further passage"));
+    }
 }
 
 pub fn jsonl(checked: &Checked, settings: &Settings, recall: f64) -> Result<(), Failure> {
@@ -163,5 +167,6 @@ fn match_json(found: &Match) -> Value {
         "longest_passage": found.longest,
         "shared_tokens": found.shared_units,
         "passages": passages,
+        "further_passages": found.further_passages,
     })
 }

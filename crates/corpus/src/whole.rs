@@ -111,7 +111,7 @@ pub(crate) fn find_long(
         let is_last = at + window.len() as u64 == reader.size_bytes();
         match whole_characters(&window) {
             Some(text) if !text.is_empty() && (!is_last || text.len() == window.len()) => {
-                at += text.len() as u64
+                at += text.len() as u64;
             }
             _ => return Ok(None),
         }

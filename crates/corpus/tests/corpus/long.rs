@@ -1,8 +1,10 @@
 //! Texts that are not loaded: they are what they would be, whole or piece by piece.
 
-use minwise_corpus::{Corpus, Document, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch, Text};
+use minwise_corpus::{
+    Corpus, Document, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch, TableCompression, Text,
+};
 
-use crate::support::{Folder, assert_read_again, gzip, places, scan};
+use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
 
 /// Bytes of a text that is long for certain.
 const LONG: usize = 9 << 20;
@@ -84,7 +86,7 @@ fn long_lines_are_read_piece_by_piece() {
         let long = unloaded(&corpus);
         assert!(long.iter().map(|(id, text)| (&**id, text)).eq([("b", &texts[1].1), ("c", &texts[2].1)]));
         let out = format!("{file}.out");
-        folder.copy(&corpus, &places(&records), &out, Default::default());
+        folder.copy(&corpus, &places(&records), &out, TableCompression::default());
         assert!(folder.text(&out).trim_end() == lines.trim_end());
     }
 }
@@ -102,7 +104,7 @@ fn fields_of_a_long_line_are_joined() {
     folder.write("in.jsonl", text.map(|line| format!("{line}\n")).concat());
     let corpus = folder.open_with(&["in.jsonl"], &options(&["title", "body"])).unwrap();
     let records = scan(&corpus, 1 << 20);
-    let found: Vec<&str> = records.iter().map(|record| record.text()).collect();
+    let found: Vec<&str> = records.iter().map(Record::text).collect();
     let expected = [format!("t\n{body}"), format!("{title}\n{body}"), "\nb".to_owned(), format!("\n{body}")];
     assert!(found == expected);
     let ids: Vec<String> = unloaded(&corpus).into_iter().map(|(id, _)| id).collect();
@@ -143,10 +145,7 @@ fn what_is_wrong_with_a_long_line_is_said() {
     // The same by lines that are loaded, since they end in the chunk that they begin in.
     let loaded = scan(&corpus, 1 << 30);
     let records = scan(&corpus, 1 << 20);
-    assert_eq!(
-        records.iter().map(|record| record.code()).collect::<Vec<_>>(),
-        lines.each_ref().map(|(code, _)| *code)
-    );
+    assert_eq!(records.iter().map(Record::code).collect::<Vec<_>>(), lines.each_ref().map(|(code, _)| *code));
     assert!(loaded == records);
     assert!(records[1].text().contains("na\u{fffd}ve"));
     let reason = &records[2].reject().reason;

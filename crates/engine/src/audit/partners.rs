@@ -22,7 +22,7 @@ pub(super) const LOOKED_AT: u64 = 8 * MOST as u64;
 const ASKED: usize = 1000;
 
 /// What was found out about one set of the sample.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Partners {
     /// The documents that are similar, of those that were compared exactly.
     pub similar: Vec<u32>,
@@ -90,11 +90,30 @@ pub(super) fn find(
         let stand_for = share * (1u64 << near.halvings) as f64;
         Ok(Partners { similar, stand_for })
     };
-    let mut partners = Vec::with_capacity(sets.len());
-    parallel::in_order(sets.len(), settings.threads, Room::default, work, |found| {
-        partners.push(found);
-        Ok(())
-    })?;
+    // Large documents take much room to be compared, so that no more threads do so than may cut them whole at one time.
+    let mut longest = vec![];
+    for (&set, near) in sets.iter().zip(&near) {
+        let mut bytes = documents.place(set)?.len;
+        for &(_, other) in near.some.iter().take(most) {
+            bytes = bytes.max(documents.place(other)?.len);
+        }
+        longest.push(u64::from(bytes));
+    }
+    let (small, large): (Vec<usize>, Vec<usize>) =
+        (0..sets.len()).partition(|&item| longest[item] <= preparation.whole_bytes(1));
+    let most_bytes = large.iter().map(|&item| longest[item]).max().unwrap_or(1);
+    let fewer = (preparation.whole_bytes(settings.threads) / most_bytes).clamp(1, settings.threads as u64);
+    let mut partners: Vec<Partners> = sets.iter().map(|_| Partners::default()).collect();
+    for (items, threads) in [(small, settings.threads), (large, fewer as usize)] {
+        let mut next = items.iter();
+        let work = |room: &mut Room, at: usize| work(room, items[at]);
+        parallel::in_order(items.len(), threads, Room::default, work, |found| {
+            if let Some(&item) = next.next() {
+                partners[item] = found;
+            }
+            Ok(())
+        })?;
+    }
     Ok(partners)
 }
 

@@ -261,6 +261,7 @@ mod tests {
             "<p =a =b ==c d=\"'>\" <x y>",
             "<p\ta\nb\rc\x0cd/ e>",
             "</p a b c d>",
+            "</><p a b c d>",
             "<script a b c/>",
             "<script a b c/ d>",
             "<p b c d e='",

@@ -135,7 +135,8 @@ pub struct DedupArgs {
     pub max_cluster: Option<String>,
 
     /// Compare N documents, drawn by the seed, with all others without bands, and tell which share of their near-duplicates was
-    /// found. `auto` takes up to a thousand, as many as a twentieth of the run's time is enough for; 0 or `off` none.
+    /// found. `auto` takes up to a thousand, as many as a twentieth of the run's time is enough for, which is none of a great many
+    /// short ones; 0 or `off` takes none.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub audit: String,
 

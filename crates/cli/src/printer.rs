@@ -250,6 +250,10 @@ fn measured(audit: &Audit) -> String {
     let Audit { recall, low, high, .. } = *audit;
     let documents = counted(audit.documents, "document");
     let pairs = counted(audit.pairs, "partner");
+    if audit.documents == 0 {
+        return "; not measured, since with documents so short it would take a large part of the time (`--audit N` does)"
+            .to_owned();
+    }
     let more = if audit.says_little() { "; `--audit N` draws more" } else { "" };
     match audit.pairs {
         0 => format!("; no partners to measure it by in {documents}{more}"),
@@ -339,6 +343,10 @@ mod tests {
         let by = "1.0000 at 95 %, by 2 partners of 9 documents)";
         assert_eq!(measured(audit), format!("; 1.0000 measured (0.3400 to {by}; `--audit N` draws more"));
         assert_eq!(measured(Audit { low: 0.91, ..audit }), format!("; 1.0000 measured (0.9100 to {by}"));
+        assert!(
+            measured(Audit { documents: 0, pairs: 0, found: 0, low: 0.0, ..audit })
+                .starts_with("; not measured")
+        );
         let none = Audit { pairs: 0, found: 0, low: 0.0, ..audit };
         let nothing = "; no partners to measure it by in 9 documents";
         assert_eq!(measured(none), format!("{nothing}; `--audit N` draws more"));

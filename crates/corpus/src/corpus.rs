@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract::About;
 use crate::field::FieldPath;
 use crate::format::{Format, Layout};
-use crate::input::{self, FileIds, Walked};
+use crate::input::{self, FileIds, SameId, Walked};
 use crate::lines::{self, Line, LongLine, grown, scan_lines};
 use crate::long::{LONG_BYTES, LongText, Text};
 use crate::options::ReadOptions;
@@ -89,6 +89,7 @@ pub struct Corpus {
     long: Mutex<()>,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
+    same_id: Option<SameId>,
 }
 
 impl Corpus {
@@ -122,6 +123,7 @@ impl Corpus {
             long: Mutex::default(),
             file_ids: resolved.file_ids,
             walked: resolved.walked,
+            same_id: resolved.same_id,
         })
     }
 
@@ -138,6 +140,12 @@ impl Corpus {
     /// The sources that are not references.
     pub fn inputs(&self) -> &[Source] {
         self.sources.get(self.references..).unwrap_or_default()
+    }
+
+    /// Two texts that would have had one id, if there are such. All ids are longer then than their paths in the folders that
+    /// were given.
+    pub fn same_id(&self) -> Option<&SameId> {
+        self.same_id.as_ref()
     }
 
     /// What all inputs are made of.

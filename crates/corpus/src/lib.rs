@@ -71,6 +71,7 @@ pub use escape::{escape_control, visible, visible_json, visible_lines};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
+pub use input::SameId;
 pub use long::{LongText, Text};
 pub use options::{Encoding, ReadOptions};
 pub use output::{

@@ -8,6 +8,7 @@ use minwise::estimate::Estimate;
 use minwise::shingle::{Shingler, Shingles, Tally, Unit};
 use minwise::sketch::weighted::WeightedSketcher;
 use minwise::sketch::{Method, Sketcher};
+use minwise::text::Markup;
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
 use minwise::{Spec, Weights};
@@ -138,6 +139,8 @@ pub(crate) struct Preparation {
     maker: Maker,
     /// Whether sketches of blocks make the sketch of the document.
     merges: bool,
+    /// Whether markup is taken out of texts.
+    strips: bool,
     /// Text that one thread may cut whole, in bytes.
     whole_bytes: u64,
 }
@@ -210,7 +213,8 @@ impl Preparation {
             Unit::Words | Unit::Terms => WHOLE_WORDS_BYTES,
         };
         let weigher = weighing.weigher(&spec.weights)?;
-        Ok(Self { shingler: spec.shingler(), weigher, maker, merges, whole_bytes })
+        let strips = spec.normalization.markup == Markup::Strip;
+        Ok(Self { shingler: spec.shingler(), weigher, maker, merges, strips, whole_bytes })
     }
 
     /// The most text that may be cut whole at one time, if so many threads have their memory for it.
@@ -229,7 +233,8 @@ impl Preparation {
             Text::Whole(text) => text.len() as u64 > self.whole_bytes,
             Text::Long(_) => true,
         };
-        is_large && !self.sketches_blocks(in_order)
+        // Markup may go from one end of a text to the other, so that it is taken out of all of it at once.
+        is_large && (self.strips || !self.sketches_blocks(in_order))
     }
 
     fn sketches_blocks(&self, in_order: bool) -> bool {

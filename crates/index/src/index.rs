@@ -107,8 +107,17 @@ impl Index {
     ) -> Result<(Self, T)> {
         let preparation = Preparation::new(settings)?;
         let folder = Folder::create(path)?;
-        let store = Store::open(&folder.store(), path)?;
-        store.change().commit(&State::default())?;
+        let made = Store::open(&folder.store(), path).and_then(|store| {
+            store.change().commit(&State::default())?;
+            Ok(store)
+        });
+        let store = match made {
+            Ok(store) => store,
+            Err(error) => {
+                folder.give_up();
+                return Err(error);
+            }
+        };
         let index = Self::over(folder, *settings, preparation, store, State::default());
         let filled = fill(&index).and_then(|filled| {
             let sequence = index.write().state.sequence;

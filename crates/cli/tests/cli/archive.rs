@@ -248,7 +248,12 @@ fn what_is_found_for_certain_depends_on_the_options() {
     assert!(says("").contains("shares 25 tokens in a row always, if no more than 1 000 are candidates"));
     assert!(says("--passage 100").contains("shares 100 tokens in a row always"));
     assert!(!says("--passage off").contains("always"));
-    assert!(says("--max-df 0.5").contains("always unless more documents have them than `--max-df` allows"));
+    for option in ["--max-df 0.5", "--ignore-quotations"] {
+        assert!(
+            says(option).contains("shares 25 tokens in a row of which none is left out always"),
+            "{option}"
+        );
+    }
     assert!(says("--candidates 7").contains("if no more than 7 are candidates"));
     assert!(says("--ignore-references").contains("or more where nothing of it is left out"));
 }

@@ -105,7 +105,8 @@ fn dedup() {
           --audit <N>
               Compare N documents, drawn by the seed, with all others without bands, and tell which
               share of their near-duplicates was found. `auto` takes up to a thousand, as many as a
-              twentieth of the run's time is enough for; 0 or `off` none
+              twentieth of the run's time is enough for, which is none of a great many short ones; 0 or
+              `off` takes none
 
               [default: auto]
 

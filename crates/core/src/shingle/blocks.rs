@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, Shingler, Shingles, Unit, chars, words};
 use crate::hash::rolling;
-use crate::text::Normalizer;
+use crate::text::{Markup, Normalization, Normalizer};
 
 /// What is known of a document once all its shingles were given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,12 @@ impl Shingler {
         room: &mut Shingles,
         each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
+        if self.normalizer.normalization().markup == Markup::Strip {
+            // Here it is there as a whole already, and need not be put together first.
+            let kept = Normalization { markup: Markup::Keep, ..self.normalizer.normalization() };
+            let of_kept = Self::new(kept, self.shingling).with_kernel(self.kernel);
+            return of_kept.shingle_blocks(&Normalizer::without_markup(source), block_bytes, room, each);
+        }
         self.shingle_pieces(|give| give(source), block_bytes, room, each)
     }
 
@@ -103,7 +109,6 @@ mod tests {
 
     use super::super::Shingling;
     use super::*;
-    use crate::text::Normalization;
     use proptest::prelude::*;
 
     #[track_caller]

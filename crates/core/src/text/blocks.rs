@@ -33,18 +33,25 @@ impl Normalizer {
             each(text)
         };
         if self.normalization.markup == Markup::Strip {
-            let (mut source, mut stripped) = (String::new(), String::new());
+            let mut source = String::new();
             pieces(&mut |piece| {
                 source.push_str(piece);
                 Ok(())
             })?;
-            markup::strip_into(&source, &mut stripped, &mut Untracked);
+            let stripped = Self::without_markup(&source);
             drop(source);
             blocks.add(&stripped, &mut normalized)?;
         } else {
             pieces(&mut |piece| blocks.add(piece, &mut normalized))?;
         }
         if blocks.rest.is_empty() { Ok(()) } else { normalized(&blocks.rest) }
+    }
+
+    /// A text without its markup.
+    pub(crate) fn without_markup(source: &str) -> String {
+        let mut stripped = String::new();
+        markup::strip_into(source, &mut stripped, &mut Untracked);
+        stripped
     }
 
     /// The first seam at or behind `from`; `None` if there is none before the end.

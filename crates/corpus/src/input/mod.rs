@@ -9,7 +9,7 @@ mod pattern;
 mod sniff;
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
@@ -49,6 +49,16 @@ pub(crate) struct Resolved {
     pub(crate) spool: Option<Arc<File>>,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
+    pub(crate) same_id: Option<SameId>,
+}
+
+/// Two files that would have one id, so that all ids were made longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameId {
+    /// What their id would be.
+    pub id: String,
+    /// Their names.
+    pub names: [String; 2],
 }
 
 /// A folder that was walked.
@@ -91,12 +101,12 @@ pub(crate) fn resolve(
     let spool = spool.into_file();
     // Texts go by their ids, those of references among them.
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
-    match (is_text(reference_format), is_text(Some(format))) {
+    let same_id = match (is_text(reference_format), is_text(Some(format))) {
         (true, true) => tell_apart(&mut sources),
         (true, false) => tell_apart(sources.get_mut(..references).unwrap_or_default()),
         (false, true) => tell_apart(sources.get_mut(references..).unwrap_or_default()),
-        (false, false) => {}
-    }
+        (false, false) => None,
+    };
     let (reference_sources, input_sources) = sources.split_at_mut(references);
     if let Some(format) = reference_format {
         // Other fields than the text and the id are asked of documents between which there is something to choose.
@@ -104,7 +114,7 @@ pub(crate) fn resolve(
         look_inside(reference_sources, format, spool.as_ref(), &options, watch)?;
     }
     look_inside(input_sources, format, spool.as_ref(), options, watch)?;
-    Ok(Resolved { sources, references, format, spool, file_ids, walked })
+    Ok(Resolved { sources, references, format, spool, file_ids, walked, same_id })
 }
 
 /// Finds, in sources that need it, their columns and the places at which they can be cut.
@@ -130,13 +140,12 @@ fn look_inside(
     Ok(())
 }
 
-/// Gives texts of different folders that have one relative path longer ids, one folder at a time.
-fn tell_apart(sources: &mut [Source]) {
+/// Gives texts of different folders that have one relative path longer ids, one folder at a time. Says which two they were.
+fn tell_apart(sources: &mut [Source]) -> Option<SameId> {
+    let mut first = None;
     loop {
-        let mut seen = HashSet::new();
-        if sources.iter().all(|source| seen.insert(source.id())) {
-            return;
-        }
+        let Some(same) = same_id(sources) else { return first };
+        first.get_or_insert(same);
         let mut longer = false;
         for source in &mut *sources {
             if let Some(folder) = source.id_start.checked_sub(1).and_then(|end| source.name.get(..end)) {
@@ -145,9 +154,19 @@ fn tell_apart(sources: &mut [Source]) {
             }
         }
         if !longer {
-            return;
+            return first;
         }
     }
+}
+
+/// Two sources that have one id.
+fn same_id(sources: &[Source]) -> Option<SameId> {
+    let mut seen = HashMap::new();
+    sources.iter().find_map(|source| {
+        let before: &Source = seen.insert(source.id(), source)?;
+        let names = [before, source].map(|source| source.name().to_owned());
+        Some(SameId { id: source.id().to_owned(), names })
+    })
 }
 
 /// Whether a file was named itself or found in a folder or by a pattern.

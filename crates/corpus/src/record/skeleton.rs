@@ -72,6 +72,11 @@ impl Skeleton {
         Some(omitted.inside.clone())
     }
 
+    /// Whether anything was left out of these bytes of the skeleton.
+    pub(crate) fn omits(&self, bytes: Range<usize>) -> bool {
+        self.omitted.iter().any(|omitted| bytes.contains(&omitted.at))
+    }
+
     /// The column of the line that a column of the skeleton is, both counted from 1.
     pub(crate) fn column(&self, column: u64) -> u64 {
         let before = self.omitted.iter().filter(|omitted| (omitted.at as u64) < column);
@@ -127,27 +132,26 @@ pub(crate) fn parse_skeleton(
         return Ok(Parsed::Blank);
     }
     let mark = line.len() - body.len();
-    let document = match parse_carefully(body, options) {
-        Ok(document) => document,
-        Err(mut reject) => {
-            if let RejectReason::InvalidJson { column, .. } = &mut reject.reason {
-                *column = skeleton.column(*column + mark as u64);
-            }
-            return Ok(Parsed::Record(Err(reject)));
-        }
-    };
+    let parsed = parse_carefully(body, options);
+    if let Err(Reject { reason: RejectReason::InvalidJson { message, column }, id }) = parsed {
+        let column = skeleton.column(column + mark as u64);
+        let reason = RejectReason::InvalidJson { message, column };
+        return Ok(Parsed::Record(Err(Reject { reason, id })));
+    }
     // Values are parts of the body, so that their places follow from the addresses.
-    let omitted =
-        |value: &RawValue| skeleton.omitted(mark + value.get().as_ptr().addr() - body.as_ptr().addr());
+    let place = |value: &RawValue| mark + value.get().as_ptr().addr() - body.as_ptr().addr();
     let found = |path: &FieldPath| match walk(body, Wanted { text: Some(path.parts()), id: None }) {
         Ok(Found { text: Slot::Once(value), .. }) => Some(value),
         _ => None,
     };
     let besides = fields.iter().chain([&options.id_field]);
-    if besides.filter_map(found).any(|value| omitted(value).is_some()) {
+    if besides.filter_map(found).any(|value| skeleton.omits(place(value)..place(value) + value.get().len())) {
         return Ok(Parsed::NeedsAll);
     }
-    let Document { id, text, repaired, .. } = document;
+    let Document { id, text, repaired, .. } = match parsed {
+        Ok(document) => document,
+        Err(reject) => return Ok(Parsed::Record(Err(reject))),
+    };
     let id = id.map(|id| Cow::Owned(id.into_owned()));
     let values =
         values(line, fields).into_iter().map(|value| value.map(|value| Cow::Owned(value.into_owned())));
@@ -159,7 +163,7 @@ pub(crate) fn parse_skeleton(
             parts.push(Part::Here("\n".to_owned()));
         }
         let Some(value) = found(field) else { continue };
-        if let Some(inside) = omitted(value) {
+        if let Some(inside) = skeleton.omitted(place(value)) {
             parts.push(Part::There(inside, Writing::Escaped));
         } else if let Ok((text, _)) = string_of(value) {
             parts.push(Part::Here(text.into_owned()));

@@ -124,6 +124,31 @@ fn a_long_id_is_an_id() {
     assert!(unloaded(&corpus).is_empty());
 }
 
+/// So it is where that lies within what is asked for.
+#[test]
+fn what_is_asked_for_besides_the_text_is_whole() {
+    let folder = Folder::new();
+    let (text, html) = (long("text"), "<p>".repeat(1 << 20));
+    let line = serde_json::json!({ "id": "a", "text": text, "source": { "html": html } });
+    let rejected = serde_json::json!({ "id": html, "text": 1, "note": text });
+    folder.write("in.jsonl", format!("{line}\n{rejected}\n"));
+    let value_fields = vec!["source".parse().unwrap()];
+    let corpus =
+        folder.open_with(&["in.jsonl"], &ReadOptions { value_fields, ..ReadOptions::default() }).unwrap();
+    let mut found = vec![];
+    for chunk in corpus.chunks(1 << 20) {
+        corpus
+            .scan(&chunk, &mut Scratch::new(), &mut |_, document| {
+                found.push(match document {
+                    Ok(document) => document.values[0].as_deref().map(str::to_owned),
+                    Err(reject) => reject.id,
+                });
+            })
+            .unwrap();
+    }
+    assert!(found == [Some(format!("{{\"html\":\"{html}\"}}")), Some(html)]);
+}
+
 #[test]
 fn what_is_wrong_with_a_long_line_is_said() {
     let folder = Folder::new();

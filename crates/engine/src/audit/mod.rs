@@ -51,6 +51,10 @@ const BYTES_A_COMPARISON: u64 = 32;
 const COMPARISONS_A_ROW: u64 = 8;
 /// Comparisons that are made however small the corpus is.
 const FREE_COMPARISONS: u64 = 1 << 20;
+/// Rows that are made ready however small the corpus is.
+const FREE_ROWS: u64 = 1 << 16;
+/// Bytes that documents have, on average, for the time of all their rows to be a small part of that of the run.
+const LEAST_BYTES: u64 = 512;
 /// Bytes of the corpus for one that is read again.
 const BYTES_A_BYTE: u64 = 64;
 /// Bytes that are read again however small the corpus is.
@@ -85,6 +89,9 @@ pub struct Audit {
 }
 
 impl Audit {
+    /// One for which no document was drawn.
+    const NONE: Self = Self { documents: 0, pairs: 0, found: 0, recall: 1.0, low: 0.0, high: 1.0 };
+
     /// Whether the interval is too wide to say much, so that more documents had better be drawn.
     #[must_use]
     pub fn says_little(&self) -> bool {
@@ -144,6 +151,9 @@ impl<'a> Run<'a> {
         let Some(sieve) = Sieve::new(settings)? else { return Ok(None) };
         let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
         let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
+        if size == 0 {
+            return Ok(Some(Audit::NONE));
+        }
         let read_again = bounds.read_again(asked, size);
         let drawn = sample::draw(inputs.clone(), size as usize, settings.spec.seed);
 
@@ -246,10 +256,13 @@ impl Bounds {
         }
     }
 
-    /// How many documents are drawn, if comparing two sketches costs this much.
+    /// How many documents are drawn, if comparing two sketches costs this much; none, where even one would cost too much.
     fn sample(self, asked: AuditSize, cost: u64) -> u64 {
         if let AuditSize::Documents(documents) = asked {
             return documents;
+        }
+        if self.documents > FREE_ROWS && self.average() < LEAST_BYTES {
+            return 0;
         }
         let comparisons = (self.bytes / BYTES_A_COMPARISON).max(FREE_COMPARISONS) / cost;
         // A document and one partner of it are to be read.
@@ -397,6 +410,17 @@ mod tests {
         assert_eq!(sample(170_000_000_000, 5_000_000, 1), 1000);
         // A hundred documents of a megabyte: one of them is a hundredth of the run.
         assert_eq!(sample(100_000_000, 100, 1), 1);
+    }
+
+    /// Of short documents the rows alone take more than a twentieth of the run, unless there are few.
+    #[test]
+    fn many_short_documents_are_not_seen() {
+        let sample = |bytes, documents| Bounds::new(bytes, documents).sample(AuditSize::Affordable, 1);
+        assert_eq!(sample(1_000_000 * 511, 1_000_000), 0);
+        assert_eq!(sample(1_000_000 * 512, 1_000_000), 8);
+        assert_eq!(sample(60_000 * 170, 60_000), 9);
+        let asked = AuditSize::Documents(20);
+        assert_eq!(Bounds::new(1_000_000 * 170, 1_000_000).sample(asked, 1), 20);
     }
 
     #[test]

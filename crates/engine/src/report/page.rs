@@ -20,7 +20,6 @@ use super::html::{self, Column, bytes, counted, escape, grouped, table};
 use super::sources::{Fate, Sources};
 use super::strange::Strange;
 use super::{Report, clusters, pairs};
-use crate::audit::Audit;
 use crate::dedup::{Decisions, Removed};
 use crate::error::Error;
 use crate::read::Reading;
@@ -186,7 +185,12 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
             counted(summary.reference, "document")
         ));
     }
-    if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
+    if summary.audit.is_some_and(|audit| audit.documents == 0) {
+        notes.push(
+            "No recall was measured: with documents so short it would take a large part of the time. <code>--audit N</code> measures it."
+                .to_owned(),
+        );
+    } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
         notes.push(format!(
             "No recall was measured: {} looked at without bands, and nothing like {}.",
             if audit.documents == 1 {
@@ -197,7 +201,7 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
             if audit.documents == 1 { "it is there" } else { "them is there" },
         ));
     }
-    if let Some(audit) = summary.audit.filter(Audit::says_little) {
+    if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
         notes.push(format!(
             "{} too few to tell the recall; <code>--audit N</code> draws more.",
             if audit.documents == 1 {

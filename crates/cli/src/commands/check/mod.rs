@@ -145,10 +145,12 @@ fn found_for_certain(options: &Options, settings: &Settings, recall: f64) -> Str
     let tokens = passage(options, settings);
     if let Some(tokens) = tokens {
         let tokens = counted(tokens as u64, "token");
-        let _ = write!(said, ", one that shares {tokens} in a row always");
-    }
-    if tokens.is_some() && options.max_df.is_some() {
-        said.push_str(" unless more documents have them than `--max-df` allows");
+        let _ = write!(said, ", one that shares {tokens} in a row");
+        // Whatever `--max-df` takes out is taken out too.
+        if leaves_out(options) {
+            said.push_str(" of which none is left out");
+        }
+        said.push_str(" always");
     }
     let _ = write!(said, ", if no more than {} are candidates", grouped(options.candidates as u64));
     said
@@ -273,7 +275,6 @@ mod tests {
             Options { passage: Some(usize::MAX), max_df: Some(MostDocuments::Number(9)), ..all.clone() };
         assert!(!said(&off).contains("always") && !said(&off).contains("max-df"), "{}", said(&off));
         let common = Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() };
-        assert!(said(&common).contains("always unless more documents have them than `--max-df` allows,"));
         for left_out in [
             common,
             Options { ignore_text: vec![String::new()], ..all.clone() },
@@ -281,9 +282,10 @@ mod tests {
             Options { ignore_references: true, ..all.clone() },
         ] {
             assert!(
-                said(&left_out).contains("0.9963 or more where nothing of it is left out"),
+                said(&left_out).contains("0.9963 or more where nothing of it is left out, one that"),
                 "{left_out:?}"
             );
+            assert!(said(&left_out).contains("in a row of which none is left out always"), "{left_out:?}");
         }
     }
 }

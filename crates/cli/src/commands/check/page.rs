@@ -107,7 +107,7 @@ impl Page {
 fn not_evidence(options: &Options) -> Vec<String> {
     let forms = options.ignore_text.len() as u64;
     let left_out = [
-        (forms > 0).then(|| format!("the text of {} (`--ignore-text`)", counted(forms, "form"))),
+        (forms > 0).then(|| format!("the text of {} (`--ignore-text`)", counted(forms, "template"))),
         options.max_df.map(|most| format!("what stands in more documents than `--max-df {most}` allows")),
         options.ignore_quotations.then(|| "what stands in quotation marks".to_owned()),
         options.ignore_references.then(|| "lists of references".to_owned()),
@@ -347,7 +347,10 @@ mod tests {
             Some(DateWindow { field: text(field), since: text(since), until: text(until) })
         };
         for (options, says) in [
-            (Options { ignore_text: vec![String::new()], ..all.clone() }, "compared: the text of 1 form ("),
+            (
+                Options { ignore_text: vec![String::new()], ..all.clone() },
+                "compared: the text of 1 template (",
+            ),
             (
                 Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() },
                 "compared: what stands in more documents than `--max-df 0.5` allows.",

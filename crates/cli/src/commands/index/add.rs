@@ -1,11 +1,9 @@
 //! `minwise index add`.
 
-use std::collections::HashMap;
-use std::path::{Component, MAIN_SEPARATOR, Path};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use minwise_corpus::{Corpus, Layout, Scratch, Source, visible};
+use minwise_corpus::{Corpus, SameId, Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
 use minwise_index::{Added, Batch, NewDocument};
 
@@ -43,7 +41,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = super::open(&args.folder)?;
     let progress = Progress::new(printer);
     let corpus = crate::commands::open(&args.inputs, &options, &progress)?;
-    same_ids(&corpus, &args.inputs)?;
+    same_ids(&corpus)?;
     let added = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let chunks = corpus.chunks(CHUNK_BYTES);
     progress.begin(Stage::Read, corpus.size_bytes());
@@ -122,49 +120,13 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 
 /// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would
 /// have longer ones too: they would not be those of the same documents in the archive.
-fn same_ids(corpus: &Corpus, inputs: &[String]) -> Result<(), Failure> {
-    if corpus.layout() == Layout::Records {
-        return Ok(());
-    }
-    let given: Vec<(String, Option<String>)> = inputs
-        .iter()
-        .map(|input| input.replace(MAIN_SEPARATOR, "/"))
-        .map(|input| (input.clone(), folder_of_ids(&input)))
-        .collect();
-    let mut seen = HashMap::new();
-    for name in corpus.sources().iter().map(Source::name) {
-        let of_input = |(input, folder): &&(String, Option<String>)| {
-            name == input || folder.as_ref().is_some_and(|folder| name.starts_with(folder))
-        };
-        let folder = given.iter().find(of_input).and_then(|(_, folder)| folder.as_deref());
-        let id = folder.and_then(|folder| name.strip_prefix(folder)).unwrap_or(name);
-        if let Some(first) = seen.insert(id, name) {
-            return Err(Failure::Error {
-                message: format!(
-                    "`{}` and `{}` would both be the document `{}`",
-                    visible(first),
-                    visible(name),
-                    visible(id)
-                ),
-                hint: Some("add the folder that holds both: ids are paths within it".to_owned()),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The folder within which the files of an input have their ids, where those are not the names that were given.
-fn folder_of_ids(input: &str) -> Option<String> {
-    let path = Path::new(input);
-    if path.is_dir() {
-        return Some(format!("{}/", input.trim_end_matches('/')));
-    }
-    if path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-        return None;
-    }
-    // Of a pattern, what comes before the first part with a wildcard.
-    let plain = input.split(['*', '?', '[', '{']).next().unwrap_or(input);
-    Some(input[..=plain.rfind('/')?].to_owned())
+fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
+    let Some(SameId { id, names: [first, second] }) = corpus.same_id() else { return Ok(()) };
+    let [first, second, id] = [first, second, id].map(|name| visible(name));
+    Err(Failure::Error {
+        message: format!("`{first}` and `{second}` would both be the document `{id}`"),
+        hint: Some("add the folder that holds both: ids are paths within it".to_owned()),
+    })
 }
 
 /// Warns of ids that a sheet has and the archive has not.

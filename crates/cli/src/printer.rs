@@ -251,7 +251,7 @@ fn measured(audit: &Audit) -> String {
     let documents = counted(audit.documents, "document");
     let pairs = counted(audit.pairs, "partner");
     if audit.documents == 0 {
-        return "; not measured, since with documents so short it would take a large part of the time (`--audit N` does)"
+        return "; not measured, since with documents so short it might take more than a twentieth of the time (`--audit N` does)"
             .to_owned();
     }
     let more = if audit.says_little() { "; `--audit N` draws more" } else { "" };

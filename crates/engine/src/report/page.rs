@@ -187,7 +187,7 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
     }
     if summary.audit.is_some_and(|audit| audit.documents == 0) {
         notes.push(
-            "No recall was measured: with documents so short it would take a large part of the time. <code>--audit N</code> measures it."
+            "No recall was measured: with documents so short it might take more than a twentieth of the time. <code>--audit N</code> measures it."
                 .to_owned(),
         );
     } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {

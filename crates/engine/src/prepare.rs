@@ -398,3 +398,19 @@ fn blocks(
         Text::Long(long) => shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, room, each),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it, a text is cut block by block; with it, all of it has to be there.
+    #[test]
+    fn a_large_text_with_markup_waits_for_its_turn() {
+        let large = Text::Whole("word ".repeat(1 << 19).into());
+        for (form, waits) in [("nfkc+casefold", false), ("nfkc+casefold+strip-markup", true)] {
+            let spec = format!("{form} / words:5 / minhash:16 / seed:1").parse().unwrap();
+            let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+            assert_eq!(preparation.is_oversized(&large, false), waits, "{form}");
+        }
+    }
+}

@@ -206,17 +206,6 @@ fn huge_documents_that_are_loaded_are_read_one_at_a_time() {
     assert!(peak > 2 * base.len() as u64, "{} MiB", peak / MIB);
 }
 
-/// Markup is taken out of a text as a whole, which is there twice for it.
-#[test]
-fn huge_documents_with_markup_are_read_one_at_a_time() {
-    let base = prose(1, 1_600_000);
-    let desk = corpus(6, |i| format!("<p>{i} {base}"));
-    let arguments = "dedup in.jsonl -o out.jsonl -q --threads 6 --registers 16 --memory 330MiB";
-    let peak = peak(&desk, &format!("{arguments} --strip-markup"));
-    let of_all = 6 * 2 * base.len() as u64;
-    assert!(peak < of_all, "{} MiB, and those of all threads have {} MiB", peak / MIB, of_all / MIB);
-}
-
 /// Documents that are gathered together are few if they are large, and cut block by block if they are huge.
 #[test]
 fn sort_merge_of_large_documents_keeps_to_the_memory() {

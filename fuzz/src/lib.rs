@@ -17,12 +17,12 @@ use std::sync::{Arc, OnceLock};
 
 use minwise::Spec;
 use minwise::keep::Keep;
-use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions};
 use minwise_engine::dedup::dedup;
-use minwise_engine::frequencies::{self, FrequencyTable};
 use minwise_engine::sketch_file::SketchFile;
+use minwise_engine::weigh::{self, FrequencyTable};
 use minwise_engine::work::{self, Manifest, Work};
-use minwise_engine::{Settings, Unobserved, read, seal, sketch_file};
+use minwise_engine::{Bands, Settings, Unobserved, read, seal, sketch_file};
 use tempfile::TempDir;
 
 pub use archive::{index_export, index_rows};
@@ -114,7 +114,8 @@ fn run() -> &'static Run {
         };
         write(&path, (0..40).map(line).chain(["{}\n".to_owned()]).collect::<String>().as_bytes());
         let inputs = [path.to_string_lossy().into_owned()];
-        let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).expect("it was just written");
+        let corpus =
+            Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).expect("it was just written");
         let mut run = Run { corpus, pieces: vec![], folder };
         let work = run.folder.path().join("work");
         finish(&run.corpus, &work, false).expect("nothing is wrong with it");
@@ -130,14 +131,18 @@ fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
 }
 
 fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engine::Error> {
-    let mut settings =
-        Settings::new("words:3".parse().map(|shingling| Spec { shingling, ..Spec::default() })?, 0.5, 0.9)?;
-    settings.threads = 1;
+    let settings = Settings {
+        spec: "words:3".parse().map(|shingling| Spec { shingling, ..Spec::default() })?,
+        threshold: 0.5,
+        bands: Bands::ForRecall(0.9),
+        threads: Some(1),
+        ..Settings::default()
+    };
     let manifest = Manifest::new(vec![], corpus, 1, &Unobserved)?;
     let work = Arc::new(Work::open(work, &manifest, resume)?);
-    settings.work = Some(Arc::clone(&work));
-    let reading = read(corpus, &settings.reading(), &Unobserved)?;
-    let decisions = dedup(corpus, &reading, &settings, &Unobserved, |_| {})?;
+    let plan = settings.plan()?.in_folder(Arc::clone(&work));
+    let reading = read(corpus, &plan.reading(), &Unobserved)?;
+    let decisions = dedup(corpus, &reading, &plan, &Unobserved, |_| {})?;
     for removed in &decisions.removed {
         reading.documents.id(removed.document, corpus)?;
     }
@@ -166,14 +171,13 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let path = folder.path().join("made");
             let spec = Spec::default();
             if target == "sketch_file" {
-                let settings = Settings::new(spec, 0.8, 0.9).expect("the default can be used").reading();
+                let settings = Settings::default().plan().expect("the default can be used").reading();
                 let reading = read(&run().corpus, &settings, &Unobserved).expect("it was read before");
                 let file = sketch_file::create(&path, Overwrite::Refuse).expect("a new file");
                 sketch_file::write(file, &run().corpus, &reading, &spec).expect("there is room");
             } else {
-                let table = frequencies::create(&path, Overwrite::Refuse).expect("a new file");
-                frequencies::count(&run().corpus, &spec, 1, None, table, &Unobserved)
-                    .expect("it can be counted");
+                let table = weigh::create(&path, Overwrite::Refuse).expect("a new file");
+                weigh::count(&run().corpus, &spec, 1, None, table, &Unobserved).expect("it can be counted");
             }
             vec![fs_err::read(&path).expect("it was just written")]
         }

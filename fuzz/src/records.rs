@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions, Scratch, Unwatched};
+use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions, Scratch, Unobserved};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -44,7 +44,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
         ..ReadOptions::default()
     };
     // What has no text at all, or no header, is refused.
-    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unwatched) else {
+    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unobserved) else {
         return true;
     };
     let (mut found, mut whole) = (vec![], true);

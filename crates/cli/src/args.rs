@@ -682,6 +682,15 @@ pub enum PairFormat {
     Jsonl,
 }
 
+impl From<PairFormat> for minwise_engine::PairFormat {
+    fn from(format: PairFormat) -> Self {
+        match format {
+            PairFormat::Tsv => Self::Tsv,
+            PairFormat::Jsonl => Self::Jsonl,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CompareFormat {
     /// For people.

@@ -28,11 +28,15 @@ pub fn wait() {
     }
 }
 
-/// Does something that may wait for input for ever and leaves nothing behind but an empty folder for the run, so that Ctrl-C
-/// may end it at once.
+/// Says whether the work in hand leaves nothing behind, so that Ctrl-C may end it at once.
+pub fn set_at_once(nothing_to_clean: bool) {
+    NOTHING_TO_CLEAN.store(nothing_to_clean, Ordering::Relaxed);
+}
+
+/// Does something that may wait for input for ever and leaves nothing behind, so that Ctrl-C may end it at once.
 pub fn at_once<T>(wait: impl FnOnce() -> T) -> T {
-    NOTHING_TO_CLEAN.store(true, Ordering::Relaxed);
+    set_at_once(true);
     let result = wait();
-    NOTHING_TO_CLEAN.store(false, Ordering::Relaxed);
+    set_at_once(false);
     result
 }

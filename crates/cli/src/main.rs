@@ -7,6 +7,7 @@ mod printer;
 mod progress;
 mod settings;
 mod shell;
+mod spell;
 
 use std::io::Write;
 use std::process::ExitCode;

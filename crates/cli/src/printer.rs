@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
+use minwise::Sentence;
 use minwise_corpus::{visible, visible_json, visible_lines};
 use minwise_engine::Search;
 use minwise_engine::audit::Audit;
@@ -12,6 +13,7 @@ use serde_json::json;
 
 use crate::args::{LogFormat, OutputOptions};
 use crate::settings::Problem;
+use crate::spell::spelled;
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -26,6 +28,12 @@ pub enum Failure {
     Interrupted,
 }
 
+impl Failure {
+    fn error(message: String, hint: Option<Sentence>) -> Self {
+        Self::Error { message, hint: hint.as_ref().map(spelled) }
+    }
+}
+
 impl From<minwise_engine::Error> for Failure {
     fn from(error: minwise_engine::Error) -> Self {
         if error.is_cancelled() {
@@ -33,7 +41,10 @@ impl From<minwise_engine::Error> for Failure {
         } else if error.is_broken_pipe() {
             Self::BrokenPipe
         } else {
-            Self::Error { message: error.to_string(), hint: error.hint() }
+            match error.problems() {
+                [] => Self::error(spelled(&error.message()), error.hint()),
+                problems => Self::Options(problems.iter().map(Problem::from).collect()),
+            }
         }
     }
 }
@@ -49,14 +60,14 @@ impl From<minwise_index::Error> for Failure {
         match error.kind() {
             minwise_index::ErrorKind::Interrupted => Self::Interrupted,
             _ if error.is_broken_pipe() => Self::BrokenPipe,
-            _ => Self::Error { message: error.to_string(), hint: error.hint() },
+            _ => Self::error(error.to_string(), error.hint()),
         }
     }
 }
 
 impl From<minwise_server::Error> for Failure {
     fn from(error: minwise_server::Error) -> Self {
-        Self::Error { message: error.to_string(), hint: error.hint() }
+        Self::error(error.to_string(), error.hint())
     }
 }
 

@@ -1,11 +1,10 @@
 //! Progress: bars on a terminal, events in a log, nothing elsewhere.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use minwise_corpus::Watch;
+use minwise::Unit;
 use minwise_engine::{Observer, Stage, Warning};
 use serde_json::json;
 
@@ -15,45 +14,12 @@ use crate::printer::Printer;
 /// Shows how a run goes.
 pub struct Progress {
     printer: Printer,
-    given_up: AtomicBool,
     bar: Mutex<Option<ProgressBar>>,
-    /// When what began.
-    began: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl Progress {
     pub fn new(printer: &Printer) -> Self {
-        Self {
-            printer: *printer,
-            given_up: AtomicBool::new(false),
-            bar: Mutex::new(None),
-            began: Mutex::new(vec![("open", Instant::now())]),
-        }
-    }
-
-    /// Notes that something else begins.
-    pub fn turn_to(&self, what: &'static str) {
-        if let Ok(mut began) = self.began.lock()
-            && began.last().is_none_or(|(last, _)| *last != what)
-        {
-            began.push((what, Instant::now()));
-        }
-    }
-
-    /// How long everything took, the last of it until now.
-    pub fn times(&self) -> Vec<(&'static str, Duration)> {
-        let Ok(began) = self.began.lock() else { return vec![] };
-        let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);
-        began.iter().zip(ends).map(|((what, start), end)| (*what, end.duration_since(*start))).collect()
-    }
-
-    /// Stops the run as if the person had asked for it.
-    pub fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
-    }
-
-    fn stopped(&self) -> bool {
-        interrupt::asked() || self.given_up.load(Ordering::Relaxed)
+        Self { printer: *printer, bar: Mutex::new(None) }
     }
 
     fn bar(&self) -> Option<ProgressBar> {
@@ -69,6 +35,19 @@ impl Progress {
         }
     }
 
+    /// Shows that inputs are decompressed.
+    fn unpack(&self) {
+        if !self.printer.shows_progress() {
+            return;
+        }
+        let bar = ProgressBar::new_spinner().with_prefix(Stage::Unpack.name());
+        bar.set_style(
+            ProgressStyle::with_template("{prefix:11} {bytes} {bytes_per_sec}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
+        self.replace(Some(bar));
+    }
+
     /// Takes the bar away, so that what is printed next stands alone.
     pub fn clear(&self) {
         self.replace(None);
@@ -77,18 +56,20 @@ impl Progress {
 
 impl Observer for Progress {
     fn begin(&self, stage: Stage, total: u64) {
-        self.turn_to(stage.name());
+        // Opening may wait for standard input for ever, and leaves nothing behind but an empty folder for the run.
+        interrupt::set_at_once(matches!(stage, Stage::Open | Stage::Unpack));
+        match stage {
+            Stage::Open => return,
+            Stage::Unpack => return self.unpack(),
+            _ => {}
+        }
         self.printer.event(&json!({"event": "stage", "stage": stage.name(), "total": total}));
         if !self.printer.shows_progress() {
             return;
         }
-        let template = match stage {
-            Stage::Weigh | Stage::Hash | Stage::Read => {
-                "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
-            }
-            Stage::Candidates | Stage::Verify | Stage::Audit | Stage::Write | Stage::Estimate => {
-                "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}"
-            }
+        let template = match stage.unit() {
+            Unit::Bytes => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            _ => "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}",
         };
         let bar = ProgressBar::new(total).with_prefix(stage.name());
         bar.set_style(
@@ -112,27 +93,6 @@ impl Observer for Progress {
     }
 
     fn cancelled(&self) -> bool {
-        self.stopped()
-    }
-}
-
-impl Watch for Progress {
-    fn spooled(&self, bytes: u64) {
-        if !self.printer.shows_progress() {
-            return;
-        }
-        if self.bar().is_none() {
-            let bar = ProgressBar::new_spinner().with_prefix("unpack");
-            bar.set_style(
-                ProgressStyle::with_template("{prefix:11} {bytes} {bytes_per_sec}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            self.replace(Some(bar));
-        }
-        self.advance(bytes);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.stopped()
+        interrupt::asked()
     }
 }

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::sentence::Sentence;
+
 /// A setting that cannot be used, or two that do not fit together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
@@ -73,24 +75,31 @@ impl Error {
         &self.kind
     }
 
+    /// A stable name of what went wrong, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
     /// What to try instead, where there is something to say.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Sentence> {
         match &self.kind {
-            ErrorKind::TooFewRegisters { bands, rows, .. } => {
-                bands.checked_mul(*rows).map(|needed| format!("`--registers {needed}` would be enough"))
-            }
+            ErrorKind::TooFewRegisters { bands, rows, .. } => bands.checked_mul(*rows).map(|needed| {
+                Sentence::new().setting_to("registers", needed.to_string()).text(" would be enough")
+            }),
             ErrorKind::Unreachable { best, needed, .. } => {
                 // Rounded down: what is proposed must be within reach.
-                let best = (best * 1000.0).floor() / 1000.0;
+                let best = ((best * 1000.0).floor() / 1000.0).to_string();
                 Some(match needed {
-                    Some(needed) => {
-                        format!("`--registers {needed}` would be enough; so would `--recall {best}`")
-                    }
-                    None => format!("`--recall {best}` can be reached"),
+                    Some(needed) => Sentence::new()
+                        .setting_to("registers", needed.to_string())
+                        .text(" would be enough; so would ")
+                        .setting_to("recall", best),
+                    None => Sentence::new().setting_to("recall", best).text(" can be reached"),
                 })
             }
-            _ => None,
+            ErrorKind::Parse { .. } | ErrorKind::OutOfRange { .. } | ErrorKind::SpecMismatch { .. } => None,
         }
     }
 
@@ -102,6 +111,20 @@ impl Error {
 
     pub(crate) fn out_of_range(setting: &'static str, given: impl fmt::Display, expected: &str) -> Self {
         ErrorKind::OutOfRange { setting, given: given.to_string(), expected: expected.to_owned() }.into()
+    }
+}
+
+impl ErrorKind {
+    /// A stable name, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Parse { .. } => "parse",
+            Self::OutOfRange { .. } => "out_of_range",
+            Self::TooFewRegisters { .. } => "too_few_registers",
+            Self::Unreachable { .. } => "unreachable_recall",
+            Self::SpecMismatch { .. } => "spec_mismatch",
+        }
     }
 }
 

@@ -33,11 +33,14 @@
 pub mod candidate;
 pub mod cluster;
 mod error;
+mod escape;
 pub mod estimate;
 pub mod filter;
 pub mod hash;
 pub mod keep;
 pub mod kernel;
+mod observe;
+mod sentence;
 pub mod shingle;
 pub mod sketch;
 pub mod sort;
@@ -47,6 +50,9 @@ pub mod verify;
 pub mod weight;
 
 pub use error::{Error, ErrorKind};
+pub use escape::{escape_control, visible, visible_json, visible_lines};
+pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
+pub use sentence::{Part, Sentence};
 pub use spec::{Spec, VERSION, Weights};
 
 /// The examples of the README.

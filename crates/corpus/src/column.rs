@@ -87,7 +87,7 @@ mod tests {
     fn what_is_not_there_is_named_with_what_is() {
         let error = found(&[&["title"], &["meta", "text"]], "body", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has no column `body`");
-        assert_eq!(error.hint().unwrap(), "its columns are `title` and `meta.text`");
+        assert_eq!(error.hint().unwrap().to_string(), "its columns are `title` and `meta.text`");
         assert!(found(&[&["text"]], "text", "key").is_err());
         let error = found(&[&["text"], &["text"]], "text", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has two columns `text`");

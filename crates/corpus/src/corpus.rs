@@ -6,6 +6,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use minwise::Observer;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::chunk::{Chunk, Span, cut};
@@ -24,7 +25,6 @@ use crate::record::{Decoded, Looked, Parsed, names, parse_line, parse_skeleton, 
 use crate::reject::{Reject, RejectReason};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
-use crate::watch::Watch;
 use crate::whole::{self, FoundTexts, Keep, Reading, Turn, Whole};
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
@@ -95,9 +95,9 @@ pub struct Corpus {
 impl Corpus {
     /// Resolves the inputs in order: `-` for standard input, a file, a folder, or a pattern.
     ///
-    /// `watch` is told of bytes that are spooled to a temporary file, and can cancel.
-    pub fn open(inputs: &[String], options: &ReadOptions, watch: &dyn Watch) -> Result<Self> {
-        Self::open_against(&[], inputs, options, watch)
+    /// The observer is told of bytes that are decompressed to a temporary file, and can cancel.
+    pub fn open(inputs: &[String], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
+        Self::open_against(&[], inputs, options, observer)
     }
 
     /// The same with references: documents that inputs are compared with, and that are never written. They may be of
@@ -106,9 +106,9 @@ impl Corpus {
         references: &[String],
         inputs: &[String],
         options: &ReadOptions,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Self> {
-        let resolved = input::resolve(references, inputs, options, watch)?;
+        let resolved = input::resolve(references, inputs, options, observer)?;
         if let (Layout::Texts, Some(field)) = (resolved.format.layout(), options.value_fields.first()) {
             return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
         }
@@ -125,6 +125,11 @@ impl Corpus {
             walked: resolved.walked,
             same_id: resolved.same_id,
         })
+    }
+
+    /// How the corpus was opened.
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
     }
 
     /// The sources, in the order in which their documents count.

@@ -8,7 +8,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::escape::{escape_control, visible};
+use minwise::{Sentence, escape_control, visible};
+
 use crate::format::Format;
 use crate::problem::Problem;
 use crate::reject::RejectReason;
@@ -192,10 +193,10 @@ pub enum ErrorKind {
     },
     /// Two outputs cannot both be written.
     SharedOutput {
-        /// The option and the path of one.
-        first: String,
-        /// The option and the path of the other.
-        second: String,
+        /// The settings that name them.
+        settings: [&'static str; 2],
+        /// The outputs.
+        paths: [String; 2],
     },
     /// An output that lies in a folder that is read as input.
     OutputInsideInput {
@@ -246,9 +247,31 @@ impl Error {
         &self.kind
     }
 
+    /// A stable name of what went wrong, for programs and logs.
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// The error of the operating system behind this one, if there is one.
+    pub fn io_error(&self) -> Option<&io::Error> {
+        self.cause.as_ref()
+    }
+
+    /// The message, with the settings that it names as data.
+    pub fn message(&self) -> Sentence {
+        match &*self.kind {
+            ErrorKind::SharedOutput { settings: [first, second], paths: [one, other] } => Sentence::new()
+                .setting(*first)
+                .text(format!(" `{}` and ", shown(one)))
+                .setting(*second)
+                .text(format!(" `{}` would overwrite one another", shown(other))),
+            _ => self.to_string().into(),
+        }
+    }
+
     /// What the reader of the message can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match &*self.kind {
+    pub fn hint(&self) -> Option<Sentence> {
+        let hint: Sentence = match &*self.kind {
             ErrorKind::NotFound { .. } => {
                 "check the spelling; a relative path starts at the current folder".into()
             }
@@ -256,25 +279,26 @@ impl Error {
             ErrorKind::BadPattern { .. } => {
                 "`*` stands for any name, `**` for any folders, `[ab]` for a or b".into()
             }
-            ErrorKind::NoMatch { pattern } => {
-                format!(
-                    "check the spelling, and quote the pattern: `'{}'`; `**` reaches into folders",
-                    shown(pattern)
-                )
-            }
+            ErrorKind::NoMatch { pattern } => format!(
+                "check the spelling, and quote the pattern: `'{}'`; `**` reaches into folders",
+                shown(pattern)
+            )
+            .into(),
             ErrorKind::EmptyFolder { .. } => "folders are searched in full, hidden files included".into(),
             ErrorKind::RepeatedInput { .. } => {
                 "name each file once: read twice, all its documents would be duplicates".into()
             }
             ErrorKind::MixedFormats { .. } => {
-                "give a pattern that matches one kind, or say what they are with `--input-format`".into()
+                Sentence::from("give a pattern that matches one kind, or say what they are with ")
+                    .setting("input-format")
             }
             ErrorKind::Inside { problem, .. } => return problem.hint(),
-            ErrorKind::SchemasDiffer { .. } => "`--output DIR/` writes one file for each input".into(),
-            ErrorKind::ReferenceIsInput { .. } => {
-                "nothing would be left of it; without `--against`, what repeats within the inputs is removed"
-                    .into()
+            ErrorKind::SchemasDiffer { .. } => {
+                Sentence::new().setting_to("output", "DIR/").text(" writes one file for each input")
             }
+            ErrorKind::ReferenceIsInput { .. } => Sentence::from("nothing would be left of it; without ")
+                .setting("against")
+                .text(", what repeats within the inputs is removed"),
             ErrorKind::NoFields { .. } => {
                 "texts can be told apart by `first`, `last`, `longest` and `shortest`".into()
             }
@@ -294,21 +318,29 @@ impl Error {
             }
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
-            ErrorKind::OutputExists { .. } => "`--force` replaces it".into(),
-            ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)),
+            ErrorKind::OutputExists { .. } => Sentence::new().setting("force").text(" replaces it"),
+            ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)).into(),
             ErrorKind::Overlap { .. } | ErrorKind::OutputInsideInput { .. } => {
                 "write somewhere outside the inputs".into()
             }
             ErrorKind::Io { name, .. } => return self.io_hint(name),
-            _ => return None,
+            ErrorKind::BadRecord { .. }
+            | ErrorKind::NoSuchPlace { .. }
+            | ErrorKind::BadOption { .. }
+            | ErrorKind::TooManyInputs
+            | ErrorKind::Cancelled
+            | ErrorKind::WrongOutputKind { .. }
+            | ErrorKind::SharedOutput { .. }
+            | ErrorKind::BadOutputName { .. }
+            | ErrorKind::NotAnObject { .. } => return None,
         };
         Some(hint)
     }
 
-    fn io_hint(&self, name: &str) -> Option<String> {
+    fn io_hint(&self, name: &str) -> Option<Sentence> {
         match self.cause.as_ref()?.kind() {
             io::ErrorKind::StorageFull if name == SPOOL || name == TEMPORARY => {
-                Some("`--temp-dir` puts it on another disk".into())
+                Some(Sentence::new().setting("temp-dir").text(" puts it on another disk"))
             }
             io::ErrorKind::StorageFull => Some("free some space, or write to another disk".into()),
             _ => None,
@@ -323,6 +355,45 @@ impl Error {
     /// Whether the caller asked to stop.
     pub fn is_cancelled(&self) -> bool {
         matches!(&*self.kind, ErrorKind::Cancelled)
+    }
+}
+
+impl ErrorKind {
+    /// A stable name, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "io",
+            Self::NotFound { .. } => "not_found",
+            Self::NoInput => "no_input",
+            Self::BadPattern { .. } => "bad_pattern",
+            Self::NoMatch { .. } => "no_match",
+            Self::EmptyFolder { .. } => "empty_folder",
+            Self::RepeatedInput { .. } => "repeated_input",
+            Self::MixedFormats { .. } => "mixed_formats",
+            Self::Inside { problem, .. } => problem.code(),
+            Self::SchemasDiffer { .. } => "schemas_differ",
+            Self::SameOutputName { .. } => "same_output_name",
+            Self::NoOutputName => "no_output_name",
+            Self::NoSuchCompression { .. } => "no_such_compression",
+            Self::Damaged { .. } => "damaged",
+            Self::Changed { .. } => "changed",
+            Self::BadRecord { .. } => "bad_record",
+            Self::NoSuchPlace { .. } => "no_such_place",
+            Self::BadOption { .. } => "bad_option",
+            Self::ReferenceIsInput { .. } => "reference_is_input",
+            Self::NoFields { .. } => "no_fields",
+            Self::TooManyInputs => "too_many_inputs",
+            Self::Cancelled => "cancelled",
+            Self::OutputExists { .. } => "output_exists",
+            Self::NoParent { .. } => "no_parent",
+            Self::WrongOutputKind { .. } => "wrong_output_kind",
+            Self::Overlap { .. } => "overlap",
+            Self::SharedOutput { .. } => "shared_output",
+            Self::OutputInsideInput { .. } => "output_inside_input",
+            Self::BadOutputName { .. } => "bad_output_name",
+            Self::NotAnObject { .. } => "not_an_object",
+        }
     }
 }
 
@@ -417,9 +488,7 @@ impl fmt::Display for Error {
             ErrorKind::Overlap { output, input } => {
                 write!(f, "the output `{}` would overwrite the input `{}`", shown(output), shown(input))?;
             }
-            ErrorKind::SharedOutput { first, second } => {
-                write!(f, "{first} and {second} would overwrite one another")?;
-            }
+            ErrorKind::SharedOutput { .. } => self.message().fmt(f)?,
             ErrorKind::OutputInsideInput { output, folder } => {
                 write!(f, "the output `{}` lies in the input folder `{}`", shown(output), shown(folder))?;
             }
@@ -460,7 +529,7 @@ mod tests {
     fn names_cannot_drive_the_terminal() {
         let error = Error::new(ErrorKind::NotFound { input: "\u{1b}[2Jx".into() });
         assert_eq!(error.to_string(), r"no such file or folder: `\u{1b}[2Jx`");
-        assert!(error.hint().unwrap().contains("spelling"));
+        assert!(error.hint().unwrap().to_string().contains("spelling"));
     }
 
     #[test]
@@ -472,7 +541,7 @@ mod tests {
     #[test]
     fn a_full_disk_under_the_spool_has_its_own_hint() {
         let full = || io::Error::from(io::ErrorKind::StorageFull);
-        assert!(Error::io("write", SPOOL, full()).hint().unwrap().contains("--temp-dir"));
-        assert!(Error::io("write", "out.jsonl", full()).hint().unwrap().contains("space"));
+        assert!(Error::io("write", SPOOL, full()).hint().unwrap().to_string().contains("`temp-dir`"));
+        assert!(Error::io("write", "out.jsonl", full()).hint().unwrap().to_string().contains("space"));
     }
 }

@@ -18,14 +18,14 @@
 //! is an [`Error`], written for the person who reads it, with a hint where one helps.
 //!
 //! ```
-//! use minwise_corpus::{Corpus, ReadOptions, Scratch, Unwatched};
+//! use minwise_corpus::{Corpus, ReadOptions, Scratch, Unobserved};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("notes.jsonl");
 //! fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"is a rose\"}\n")?;
 //!
 //! let inputs = [path.to_string_lossy().into_owned()];
-//! let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched)?;
+//! let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved)?;
 //! let mut texts = Vec::new();
 //! for chunk in corpus.chunks(1 << 20) {
 //!     corpus.scan(&chunk, &mut Scratch::new(), &mut |_place, document| {
@@ -43,7 +43,6 @@ mod corpus;
 mod csv;
 mod document;
 mod error;
-mod escape;
 mod extract;
 mod field;
 mod format;
@@ -60,19 +59,18 @@ mod source;
 mod spool;
 mod table;
 mod temporary;
-mod watch;
 mod whole;
 
 pub use chunk::Chunk;
 pub use corpus::{ContentHash, Corpus, ScannedLines, Scratch};
 pub use document::{Document, MaybeLong, Place};
 pub use error::{Error, ErrorKind};
-pub use escape::{escape_control, visible, visible_json, visible_lines};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::SameId;
 pub use long::{LongText, Text};
+pub use minwise::{Observer, Unobserved, escape_control, visible, visible_json, visible_lines};
 pub use options::{Encoding, ReadOptions};
 pub use output::{
     Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,
@@ -82,8 +80,7 @@ pub use output::{
 pub use positional::read_at;
 pub use problem::Problem;
 pub use reject::{Reject, RejectReason};
-pub use source::{Source, open_file, reason_of};
+pub use source::{Source, open_file, os_error, reason_of};
 pub use table::TableCompression;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
-pub use watch::{Unwatched, Watch};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::escape::{escape_control, visible};
+use minwise::{Sentence, escape_control, visible};
 
 /// What is wrong with the inside of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,17 +46,35 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// A stable name, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Content { .. } => "content",
+            Self::NoColumn { .. } => "no_column",
+            Self::RepeatedColumn { .. } => "repeated_column",
+            Self::ColumnType { .. } => "column_type",
+            Self::ColumnExists { .. } => "column_exists",
+            Self::NoBytes => "no_bytes",
+        }
+    }
+
     /// What the reader of the message can do about it.
-    pub(crate) fn hint(&self) -> Option<String> {
-        let hint = match self {
+    pub(crate) fn hint(&self) -> Option<Sentence> {
+        let hint: Sentence = match self {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
-            Self::NoColumn { columns, .. } => listed(columns),
+            Self::NoColumn { columns, .. } => listed(columns).into(),
             Self::RepeatedColumn { .. } => "give its columns different names".into(),
-            Self::ColumnType { .. } => {
-                "`--text-field` names the column of the texts, `--id-field` that of the ids, `--keep` others"
-                    .into()
-            }
-            Self::ColumnExists { .. } => "rename the column; `--report DIR` lists the clusters too".into(),
+            Self::ColumnType { .. } => Sentence::new()
+                .setting("text-field")
+                .text(" names the column of the texts, ")
+                .setting("id-field")
+                .text(" that of the ids, ")
+                .setting("keep")
+                .text(" others"),
+            Self::ColumnExists { .. } => Sentence::from("rename the column; ")
+                .setting_to("report", "DIR")
+                .text(" lists the clusters too"),
             Self::NoBytes => return None,
         };
         Some(hint)

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use crate::escape::{escape_control, visible};
+use minwise::{escape_control, visible};
+
 use crate::extract::Refusal;
 
 /// A record that is not a document.

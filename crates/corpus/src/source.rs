@@ -155,7 +155,7 @@ pub fn open_file(path: &Path, name: &str) -> Result<File> {
 }
 
 /// The operating system's error inside one of `fs_err`, whose text repeats the path.
-pub(crate) fn os_error(error: std::io::Error) -> std::io::Error {
+pub fn os_error(error: std::io::Error) -> std::io::Error {
     let inside = error.get_ref().and_then(|wrapped| wrapped.source());
     let number = inside.and_then(|inside| inside.downcast_ref::<std::io::Error>()?.raw_os_error());
     number.or(error.raw_os_error()).map_or(error, std::io::Error::from_raw_os_error)

@@ -8,11 +8,12 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use minwise::{Observer, Stage};
+
 use crate::compression::{Compression, is_damage};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
-use crate::watch::Watch;
 
-/// Bytes moved at a time, and so how often the [`Watch`] is asked.
+/// Bytes moved at a time, and so how often the [`Observer`] is asked.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// The temporary file, made when it is first needed.
@@ -43,12 +44,15 @@ impl Spool {
         name: &str,
         compression: Option<Compression>,
         reader: &mut dyn Read,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Spooled> {
         let base = self.end;
+        if base == 0 {
+            observer.begin(Stage::Unpack, 0);
+        }
         let mut block = vec![0; BLOCK_BYTES];
         loop {
-            if watch.cancelled() {
+            if observer.cancelled() {
                 return Err(Error::new(ErrorKind::Cancelled));
             }
             let bytes = match reader.read(&mut block) {
@@ -60,7 +64,7 @@ impl Spool {
             let block = block.get(..bytes).unwrap_or_default();
             self.file()?.write_all(block).map_err(|error| Error::io("write", SPOOL, error))?;
             self.end += bytes as u64;
-            watch.spooled(bytes as u64);
+            observer.advance(bytes as u64);
         }
     }
 
@@ -106,7 +110,7 @@ mod tests {
     use super::*;
     use crate::compression::tests::gzip;
     use crate::positional::read_at;
-    use crate::watch::Unwatched;
+    use minwise::Unobserved;
 
     #[derive(Default)]
     struct Count {
@@ -114,8 +118,8 @@ mod tests {
         stop_at: Option<u64>,
     }
 
-    impl Watch for Count {
-        fn spooled(&self, bytes: u64) {
+    impl Observer for Count {
+        fn advance(&self, bytes: u64) {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
 
@@ -140,8 +144,8 @@ mod tests {
     #[test]
     fn nothing_spooled_makes_no_file() {
         let mut spool = Spool::new(Some("no/such/folder".into()));
-        spool.append("a", None, &mut io::empty(), &Unwatched).unwrap();
-        let error = spool.append("a", None, &mut &b"x"[..], &Unwatched).unwrap_err();
+        spool.append("a", None, &mut io::empty(), &Unobserved).unwrap();
+        let error = spool.append("a", None, &mut &b"x"[..], &Unobserved).unwrap_err();
         assert!(
             error.to_string().starts_with("cannot make a temporary file in `no/such/folder`: "),
             "{error}"
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_watch_can_stop_it() {
+    fn the_observer_can_stop_it() {
         let count = Count { stop_at: Some(1), ..Count::default() };
         let error = Spool::new(None).append("a", None, &mut io::repeat(7), &count).unwrap_err();
         assert!(error.is_cancelled());
@@ -161,7 +165,7 @@ mod tests {
         let cut = whole.get(..whole.len() - 8).unwrap();
         let mut decoder = Compression::Gzip.decoder(cut).unwrap();
         let error =
-            Spool::new(None).append("a.gz", Some(Compression::Gzip), &mut decoder, &Unwatched).unwrap_err();
+            Spool::new(None).append("a.gz", Some(Compression::Gzip), &mut decoder, &Unobserved).unwrap_err();
         assert!(
             error.to_string().starts_with("`a.gz` is damaged: its gzip stream breaks after 100000 bytes: "),
             "{error}"

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use minwise::Unobserved;
+
 use crate::compression::Compression;
 use crate::error::{Error, Result, SPOOL};
 use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
@@ -22,7 +24,6 @@ use crate::record::{BOM, Decoded, decode_text};
 use crate::reject::RejectReason;
 use crate::source::Reader;
 use crate::spool::{Spool, Spooled};
-use crate::watch::Unwatched;
 
 /// How a file that is one document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +182,7 @@ impl FoundTexts {
     /// Keeps the text of a source.
     pub(crate) fn keep(&self, source: u32, found: &Decoded<'_>) -> Result<()> {
         let mut shared = self.shared();
-        let place = shared.spool.append(SPOOL, None, &mut found.text.as_bytes(), &Unwatched)?;
+        let place = shared.spool.append(SPOOL, None, &mut found.text.as_bytes(), &Unobserved)?;
         shared.places.insert(source, (place, found.repaired));
         Ok(())
     }

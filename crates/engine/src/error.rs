@@ -1,21 +1,68 @@
 //! What can stop a run.
+//!
+//! Messages and hints name settings as data ([`Sentence`]): the command spells them as flags, Python as arguments.
 
 use std::fmt;
+use std::io;
+
+use minwise::{Sentence, escape_control};
 
 use crate::memory::Memory;
 
 /// The reason why a run ended without a result.
 #[derive(Debug)]
 pub struct Error {
-    kind: ErrorKind,
+    kind: Box<ErrorKind>,
+    cause: Option<io::Error>,
+}
+
+/// One thing that is wrong with what a run was asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The setting, by its name with hyphens: `max-cluster`.
+    pub setting: &'static str,
+    /// The value that it was given, as text.
+    pub value: String,
+    /// What is wrong with the value.
+    pub reason: Sentence,
+    /// What to try instead.
+    pub hint: Option<Sentence>,
+}
+
+impl Problem {
+    /// A problem without a hint.
+    pub fn new(setting: &'static str, value: impl fmt::Display, reason: impl Into<Sentence>) -> Self {
+        Self { setting, value: value.to_string(), reason: reason.into(), hint: None }
+    }
+
+    /// The same problem with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<Sentence>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// What core refused about a setting.
+    pub fn of(setting: &'static str, value: impl fmt::Display, error: &minwise::Error) -> Self {
+        let reason = error.to_string().into();
+        Self { setting, value: value.to_string(), reason, hint: error.hint() }
+    }
+
+    /// The whole sentence, which begins with the setting.
+    #[must_use]
+    pub fn message(&self) -> Sentence {
+        let before = Sentence::new().setting(self.setting).text(": ");
+        before.followed_by(&self.reason)
+    }
 }
 
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting cannot be used.
-    Setting(minwise::Error),
+    /// Plan cannot be used, or not together. All problems are here, in the order of the settings.
+    Settings(Vec<Problem>),
+    /// Two specs differ, or core refused something that no setting names.
+    Spec(minwise::Error),
     /// Something could not be read or written.
     Corpus(minwise_corpus::Error),
     /// More records were rejected than allowed.
@@ -39,7 +86,7 @@ pub enum ErrorKind {
         /// The id.
         id: String,
         /// Where ids come from.
-        hint: &'static str,
+        hint: Sentence,
     },
     /// A file of our own cannot be read or written.
     File {
@@ -50,12 +97,26 @@ pub enum ErrorKind {
         /// Why it failed.
         reason: String,
         /// What to try instead.
-        hint: Option<String>,
+        hint: Option<Sentence>,
+    },
+    /// Outputs cannot be written as asked.
+    Output {
+        /// What is wrong.
+        message: Sentence,
+        /// What to try instead.
+        hint: Option<Sentence>,
     },
     /// A run cannot be taken up again, because it was begun with something else.
     Changed {
-        /// What differs.
+        /// The setting that differs, if it is one.
+        setting: Option<String>,
+        /// What differs, as the rest of a sentence that begins with the setting.
         reason: String,
+    },
+    /// What was read was read with other settings than those that are to decide about it.
+    ReadOtherwise {
+        /// What differs.
+        field: &'static str,
     },
     /// The documents are too many for the memory that was allowed.
     TooLittleMemory {
@@ -72,6 +133,28 @@ pub enum ErrorKind {
     Cancelled,
 }
 
+impl ErrorKind {
+    /// A stable name, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Settings(_) => "settings",
+            Self::Spec(error) => error.code(),
+            Self::Corpus(error) => error.code(),
+            Self::TooManyRejects { .. } => "too_many_rejects",
+            Self::TooManyDocuments => "too_many_documents",
+            Self::NoSuchField { .. } => "no_such_field",
+            Self::NoSuchId { .. } => "no_such_id",
+            Self::File { .. } => "file",
+            Self::Output { .. } => "output",
+            Self::Changed { .. } => "run_changed",
+            Self::ReadOtherwise { .. } => "read_otherwise",
+            Self::TooLittleMemory { .. } => "too_little_memory",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 impl Error {
     /// What went wrong, for code that wants to react to it.
     #[must_use]
@@ -79,33 +162,106 @@ impl Error {
         &self.kind
     }
 
-    /// What to try instead, where there is something to say.
+    /// A stable name of what went wrong, for programs and logs.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match &self.kind {
-            ErrorKind::Setting(error) => error.hint(),
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// What is wrong with the settings, if that is what stopped the run.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        match &*self.kind {
+            ErrorKind::Settings(problems) => problems,
+            _ => &[],
+        }
+    }
+
+    /// The error of the operating system behind this one, if there is one.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match &*self.kind {
+            ErrorKind::Corpus(error) => error.io_error(),
+            _ => self.cause.as_ref(),
+        }
+    }
+
+    /// The message, with the settings that it names as data.
+    #[must_use]
+    pub fn message(&self) -> Sentence {
+        match &*self.kind {
+            ErrorKind::Settings(problems) => {
+                let mut messages = problems.iter().map(Problem::message);
+                let first = messages.next().unwrap_or_default();
+                messages.fold(first, |all, next| all.text("; ").followed_by(&next))
+            }
+            ErrorKind::Spec(error) => error.to_string().into(),
+            ErrorKind::Corpus(error) => error.message(),
+            ErrorKind::TooManyRejects { allowed, last } => {
+                format!("more than {allowed} records were rejected; the last one: {last}").into()
+            }
+            ErrorKind::TooManyDocuments => "the corpus has more than 4 294 967 294 documents".into(),
+            ErrorKind::NoSuchField { field, .. } => {
+                format!("no document has the field `{}`", escape_control(field)).into()
+            }
+            ErrorKind::NoSuchId { id, .. } => {
+                format!("no document has the id `{}`", escape_control(id)).into()
+            }
+            ErrorKind::File { path, action, reason, .. } => {
+                format!("cannot {action} `{}`: {reason}", escape_control(path)).into()
+            }
+            ErrorKind::Output { message, .. } => message.clone(),
+            ErrorKind::Changed { setting, reason } => {
+                let message = Sentence::from("the run cannot be taken up again: ");
+                let message = match setting {
+                    Some(setting) => message.setting(setting.clone()).text(" "),
+                    None => message,
+                };
+                message.text(escape_control(reason).into_owned())
+            }
+            ErrorKind::ReadOtherwise { field } => {
+                format!("the documents were read with another {field} than the one that is to decide").into()
+            }
+            ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
+                format!("{reason} need {needed} of memory, and {allowed} are allowed").into()
+            }
+            ErrorKind::Cancelled => "stopped".into(),
+        }
+    }
+
+    /// What to try instead, where there is something to say. [`Problem`]s have hints of their own.
+    #[must_use]
+    pub fn hint(&self) -> Option<Sentence> {
+        match &*self.kind {
+            ErrorKind::Settings(problems) => problems.iter().find_map(|problem| problem.hint.clone()),
+            ErrorKind::Spec(error) => error.hint(),
             ErrorKind::Corpus(error) => error.hint(),
-            ErrorKind::TooManyRejects { .. } => {
-                Some("`--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`".to_owned())
-            }
-            ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".to_owned()),
+            ErrorKind::TooManyRejects { .. } => Some(
+                Sentence::new()
+                    .setting("dry-run")
+                    .text(" with ")
+                    .setting_to("report", "DIR")
+                    .text(" lists every rejected record in `DIR/rejects.jsonl`"),
+            ),
+            ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".into()),
             ErrorKind::NoSuchField { fields, .. } => {
-                let fields: Vec<String> = fields
-                    .iter()
-                    .map(|field| format!("`{}`", minwise_corpus::escape_control(field)))
-                    .collect();
-                Some(format!("the fields of the first document are {}", fields.join(", ")))
+                let fields: Vec<String> =
+                    fields.iter().map(|field| format!("`{}`", escape_control(field))).collect();
+                Some(format!("the fields of the first document are {}", fields.join(", ")).into())
             }
-            ErrorKind::NoSuchId { hint, .. } => Some((*hint).to_owned()),
-            ErrorKind::File { hint, .. } => hint.clone(),
-            ErrorKind::Changed { .. } => {
-                Some("take the options and inputs of then, or begin anew with another `--work`".to_owned())
-            }
-            ErrorKind::TooLittleMemory { needed, threads: None, .. } => {
-                Some(format!("`--memory {needed}` would be enough"))
-            }
-            ErrorKind::TooLittleMemory { needed, threads: Some(threads), .. } => {
-                Some(format!("`--threads {threads}` or `--memory {needed}` would be enough"))
+            ErrorKind::NoSuchId { hint, .. } => Some(hint.clone()),
+            ErrorKind::File { hint, .. } | ErrorKind::Output { hint, .. } => hint.clone(),
+            ErrorKind::Changed { .. } => Some(
+                Sentence::from("take the options and inputs of then, or begin anew with another ")
+                    .setting("work"),
+            ),
+            ErrorKind::ReadOtherwise { .. } => Some("read and decide with one plan".into()),
+            ErrorKind::TooLittleMemory { needed, threads, .. } => {
+                let hint = match threads {
+                    Some(threads) => Sentence::new().setting_to("threads", threads.to_string()).text(" or "),
+                    None => Sentence::new(),
+                };
+                Some(hint.setting_to("memory", needed.to_string()).text(" would be enough"))
             }
             ErrorKind::Cancelled => None,
         }
@@ -116,10 +272,17 @@ impl Error {
         ErrorKind::File { path: path.to_owned(), action, reason, hint: None }.into()
     }
 
+    /// A file of our own about which the operating system refused something.
+    pub(crate) fn io(action: &'static str, path: &str, cause: io::Error) -> Self {
+        let cause = minwise_corpus::os_error(cause);
+        let kind = ErrorKind::File { path: path.to_owned(), action, reason: cause.to_string(), hint: None };
+        Self { kind: Box::new(kind), cause: Some(cause) }
+    }
+
     /// Whether the person asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Cancelled => true,
             ErrorKind::Corpus(error) => error.is_cancelled(),
             _ => false,
@@ -129,19 +292,25 @@ impl Error {
     /// Whether whoever read the output has stopped reading.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(&self.kind, ErrorKind::Corpus(error) if error.is_broken_pipe())
+        self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self { kind }
+        Self { kind: Box::new(kind), cause: None }
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        ErrorKind::Settings(vec![problem]).into()
     }
 }
 
 impl From<minwise::Error> for Error {
     fn from(error: minwise::Error) -> Self {
-        ErrorKind::Setting(error).into()
+        ErrorKind::Spec(error).into()
     }
 }
 
@@ -153,38 +322,16 @@ impl From<minwise_corpus::Error> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ErrorKind::Setting(error) => error.fmt(f),
-            ErrorKind::Corpus(error) => error.fmt(f),
-            ErrorKind::TooManyRejects { allowed, last } => {
-                write!(f, "more than {allowed} records were rejected; the last one: {last}")
-            }
-            ErrorKind::TooManyDocuments => f.write_str("the corpus has more than 4 294 967 294 documents"),
-            ErrorKind::NoSuchField { field, .. } => {
-                write!(f, "no document has the field `{}`", minwise_corpus::escape_control(field))
-            }
-            ErrorKind::NoSuchId { id, .. } => {
-                write!(f, "no document has the id `{}`", minwise_corpus::escape_control(id))
-            }
-            ErrorKind::File { path, action, reason, .. } => {
-                write!(f, "cannot {action} `{}`: {reason}", minwise_corpus::escape_control(path))
-            }
-            ErrorKind::Changed { reason } => {
-                write!(f, "the run cannot be taken up again: {}", minwise_corpus::escape_control(reason))
-            }
-            ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
-                write!(f, "{reason} need {needed} of memory, and {allowed} are allowed")
-            }
-            ErrorKind::Cancelled => f.write_str("stopped"),
-        }
+        self.message().fmt(f)
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            ErrorKind::Setting(error) => std::error::Error::source(error),
+        match &*self.kind {
+            ErrorKind::Spec(error) => std::error::Error::source(error),
             ErrorKind::Corpus(error) => std::error::Error::source(error),
+            // The message has the words of the cause already.
             _ => None,
         }
     }

@@ -1,72 +1,61 @@
 //! Batch runs: a corpus in, decisions about its documents out.
 //!
 //! ```text
-//! read ─→ equal ─→ candidates ─→ neighbourhoods, verified ─→ dedup or pairs ─→ output, report
+//! read ─→ candidate ─→ verify ─→ decide ─→ output
+//!   └ weigh, rows        └ audit ┘           └ report
+//!            storage: what does not fit into memory, and the folder of a run
 //! ```
 //!
 //! * [`read`](fn@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
 //!   key that says which documents are equal.
-//! * `equal` collapses documents with equal shingles into one, so that copies cost nothing further.
-//! * `candidates` sorts band keys and finds the documents that share bands, directly or through others.
-//! * `verify` takes one such neighbourhood at a time, reads its documents again by position, and compares their
+//! * `candidate` collapses documents with equal shingles into one, sorts band keys, and gathers the documents that share
+//!   bands, directly or through others, into neighbourhoods.
+//! * `verify` takes one neighbourhood at a time, reads its documents again by position, and compares their
 //!   shingle sets exactly.
-//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
+//! * `decide` has the two runs: [`dedup`](mod@dedup) keeps and removes documents, [`pairs`](mod@pairs) lists similar ones.
 //! * [`audit`] compares a sample without bands, to measure what they found.
-//! * [`dedup`](mod@dedup) and [`pairs`](mod@pairs) are the two runs; [`output`] and [`report`] write what they decide.
+//! * [`output`] and [`report`] write what was decided.
+//! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 
-pub mod audit;
-mod candidates;
-mod checkpoint;
-pub mod compare;
-pub mod dedup;
-mod documents;
-mod edges;
-mod equal;
-mod error;
-pub mod estimate;
-pub mod frequencies;
-mod gather;
-mod groups;
-mod hoods;
-mod huge;
-mod join;
-mod large;
+// In the order of the flow: a module uses only those above it, which `cargo x lint` checks.
 mod memory;
-mod observe;
-mod order;
-pub mod output;
-pub mod pairs;
+mod error;
 pub mod parallel;
-mod partners;
-mod prepare;
-mod ranks;
-mod read;
-mod rejects;
-pub mod report;
-mod rows;
-mod runs;
-mod screen;
-mod sets;
-mod settings;
-pub mod sketch_file;
-mod store;
-mod tiles;
 mod turn;
+mod storage;
+pub mod weigh;
+mod rows;
+mod settings;
+mod read;
+mod candidate;
 mod verify;
-pub mod work;
+pub mod audit;
+mod decide;
+pub mod estimate;
+pub mod output;
+mod run;
 
-pub use documents::Documents;
-pub use error::{Error, ErrorKind};
+pub use decide::{Decided, Decisions, Removed, dedup, pairs};
+pub use error::{Error, ErrorKind, Problem};
+pub use estimate::sketch_file;
 pub use memory::Memory;
-pub use observe::{Observer, Stage, Unobserved, Warning};
-pub use prepare::Weighing;
-pub use ranks::UnrankedCount;
+pub use minwise::{Observer, Stage, Unobserved, Warning};
+pub use output::report;
+pub use read::documents::Documents;
+pub use read::ranks::UnrankedCount;
+pub use read::rejects::{Rejected, Rejects};
 pub use read::{Reading, read};
-pub use rejects::{Rejected, Rejects};
-pub use screen::Screened;
-pub use settings::{AuditSize, FILTER_ERROR, ReadSettings, Search, Settings};
+pub use run::{
+    DecisionColumns, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outcome, Outputs,
+    PairFormat, PairsOptions, PairsOutcome, PairsRun, RejectedRecords, Run, RunOptions, SketchOptions,
+    SketchOutcome, SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
+};
+pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Search, Settings, SpecOptions};
 #[doc(hidden)]
-pub use store::seal;
-pub use verify::{Reordered, Verification};
+pub use storage::store::seal;
+pub use storage::work;
+pub use verify::screen::Screened;
+pub use verify::{Reordered, Verification, compare};
+pub use weigh::Weighing;

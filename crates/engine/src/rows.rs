@@ -151,14 +151,30 @@ impl Rows {
     }
 
     /// When shelves are split.
-    pub(crate) fn limits(&self, (most, full): (usize, usize)) -> Limits {
+    pub(crate) fn limits(&self, shelf: ShelfLimits) -> Limits {
         let splits = match &self.form {
             Form::Registers { registers, .. } => self.banding.most_splits(*registers, SPLIT_REGISTERS),
             Form::Bits { splits, .. } => splits.most(),
         };
-        Limits { most, splits, registers: SPLIT_REGISTERS, full }
+        Limits { most: shelf.split_above, splits, registers: SPLIT_REGISTERS, full: shelf.most }
     }
 }
+
+/// When shelves are split, and how many documents they take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShelfLimits {
+    /// A shelf with more kept documents than this is split.
+    pub(crate) split_above: usize,
+    /// A shelf that cannot be split takes no more documents than this.
+    pub(crate) most: usize,
+}
+
+/// 64 kept documents with one band key that are not near-duplicates of one another are a sign of boilerplate.
+pub(crate) const KEPT: ShelfLimits = ShelfLimits { split_above: 64, most: 256 };
+/// For clusterings that stop comparing once a document is connected.
+pub(crate) const CONNECTED: ShelfLimits = ShelfLimits { split_above: 256, most: 1024 };
+/// For runs that compare all with all.
+pub(crate) const ALL: ShelfLimits = ShelfLimits { split_above: 4096, most: 16_384 };
 
 #[cfg(test)]
 mod tests {
@@ -191,7 +207,7 @@ mod tests {
         let bits = rows(Some("1"));
         let registers: Vec<u32> = (0..128).map(|i| fmix64(i) as u32).collect();
         let before = row(&bits, &registers);
-        let splits = bits.limits((64, 256)).splits;
+        let splits = bits.limits(KEPT).splits;
         assert_eq!(splits, 16);
         for register in 0..128 {
             let mut changed = registers.clone();
@@ -210,7 +226,7 @@ mod tests {
     fn without_spare_registers_bands_lend_theirs_to_others() {
         let banding = Banding::new(16, 8, 128).unwrap();
         let rows = Rows::new(&Spec::default(), banding, Some("1".parse().unwrap())).unwrap();
-        let splits = rows.limits((64, 256)).splits;
+        let splits = rows.limits(KEPT).splits;
         // Sixteen pairs, of which four bands have four each.
         assert_eq!((splits, rows.words()), (12, 32 + 16 + 4));
         let registers: Vec<u32> = (0..128).map(|i| fmix64(i) as u32).collect();

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use minwise::Sentence;
+
 /// Why an index could not be used as asked.
 #[derive(Debug)]
 pub struct Error {
@@ -174,41 +176,59 @@ impl Error {
     /// Whether whoever read what is written has stopped reading.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
-        let io = self.cause.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
-        io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The error of the operating system behind this one, if there is one.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        self.cause.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>())
+    }
+
+    /// A stable name of what went wrong, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
     }
 
     /// What to try.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Sentence> {
         Some(match self.kind() {
             ErrorKind::DiskFull { .. } => {
-                "what was acknowledged is kept; make room, and run the command again".to_owned()
+                "what was acknowledged is kept; make room, and run the command again".into()
             }
             ErrorKind::NotAnIndex { path } => {
-                format!("`minwise index create {}` makes one", path.display())
+                Sentence::new().action_on("index create", path.display().to_string()).text(" makes one")
             }
             ErrorKind::Exists { path } => {
-                format!("`minwise index add {}` adds to an index", path.display())
+                Sentence::new().action_on("index add", path.display().to_string()).text(" adds to an index")
             }
             ErrorKind::Locked { .. } => {
-                "stop it, or ask it: a running server answers checks and takes documents".to_owned()
+                "stop it, or ask it: a running server answers checks and takes documents".into()
             }
-            ErrorKind::Version { .. } | ErrorKind::Unicode { .. } => {
-                "`minwise index export` with the version that made it, then `minwise index import` with this one"
-                    .to_owned()
-            }
-            ErrorKind::Damaged { .. } => {
-                "`minwise index check` names what is damaged and `--repair` saves what can be read, if its files can be opened; if not, \
-                 `minwise index import` makes it again from an export"
-                    .to_owned()
-            }
+            ErrorKind::Version { .. } | ErrorKind::Unicode { .. } => Sentence::new()
+                .action("index export")
+                .text(" with the version that made it, then ")
+                .action("index import")
+                .text(" with this one"),
+            ErrorKind::Damaged { .. } => Sentence::new()
+                .action("index check")
+                .text(" names what is damaged and ")
+                .setting("repair")
+                .text(" saves what can be read, if its files can be opened; if not, ")
+                .action("index import")
+                .text(" makes it again from an export"),
             ErrorKind::Setting(error) => return error.hint(),
-            ErrorKind::NoSuchDocument { .. } => "`minwise index list` shows the ids there are".to_owned(),
-            ErrorKind::NoTexts { .. } => {
-                "an index that is to do this is made without `--no-text`".to_owned()
+            ErrorKind::NoSuchDocument { .. } => {
+                Sentence::new().action("index list").text(" shows the ids there are")
             }
-            ErrorKind::Stopped { .. } => "close it, see that there is room on the disk, and open it again".to_owned(),
+            ErrorKind::NoTexts { .. } => {
+                Sentence::from("an index that is to do this is made without ").setting("no-text")
+            }
+            ErrorKind::Stopped { .. } => {
+                "close it, see that there is room on the disk, and open it again".into()
+            }
             ErrorKind::Io { .. }
             | ErrorKind::Mismatch { .. }
             | ErrorKind::BadId { .. }

@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use minwise::Sentence;
+
 /// Why a server could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -52,21 +54,47 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// A stable name, for programs and logs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "io",
+            Self::Listen { .. } => "listen",
+            Self::Unprotected { .. } => "unprotected",
+            Self::OpenTokens { .. } => "open_tokens",
+            Self::Tokens { .. } => "tokens",
+            Self::Threads(_) => "threads",
+        }
+    }
+
+    /// The error of the operating system behind this one, if there is one.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io { error, .. } | Self::Listen { error, .. } | Self::Threads(error) => Some(error),
+            Self::Unprotected { .. } | Self::OpenTokens { .. } | Self::Tokens { .. } => None,
+        }
+    }
+
     /// What to try.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Sentence> {
         match self {
             Self::Unprotected { .. } => Some(
-                "`--tokens FILE` lets in whoever has a token; without, listen on `127.0.0.1`".to_owned(),
+                Sentence::new()
+                    .setting_to("tokens", "FILE")
+                    .text(" lets in whoever has a token; without, listen on `127.0.0.1`"),
             ),
-            Self::OpenTokens { path } => Some(format!("`chmod 600 {}`", path.display())),
+            Self::OpenTokens { path } => Some(format!("`chmod 600 {}`", path.display()).into()),
             Self::Tokens { .. } => Some(
                 "every line is `read TOKEN` or `write TOKEN`, with tokens such as `openssl rand -hex 24` makes"
-                    .to_owned(),
+                    .into(),
             ),
-            Self::Listen { error, .. } if error.kind() == io::ErrorKind::AddrInUse => {
-                Some("another server listens there; `--listen 127.0.0.1:0` takes a free port".to_owned())
-            }
+            Self::Listen { error, .. } if error.kind() == io::ErrorKind::AddrInUse => Some(
+                Sentence::from("another server listens there; ")
+                    .setting_to("listen", "127.0.0.1:0")
+                    .text(" takes a free port"),
+            ),
             Self::Io { .. } | Self::Listen { .. } | Self::Threads(_) => None,
         }
     }
@@ -93,9 +121,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { error, .. } | Self::Listen { error, .. } | Self::Threads(error) => Some(error),
-            Self::Unprotected { .. } | Self::OpenTokens { .. } | Self::Tokens { .. } => None,
-        }
+        self.io_error().map(|error| error as &(dyn std::error::Error + 'static))
     }
 }

@@ -214,7 +214,7 @@ impl State {
             let problem = Problem::from(&error);
             if problem.is_ours() {
                 self.metrics.failures.inc();
-                self.log(&json!({"event": "error", "code": problem.code, "message": error.to_string(), "hint": error.hint()}));
+                self.log(&json!({"event": "error", "code": problem.code, "message": error.to_string(), "hint": error.hint().map(|hint| hint.to_string())}));
             }
             problem
         })

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
@@ -10,12 +10,14 @@ use minwise::shingle::Unit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise_corpus::{Format, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
+use minwise_engine::Inputs;
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
 
-use super::{open, weigh, whole_files};
+use super::{open, whole_files};
 use crate::Exit;
 use crate::args::{CompareArgs, CompareFormat};
+use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
@@ -43,7 +45,13 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = Progress::new(printer);
     let left = document(&args.left, &options, &progress)?;
     let right = document(&args.right, &options, &progress)?;
-    let weighing = weigh(&args.weights, &mut spec, None, &options, 1, &progress)?;
+    let inputs = Inputs {
+        options: options.clone(),
+        weights: args.weights.weights.as_ref().map(PathBuf::from),
+        ignore_text: args.weights.ignore_text.clone(),
+        ..Inputs::default()
+    };
+    let weighing = interrupt::at_once(|| inputs.weigh(&mut spec, None, 1, &progress))?;
     let mut comparison = compare(&left, &right, &spec, &weighing)?;
     comparison.passages.truncate(passages);
 

@@ -1,14 +1,12 @@
 //! `minwise sketch`: the sketches of a corpus, as a file.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use minwise::keep::Keep;
-use minwise_corpus::refuse_overlap;
-use minwise_engine::{ReadSettings, Weighing, read, sketch_file};
+use minwise_engine::{SketchOptions, SketchOutcome, SketchRun};
 use serde_json::json;
 
-use super::{open, overwrite, rejects};
+use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::SketchFileArgs;
 use crate::printer::{Failure, Printer, counted, grouped, megabytes};
@@ -18,44 +16,33 @@ use crate::settings::{self, Problems};
 pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = settings::read_options(&args.inputs, &mut problems);
-    let spec = settings::spec(&args.spec, &mut problems);
-    let (threads, max_rejects) = settings::limits(&args.run, &mut problems);
-    let memory = settings::memory(&args.run, &mut problems);
-    problems.finish()?;
+    let options = SketchOptions {
+        inputs: settings::inputs(&args.inputs, None, &mut problems),
+        spec: settings::spec(&args.spec, &mut problems),
+        threads: settings::given_threads(args.run.threads.as_deref(), &mut problems),
+        memory: settings::memory(&args.run, &mut problems),
+        max_rejects: settings::max_rejects(&args.run, &mut problems),
+        output: PathBuf::from(&args.output),
+        overwrite: args.force,
+    };
+    let run = problems.built(SketchRun::new(options))?;
 
     let progress = Progress::new(printer);
-    let corpus = open(&args.inputs.inputs, &options, &progress)?;
-    let output = Path::new(&args.output);
-    refuse_overlap(&corpus, output)?;
-    // What is there already is refused before the work begins, and not after it.
-    let file = sketch_file::create(output, overwrite(args.force))?;
-
-    let settings = ReadSettings {
-        spec,
-        weighing: Weighing::default(),
-        keep: Keep::default(),
-        banding: None,
-        bits: None,
-        places: false,
-        threads,
-        max_rejects,
-        memory,
-        temporary: options.spool_dir.clone(),
-        work: None,
-    };
-    let reading = read(&corpus, &settings, &progress)?;
-    sketch_file::write(file, &corpus, &reading, &spec)?;
+    let outcome = run.execute(&progress)?;
     progress.clear();
+    summary(&outcome, started, printer);
+    Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, printer))
+}
 
+fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
     let elapsed = started.elapsed();
-    let documents = reading.documents.len() as u64;
+    let SketchOutcome { spec, documents, bytes: read_bytes, rejected } = outcome;
     let bytes = spec.method.size_bytes() as u64;
     printer.event(&json!({
         "event": "summary",
         "spec": spec.to_string(),
-        "read": documents + reading.rejected.len(),
-        "rejected": reading.rejected.len(),
+        "read": documents + rejected.count,
+        "rejected": rejected.count,
         "sketched": documents,
         "sketch_bytes": bytes,
         "elapsed_ms": elapsed.as_millis() as u64,
@@ -65,13 +52,11 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
          sketched    {}, {bytes} bytes each\n\
          spec        {spec}\n\
          time        {:.2} s, {:.1} MB/s",
-        counted(documents + reading.rejected.len(), "document"),
-        megabytes(corpus.size_bytes()),
-        grouped(reading.rejected.len()),
-        counted(documents, "document"),
+        counted(documents + rejected.count, "document"),
+        megabytes(*read_bytes),
+        grouped(rejected.count),
+        counted(*documents, "document"),
         elapsed.as_secs_f64(),
-        corpus.size_bytes() as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
+        *read_bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
     ));
-    let hint = "`minwise dedup --dry-run --report DIR` lists all of them in `DIR/rejects.jsonl`";
-    Ok(rejects(&reading, &corpus, hint, printer))
 }

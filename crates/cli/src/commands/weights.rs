@@ -1,44 +1,38 @@
 //! `minwise weights`: in how many documents each shingle stands, as a file.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use minwise::weight::Frequencies;
-use minwise_corpus::refuse_overlap;
-use minwise_engine::frequencies::{self, FrequencyTable};
+use minwise_engine::{WeightsOptions, WeightsRun};
 use serde_json::json;
 
-use super::{open, overwrite};
 use crate::Exit;
 use crate::args::WeightsArgs;
-use crate::printer::{Failure, Printer, counted, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
 pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = settings::read_options(&args.inputs, &mut problems);
-    let spec = settings::text_spec(&args.text, &mut problems);
-    let threads = settings::threads(args.threads.as_deref(), &mut problems);
-    problems.finish()?;
+    let options = WeightsOptions {
+        inputs: settings::inputs(&args.inputs, None, &mut problems),
+        spec: settings::text_spec(&args.text, &mut problems),
+        threads: settings::given_threads(args.threads.as_deref(), &mut problems),
+        output: PathBuf::from(&args.output),
+        overwrite: args.force,
+    };
+    let run = problems.built(WeightsRun::new(options))?;
 
     let progress = Progress::new(printer);
-    let corpus = open(&args.inputs.inputs, &options, &progress)?;
-    let output = Path::new(&args.output);
-    refuse_overlap(&corpus, output)?;
-    let file = frequencies::create(output, overwrite(args.force))?;
-    frequencies::count(&corpus, &spec, threads, options.spool_dir.as_deref(), file, &progress)?;
+    let counted_here = run.execute(&progress)?;
     progress.clear();
-
-    let table = FrequencyTable::open(output)?;
-    let (documents, shingles) = (table.documents(), table.shingles().len() as u64);
     let elapsed = started.elapsed();
     printer.event(&json!({
         "event": "summary",
-        "documents": documents,
-        "shingles": shingles,
-        "fingerprint": format!("{:016x}", table.fingerprint()),
+        "documents": counted_here.documents,
+        "shingles": counted_here.shingles,
+        "fingerprint": format!("{:016x}", counted_here.fingerprint),
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
@@ -46,12 +40,12 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
          shingles    {} different ones\n\
          table       {:016x}\n\
          time        {:.2} s, {:.1} MB/s",
-        counted(documents, "document"),
-        megabytes(corpus.size_bytes()),
-        crate::printer::grouped(shingles),
-        table.fingerprint(),
+        counted(counted_here.documents, "document"),
+        megabytes(counted_here.bytes),
+        grouped(counted_here.shingles),
+        counted_here.fingerprint,
         elapsed.as_secs_f64(),
-        corpus.size_bytes() as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
+        counted_here.bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
     ));
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
 use minwise_engine::work::{Manifest, Work};
 
@@ -254,7 +254,7 @@ fn references_are_read_as_they_were() {
 /// The list of outputs that a run with one output has in its folder when it puts it in place.
 fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
     let inputs = [desk.path("in.jsonl").to_string_lossy().into_owned()];
-    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
     let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
     let work = Work::open(&desk.path("finishing"), &manifest, false).unwrap();
     let output = fs_err::canonicalize(desk.path(output)).unwrap().to_string_lossy().into_owned();

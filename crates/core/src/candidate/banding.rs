@@ -146,7 +146,7 @@ mod tests {
     fn settings_are_checked() {
         let message = Banding::new(20, 8, 128).unwrap_err();
         assert_eq!(message.to_string(), "20 bands of 8 rows need 160 registers, but a sketch has 128");
-        assert_eq!(message.hint().unwrap(), "`--registers 160` would be enough");
+        assert_eq!(message.hint().unwrap().to_string(), "`registers = 160` would be enough");
         assert!(Banding::new(0, 8, 128).is_err());
         assert!(Banding::new(8, 0, 128).is_err());
         let error = Banding::new(usize::MAX, 2, 128).unwrap_err();

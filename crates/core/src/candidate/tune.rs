@@ -272,7 +272,10 @@ mod tests {
             error.to_string(),
             "no banding of 4 registers finds a pair at similarity 0.5 with probability 0.999: the best is 0.9375"
         );
-        assert_eq!(error.hint().unwrap(), "`--registers 10` would be enough; so would `--recall 0.937`");
+        assert_eq!(
+            error.hint().unwrap().to_string(),
+            "`registers = 10` would be enough; so would `recall = 0.937`"
+        );
         for (threshold, recall) in
             [(0.0, 0.9), (1.1, 0.9), (f64::NAN, 0.9), (0.8, 0.0), (0.8, 1.0), (0.8, f64::NAN)]
         {

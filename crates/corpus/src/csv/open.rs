@@ -1,6 +1,7 @@
 //! The pass over a source that finds its header and the places at which it can be cut.
 
 use memchr::memmem;
+use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::column::{self, Columns};
@@ -9,7 +10,6 @@ use crate::lines::grown;
 use crate::options::ReadOptions;
 use crate::record::BOM;
 use crate::source::Reader;
-use crate::watch::Watch;
 
 /// Bytes between two places at which a source can be cut.
 pub(super) const CUT_BYTES: u64 = 1 << 20;
@@ -40,7 +40,7 @@ impl Delimited {
         reader: &Reader,
         delimiter: u8,
         options: &ReadOptions,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         let header = header(reader, delimiter)?;
         let body = header.strip_prefix(BOM.as_bytes()).unwrap_or(&header);
@@ -57,7 +57,7 @@ impl Delimited {
             column::find(reader.name(), &known, options)?
         };
         let header_bytes = header.len() as u64;
-        let cuts = cuts(reader, header_bytes, delimiter, watch)?;
+        let cuts = cuts(reader, header_bytes, delimiter, observer)?;
         Ok(Self { delimiter, header_bytes, names, columns, cuts })
     }
 }
@@ -81,13 +81,13 @@ fn header(reader: &Reader, delimiter: u8) -> Result<Vec<u8>> {
 }
 
 /// The places where records begin.
-fn cuts(reader: &Reader, header_bytes: u64, delimiter: u8, watch: &dyn Watch) -> Result<Vec<u64>> {
+fn cuts(reader: &Reader, header_bytes: u64, delimiter: u8, observer: &dyn Observer) -> Result<Vec<u64>> {
     let size = reader.size_bytes();
     let mut splitter = Splitter::new(delimiter);
     let (mut cuts, mut record, mut offset) = (vec![0], header_bytes, header_bytes);
     let mut block = Vec::new();
     while offset < size {
-        if watch.cancelled() {
+        if observer.cancelled() {
             return Err(Error::new(ErrorKind::Cancelled));
         }
         let bytes = grown(&mut block, (size - offset).min(BLOCK_BYTES) as usize);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::escape::visible;
+use minwise::visible;
 
 /// Why a file gives no text. It is a fact about the file, not a failure of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 pub(crate) use identity::{FileId, FileIds};
 
+use minwise::Observer;
+
 use self::identity::Admission;
 use self::sniff::{HEAD_BYTES, LOOK_BYTES, is_jsonl};
 use self::walk::Found;
@@ -29,7 +31,6 @@ use crate::positional::read_at;
 use crate::source::{Content, Origin, STDIN, Source, Store, open_file, os_error};
 use crate::spool::{Spool, Spooled};
 use crate::table::Table;
-use crate::watch::Watch;
 use crate::whole::Reading;
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
@@ -75,11 +76,11 @@ pub(crate) fn resolve(
     references: &[String],
     inputs: &[String],
     options: &ReadOptions,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Resolved> {
     let mut resolver = Resolver {
         options,
-        watch,
+        observer,
         spool: Spool::new(options.spool_dir.clone()),
         sources: Vec::new(),
         file_ids: FileIds::default(),
@@ -111,9 +112,9 @@ pub(crate) fn resolve(
     if let Some(format) = reference_format {
         // Other fields than the text and the id are asked of documents between which there is something to choose.
         let options = ReadOptions { value_fields: vec![], ..options.clone() };
-        look_inside(reference_sources, format, spool.as_ref(), &options, watch)?;
+        look_inside(reference_sources, format, spool.as_ref(), &options, observer)?;
     }
-    look_inside(input_sources, format, spool.as_ref(), options, watch)?;
+    look_inside(input_sources, format, spool.as_ref(), options, observer)?;
     Ok(Resolved { sources, references, format, spool, file_ids, walked, same_id })
 }
 
@@ -123,14 +124,14 @@ fn look_inside(
     format: Format,
     spool: Option<&Arc<File>>,
     options: &ReadOptions,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<()> {
     for source in sources {
-        if watch.cancelled() {
+        if observer.cancelled() {
             return Err(Error::new(ErrorKind::Cancelled));
         }
         if let Some(delimiter) = format.delimiter() {
-            let delimited = Delimited::open(&source.open(spool)?, delimiter, options, watch)?;
+            let delimited = Delimited::open(&source.open(spool)?, delimiter, options, observer)?;
             source.content = Content::Delimited(Box::new(delimited));
         } else if format.is_table() {
             let table = Table::open(&source.open(spool)?, format, options)?;
@@ -190,7 +191,7 @@ fn is_left_beside(name: &str) -> bool {
 
 struct Resolver<'o> {
     options: &'o ReadOptions,
-    watch: &'o dyn Watch,
+    observer: &'o dyn Observer,
     spool: Spool,
     sources: Vec<Source>,
     file_ids: FileIds,
@@ -246,7 +247,7 @@ impl Resolver<'_> {
 
     fn found(&mut self, prefix: &str, id_start: usize, folder: &Path, files: Vec<Found>) -> Result<()> {
         for file in files {
-            if self.watch.cancelled() {
+            if self.observer.cancelled() {
                 return Err(Error::new(ErrorKind::Cancelled));
             }
             let name = format!("{prefix}{}", file.name);
@@ -338,7 +339,7 @@ impl Resolver<'_> {
                 self.check_format(format, &name)?;
                 let mut decoder =
                     open_decoder(compression, BufReader::with_capacity(READ_BYTES, &file), &name)?;
-                let spooled = self.spool.append(&name, Some(compression), &mut decoder, self.watch)?;
+                let spooled = self.spool.append(&name, Some(compression), &mut decoder, self.observer)?;
                 spooled_source(name, id_start, origin, spooled, format)
             }
             (_, None) => {
@@ -361,9 +362,9 @@ impl Resolver<'_> {
             Some(compression) => {
                 let mut decoder =
                     open_decoder(compression, BufReader::with_capacity(READ_BYTES, whole), &name)?;
-                self.spool.append(&name, Some(compression), &mut decoder, self.watch)?
+                self.spool.append(&name, Some(compression), &mut decoder, self.observer)?
             }
-            None => self.spool.append(&name, None, &mut whole, self.watch)?,
+            None => self.spool.append(&name, None, &mut whole, self.observer)?,
         };
         let look = self.look_at_spooled(spooled)?;
         let format = match self.format_by_name(&look, &name) {

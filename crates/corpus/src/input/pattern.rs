@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(matched("[ab].txt").unwrap(), ["a.txt", "b.txt"]);
         let error = matched("*.pdf").unwrap_err();
         assert!(error.to_string().ends_with("*.pdf`"), "{error}");
-        assert!(error.hint().unwrap().contains("quote"));
+        assert!(error.hint().unwrap().to_string().contains("quote"));
         assert!(matches!(matched("missing/*.txt").unwrap_err().kind(), ErrorKind::NoMatch { .. }));
         assert!(matches!(matched("a[.txt").unwrap_err().kind(), ErrorKind::BadPattern { .. }));
     }

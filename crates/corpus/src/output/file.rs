@@ -325,7 +325,7 @@ mod tests {
         write(&path, b"old", Overwrite::Refuse).unwrap();
         let error = write(&path, b"new", Overwrite::Refuse).unwrap_err();
         assert!(error.to_string().ends_with("out` exists already"), "{error}");
-        assert_eq!(error.hint().as_deref(), Some("`--force` replaces it"));
+        assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
         let unfinished = Output::create(&path, Overwrite::Allow).unwrap();
         drop(unfinished);
         assert_eq!(fs_err::read(&path).unwrap(), b"old");
@@ -354,7 +354,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = Output::create(&folder.path().join("no/out"), Overwrite::Allow).unwrap_err();
         assert!(error.to_string().contains("there is no folder"), "{error}");
-        assert!(error.hint().unwrap().contains("mkdir -p"));
+        assert!(error.hint().unwrap().to_string().contains("mkdir -p"));
         let error = Output::create(folder.path(), Overwrite::Allow).unwrap_err();
         assert!(error.to_string().ends_with("it is a folder"), "{error}");
     }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::parent_of;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
-use crate::escape::escape_control;
 use crate::input::FileId;
 use crate::source::{Source, os_error};
 
@@ -43,19 +42,16 @@ pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
 
 /// Refuses outputs of which one would take the place of another, or lies in a folder that is replaced as a whole.
 ///
-/// Each output has the option that it was given with, for the message.
-pub fn refuse_shared(outputs: &[(&str, &Path)]) -> Result<()> {
+/// Each output has the setting that names it, for the message.
+pub fn refuse_shared(outputs: &[(&'static str, &Path)]) -> Result<()> {
     let resolved: Vec<Option<PathBuf>> = outputs.iter().map(|(_, path)| resolve(path)).collect();
     for (at, second) in resolved.iter().enumerate() {
         for (before, first) in resolved.iter().enumerate().take(at) {
             let (Some(first), Some(second)) = (first, second) else { continue };
             if first.starts_with(second) || second.starts_with(first) {
-                let named = |number: usize| {
-                    outputs.get(number).map_or(String::new(), |(option, path)| {
-                        format!("`{option}` `{}`", escape_control(&path.to_string_lossy()))
-                    })
-                };
-                return Err(Error::new(ErrorKind::SharedOutput { first: named(before), second: named(at) }));
+                let [(first, one), (second, other)] = [&outputs[before], &outputs[at]];
+                let paths = [one, other].map(|path| path.to_string_lossy().into_owned());
+                return Err(Error::new(ErrorKind::SharedOutput { settings: [first, second], paths }));
             }
         }
     }
@@ -86,11 +82,11 @@ fn source_inside<'s>(sources: &'s [Source], folder: &Path) -> Option<&'s Source>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ReadOptions, Unwatched};
+    use crate::{ReadOptions, Unobserved};
 
     fn corpus(folder: &Path, input: &str) -> Corpus {
         let input = folder.join(input).to_string_lossy().into_owned();
-        Corpus::open(&[input], &ReadOptions::default(), &Unwatched).unwrap()
+        Corpus::open(&[input], &ReadOptions::default(), &Unobserved).unwrap()
     }
 
     fn folder() -> tempfile::TempDir {

@@ -114,7 +114,7 @@ fn headers_are_looked_at_first() {
     let message = |name: &str| folder.open(&[name]).unwrap_err();
     let error = message("other.csv");
     assert!(error.to_string().ends_with("other.csv` has no column `text`"), "{error}");
-    assert_eq!(error.hint().unwrap(), "its columns are `id` and `body`");
+    assert_eq!(error.hint().unwrap().to_string(), "its columns are `id` and `body`");
     assert!(message("twice.csv").to_string().ends_with("has two columns `text`"));
     assert!(message("open.csv").to_string().ends_with("its header: a quote in it is never closed"));
     assert!(message("binary.csv").to_string().ends_with("its header: it holds bytes that are not text"));

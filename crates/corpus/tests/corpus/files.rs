@@ -4,7 +4,7 @@ use std::io::Write;
 
 use minwise_corpus::{
     Corpus, Encoding, ErrorKind, Format, InputFormat, Layout, Output, Overwrite, Place, ReadOptions,
-    RejectReason, Scratch, TableCompression, Unwatched, copy_records,
+    RejectReason, Scratch, TableCompression, Unobserved, copy_records,
 };
 use proptest::prelude::*;
 
@@ -224,7 +224,7 @@ fn kinds_of_input_are_not_mixed() {
     let error = folder.open(&["data"]).unwrap_err();
     assert!(error.to_string().contains("data/a.jsonl` is JSONL and "), "{error}");
     assert!(error.to_string().ends_with("data/notes` is a document"), "{error}");
-    assert!(error.hint().unwrap().contains("--input-format"));
+    assert!(error.hint().unwrap().to_string().contains("`input-format`"));
     assert_eq!(folder.open(&["data/*.jsonl"]).unwrap().sources().len(), 1);
     let options = ReadOptions { format: InputFormat::Only(Format::Text), ..ReadOptions::default() };
     assert_eq!(folder.open_with(&["data"], &options).unwrap().layout(), Layout::Texts);
@@ -251,7 +251,7 @@ fn inputs_that_lead_nowhere_are_named() {
     assert!(message("missing.jsonl").starts_with("no such file or folder: `"));
     assert!(message("*.jsonl").starts_with("no file matches the pattern `"));
     assert!(message("empty").starts_with("there are no files in the folder `"));
-    let error = Corpus::open(&[], &ReadOptions::default(), &Unwatched).unwrap_err();
+    let error = Corpus::open(&[], &ReadOptions::default(), &Unobserved).unwrap_err();
     assert_eq!(error.to_string(), "no input was given");
 }
 

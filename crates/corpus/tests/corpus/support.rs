@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use minwise_corpus::{
     Annotation, Corpus, Document, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
-    TableCompression, Unwatched, annotate_records, copy_records,
+    TableCompression, Unobserved, annotate_records, copy_records,
 };
 
 /// A folder that goes away with the test.
@@ -40,7 +40,7 @@ impl Folder {
     pub fn open_with(&self, inputs: &[&str], options: &ReadOptions) -> Result<Corpus, Error> {
         let inputs: Vec<String> =
             inputs.iter().map(|input| self.path(input).to_string_lossy().into_owned()).collect();
-        Corpus::open(&inputs, options, &Unwatched)
+        Corpus::open(&inputs, options, &Unobserved)
     }
 }
 

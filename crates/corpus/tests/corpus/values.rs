@@ -55,7 +55,7 @@ fn of_delimited_records() {
     let corpus = folder.open_with(&["a.csv"], &asking("d,n")).unwrap();
     assert_eq!(values(&corpus), [some(&["2,5", "7"]), some(&["x", ""])]);
     let error = folder.open_with(&["a.csv"], &asking("date")).unwrap_err();
-    assert_eq!(error.hint().unwrap(), "its columns are `text`, `n` and `d`");
+    assert_eq!(error.hint().unwrap().to_string(), "its columns are `text`, `n` and `d`");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn texts_have_none() {
     folder.write("a.txt", "a text");
     let error = folder.open_with(&["a.txt"], &asking("date")).unwrap_err();
     assert_eq!(error.to_string(), "the inputs are texts, which have no field `date`");
-    assert!(error.hint().unwrap().contains("`longest`"));
+    assert!(error.hint().unwrap().to_string().contains("`longest`"));
 }
 
 fn column<T: DataType>(

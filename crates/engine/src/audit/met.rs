@@ -10,12 +10,11 @@ use minwise::candidate::shelf::{Limits, Shelf};
 use minwise::cluster::Cluster;
 
 use super::Run;
-use crate::documents::{RowReader, Which};
+use crate::candidate::hoods::Candidates;
 use crate::error::Error;
-use crate::hoods::Candidates;
-use crate::rows::Rows;
-use crate::screen::{OrderScreen, Screen, Screened};
-use crate::settings::{CONNECTED, KEPT};
+use crate::read::documents::{RowReader, Which};
+use crate::rows::{CONNECTED, KEPT, Rows};
+use crate::verify::screen::{OrderScreen, Screen, Screened};
 
 /// A pair, by places in keeper order.
 struct Pair {
@@ -40,8 +39,8 @@ pub(super) fn met(
     is_duplicate: impl Fn(u32) -> bool,
     pairs: &[(u32, u32)],
 ) -> Result<Vec<bool>, Error> {
-    let Run { reading, order, settings, .. } = *run;
-    let rows = settings.rows()?;
+    let Run { reading, order, plan, .. } = *run;
+    let rows = plan.rows()?;
     let filters = Filters::new(run, &rows)?;
     let mut reader = RowReader::new(&reading.documents, Which::Sketch);
     let mut placed_reader = RowReader::new(&reading.documents, Which::Placed);
@@ -57,9 +56,9 @@ pub(super) fn met(
         looked_at.push(Pair { earlier: a.min(b), later: a.max(b), bands, met: false });
     }
     let mut shelves = Shelves {
-        limits: rows.limits(if settings.cluster == Cluster::Star { KEPT } else { CONNECTED }),
+        limits: rows.limits(if plan.cluster == Cluster::Star { KEPT } else { CONNECTED }),
         // By components, all documents are put on their shelves.
-        is_put: |place: u32| settings.cluster == Cluster::Components || !is_duplicate(order.document(place)),
+        is_put: |place: u32| plan.cluster == Cluster::Components || !is_duplicate(order.document(place)),
         split_key: |band: u32, place: u32, split: usize| -> Result<u64, Error> {
             Ok(rows.split_key(band as usize, split, reader.row(order.document(place))?))
         },
@@ -77,8 +76,8 @@ struct Filters {
 impl Filters {
     fn new(run: &Run<'_>, rows: &Rows) -> Result<Self, Error> {
         let placed = run.reading.documents.shape().placed_words.is_some();
-        let order = if placed { OrderScreen::new(run.settings)? } else { None };
-        Ok(Self { screen: Screen::new(run.settings, rows)?, order })
+        let order = if placed { OrderScreen::new(run.plan)? } else { None };
+        Ok(Self { screen: Screen::new(run.plan, rows)?, order })
     }
 
     /// Whether a pair was put aside, given its rows, and the other ones if they are asked for.

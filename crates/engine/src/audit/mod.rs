@@ -32,18 +32,18 @@ mod sieve;
 
 use minwise::estimate::ratio::{Drawn, share_found};
 use minwise::verify::Measure;
+use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
-use serde::Serialize;
-
-use crate::equal::Equals;
-use crate::error::Error;
-use crate::hoods::Candidates;
-use crate::observe::{Observer, Stage};
-use crate::order::Order;
-use crate::read::Reading;
-use crate::settings::{AuditSize, Search, Settings};
 use partners::{LOOKED_AT, Partners};
+use serde::Serialize;
 use sieve::Sieve;
+
+use crate::candidate::equal::Equals;
+use crate::candidate::hoods::Candidates;
+use crate::candidate::order::Order;
+use crate::error::Error;
+use crate::read::Reading;
+use crate::settings::{AuditSize, Plan, Search};
 
 /// Bytes of the corpus that one comparison of two sketches is worth.
 const BYTES_A_COMPARISON: u64 = 32;
@@ -106,7 +106,7 @@ pub(crate) struct Run<'a> {
     reading: &'a Reading,
     equals: &'a Equals,
     order: &'a Order,
-    settings: &'a Settings,
+    plan: &'a Plan,
     observer: &'a dyn Observer,
     /// Documents near one of the sample whose rows are looked at, about.
     looked_at: u64,
@@ -131,10 +131,10 @@ impl<'a> Run<'a> {
         reading: &'a Reading,
         equals: &'a Equals,
         order: &'a Order,
-        settings: &'a Settings,
+        plan: &'a Plan,
         observer: &'a dyn Observer,
     ) -> Self {
-        Self { corpus, reading, equals, order, settings, observer, looked_at: LOOKED_AT, portion: PORTION }
+        Self { corpus, reading, equals, order, plan, observer, looked_at: LOOKED_AT, portion: PORTION }
     }
 
     /// Audits a run, given its candidates and which documents repeat another. Nothing where no audit is wanted, where nothing
@@ -144,18 +144,18 @@ impl<'a> Run<'a> {
         candidates: &Candidates,
         is_duplicate: impl Fn(u32) -> bool,
     ) -> Result<Option<Audit>, Error> {
-        let Self { reading, settings, .. } = *self;
+        let Self { reading, plan, .. } = *self;
         let inputs = reading.references..reading.documents.len() as u32;
-        let banded = settings.search == Search::Banding && settings.measure == Measure::Jaccard;
-        let Some(asked) = settings.audit.filter(|_| banded && !inputs.is_empty()) else { return Ok(None) };
-        let Some(sieve) = Sieve::new(settings)? else { return Ok(None) };
+        let banded = plan.search == Search::Banding && plan.measure == Measure::Jaccard;
+        let Some(asked) = plan.audit.filter(|_| banded && !inputs.is_empty()) else { return Ok(None) };
+        let Some(sieve) = Sieve::new(plan)? else { return Ok(None) };
         let bounds = Bounds::new(self.corpus.size_bytes(), reading.documents.len() as u64);
         let size = bounds.sample(asked, sieve.cost()).min(inputs.len() as u64);
         if size == 0 {
             return Ok(Some(Audit::NONE));
         }
         let read_again = bounds.read_again(asked, size);
-        let drawn = sample::draw(inputs.clone(), size as usize, settings.spec.seed);
+        let drawn = sample::draw(inputs.clone(), size as usize, plan.spec.seed);
 
         // Equal documents have one set, which is compared once.
         let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
@@ -274,14 +274,14 @@ impl Bounds {
 
 #[cfg(test)]
 mod tests {
-    use minwise::candidate::Banding;
-    use minwise_corpus::{ReadOptions, Unwatched};
+    use minwise::{Spec, Unobserved};
+    use minwise_corpus::ReadOptions;
     use tempfile::TempDir;
 
     use super::*;
-    use crate::candidates;
-    use crate::observe::Unobserved;
+    use crate::candidate;
     use crate::read::read;
+    use crate::settings::{Bands, Settings};
 
     /// A corpus of texts.
     pub(super) struct Texts {
@@ -296,7 +296,7 @@ mod tests {
             let lines: Vec<String> = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
             fs_err::write(&file, lines.concat()).unwrap();
             let name = file.to_string_lossy().into_owned();
-            let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unwatched).unwrap();
+            let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unobserved).unwrap();
             Self { corpus, _folder: folder }
         }
     }
@@ -310,17 +310,17 @@ mod tests {
     }
 
     impl<'a> Read<'a> {
-        pub(super) fn new(texts: &'a Texts, settings: &Settings) -> Self {
-            let reading = read(&texts.corpus, &settings.reading(), &Unobserved).unwrap();
-            let order = Order::new(&reading.documents, &settings.keep, 0).unwrap();
-            let room = settings.memory.room(1, order.len());
+        pub(super) fn new(texts: &'a Texts, plan: &Plan) -> Self {
+            let reading = read(&texts.corpus, &plan.reading(), &Unobserved).unwrap();
+            let order = Order::new(&reading.documents, &plan.keep, 0).unwrap();
+            let room = plan.memory.room(1, order.len());
             let equals = Equals::find(&reading.documents, &order, room).unwrap();
             Self { corpus: &texts.corpus, reading, equals, order }
         }
 
-        pub(super) fn run<'r>(&'r self, settings: &'r Settings, looked_at: u64) -> Run<'r> {
+        pub(super) fn run<'r>(&'r self, plan: &'r Plan, looked_at: u64) -> Run<'r> {
             let Self { corpus, reading, equals, order } = self;
-            Run { looked_at, ..Run::new(corpus, reading, equals, order, settings, &Unobserved) }
+            Run { looked_at, ..Run::new(corpus, reading, equals, order, plan, &Unobserved) }
         }
     }
 
@@ -343,6 +343,11 @@ mod tests {
             .map(move |(family, member)| text(family, member))
     }
 
+    fn settings(spec: Spec) -> Settings {
+        let bands = Bands::Given { bands: 8, rows: 6 };
+        Settings { spec, threshold: 0.6, bands, threads: Some(1), ..Settings::default() }
+    }
+
     #[test]
     fn the_interval_covers_the_truth_where_some_stand_for_many() {
         const RUNS: u32 = 200;
@@ -350,19 +355,15 @@ mod tests {
         let (mut covered, mut narrow) = (0, 0);
         for seed in 0..RUNS {
             let spec = format!("casefold / words:1 / minhash:128 / seed:{seed}").parse().unwrap();
-            let settings = Settings {
-                banding: Banding::new(8, 6, 128).unwrap(),
-                threads: 1,
-                ..Settings::new(spec, 0.6, 0.9).unwrap()
-            };
-            let read = Read::new(&texts, &settings);
+            let settings = settings(spec);
+            let plan = settings.plan().unwrap();
+            let read = Read::new(&texts, &plan);
             let Read { corpus, reading, equals, order } = &read;
-            let candidates =
-                candidates::find(corpus, reading, equals, order, &settings, &Unobserved).unwrap();
+            let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
             let audit = |documents, looked_at| {
                 let audit = Some(AuditSize::Documents(documents));
-                let settings = Settings { audit, ..settings.clone() };
-                read.run(&settings, looked_at).audit(&candidates, |_| false).unwrap().unwrap()
+                let plan = Settings { audit, ..settings.clone() }.plan().unwrap();
+                read.run(&plan, looked_at).audit(&candidates, |_| false).unwrap().unwrap()
             };
             let truth = audit(10_000, LOOKED_AT);
             assert_eq!((truth.low, truth.high), (truth.recall, truth.recall));
@@ -379,17 +380,13 @@ mod tests {
     fn a_sample_may_be_seen_in_portions() {
         let texts = Texts::new(families());
         let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
-        let settings = Settings {
-            banding: Banding::new(8, 6, 128).unwrap(),
-            threads: 1,
-            audit: Some(AuditSize::Documents(300)),
-            ..Settings::new(spec, 0.6, 0.9).unwrap()
-        };
-        let read = Read::new(&texts, &settings);
+        let audit = Some(AuditSize::Documents(300));
+        let plan = Settings { audit, ..settings(spec) }.plan().unwrap();
+        let read = Read::new(&texts, &plan);
         let Read { corpus, reading, equals, order } = &read;
-        let candidates = candidates::find(corpus, reading, equals, order, &settings, &Unobserved).unwrap();
+        let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
         let audit = |portion| {
-            let run = Run { portion, ..read.run(&settings, LOOKED_AT) };
+            let run = Run { portion, ..read.run(&plan, LOOKED_AT) };
             run.audit(&candidates, |_| false).unwrap().unwrap()
         };
         let whole = audit(1000);

@@ -4,13 +4,13 @@ use minwise::hash::fmix64;
 
 use super::Run;
 use super::sieve::{Block, Probe, Sieve};
-use crate::documents::{RowReader, Which};
 use crate::error::{Error, ErrorKind};
-use crate::huge::Sorting;
 use crate::parallel;
-use crate::prepare::Preparation;
-use crate::sets::{Budget, Loader, Room, Sets};
+use crate::read::documents::{RowReader, Which};
+use crate::read::prepare::Preparation;
 use crate::turn::Turns;
+use crate::verify::loader::{Loader, Room, Sorting};
+use crate::verify::sets::{Budget, Sets};
 
 /// Documents whose rows are compared together.
 const BLOCK: usize = 1024;
@@ -60,11 +60,11 @@ pub(super) fn find(
 ) -> Result<Vec<Partners>, Error> {
     let near = near(run, sieve, sets)?;
     let most = most_read(run, &near, read_bytes)?;
-    let settings = run.settings;
-    let preparation = Preparation::new(&settings.spec, &settings.weighing)?;
+    let plan = run.plan;
+    let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
     let documents = &run.reading.documents;
-    let memory = settings.memory.room(settings.threads, documents.len());
-    let sorting = Sorting::new(memory, settings.threads, settings.temporary.as_deref());
+    let memory = plan.memory.room(plan.threads, documents.len());
+    let sorting = Sorting::new(memory, plan.threads, plan.temporary.as_deref());
     let turns = Turns::default();
     let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting, turns };
     let work = |room: &mut Room, item: usize| -> Result<_, Error> {
@@ -76,8 +76,8 @@ pub(super) fn find(
         let mut sets = Sets::new(&loader, &documents, room, budget);
         let mut similar = vec![];
         for other in 1..documents.len() as u32 {
-            let mut is_similar = sets.at_least(0, other, settings.measure, settings.threshold)?.is_some();
-            if let Some(order) = settings.order.filter(|_| is_similar) {
+            let mut is_similar = sets.at_least(0, other, plan.measure, plan.threshold)?.is_some();
+            if let Some(order) = plan.order.filter(|_| is_similar) {
                 is_similar = sets.alignment_share(0, other)? >= order;
             }
             if is_similar {
@@ -102,9 +102,9 @@ pub(super) fn find(
     let (small, large): (Vec<usize>, Vec<usize>) =
         (0..sets.len()).partition(|&item| longest[item] <= preparation.whole_bytes(1));
     let most_bytes = large.iter().map(|&item| longest[item]).max().unwrap_or(1);
-    let fewer = (preparation.whole_bytes(settings.threads) / most_bytes).clamp(1, settings.threads as u64);
+    let fewer = (preparation.whole_bytes(plan.threads) / most_bytes).clamp(1, plan.threads as u64);
     let mut partners: Vec<Partners> = sets.iter().map(|_| Partners::default()).collect();
-    for (items, threads) in [(small, settings.threads), (large, fewer as usize)] {
+    for (items, threads) in [(small, plan.threads), (large, fewer as usize)] {
         let mut next = items.iter();
         let work = |room: &mut Room, at: usize| work(room, items[at]);
         parallel::in_order(items.len(), threads, Room::default, work, |found| {
@@ -119,11 +119,11 @@ pub(super) fn find(
 
 /// The documents whose sketches are near those of the sets.
 fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> {
-    let Run { reading, equals, settings, observer, .. } = *run;
+    let Run { reading, equals, plan, observer, .. } = *run;
     let documents = &reading.documents;
     let probes = probes(run, sieve, sets)?;
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
-    let seed = fmix64(settings.spec.seed);
+    let seed = fmix64(plan.spec.seed);
     let work = |block: &mut Block, item: usize| -> Result<_, Error> {
         check(run)?;
         let begin = item * BLOCK;
@@ -154,7 +154,7 @@ fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> 
     for probed in &probes {
         all[probed.at].halvings = probed.halvings;
     }
-    parallel::in_order(documents.len().div_ceil(BLOCK), settings.threads, Block::default, work, |found| {
+    parallel::in_order(documents.len().div_ceil(BLOCK), plan.threads, Block::default, work, |found| {
         for (at, mut near) in found {
             all[at].all += near.all;
             all[at].some.append(&mut near.some);
@@ -239,7 +239,7 @@ fn check(run: &Run<'_>) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::audit::tests::{Read, Texts};
-    use crate::settings::Settings;
+    use crate::settings::{Bands, Settings};
 
     #[test]
     fn of_large_families_some_are_looked_at() {
@@ -261,10 +261,11 @@ mod tests {
         let small = (0..3).map(|member| format!("{} own{member}", words("small")));
         let texts = Texts::new(large.chain(small));
         let spec = "casefold / words:1 / minhash:64 / seed:1".parse().unwrap();
-        let settings = &Settings { threads: 1, ..Settings::new(spec, 0.8, 0.9).unwrap() };
-        let read = Read::new(&texts, settings);
-        let run = read.run(settings, LOOKED_AT);
-        let sieve = Sieve::new(settings).unwrap().unwrap();
+        let bands = Bands::ForRecall(0.9);
+        let plan = &Settings { spec, bands, threads: Some(1), ..Settings::default() }.plan().unwrap();
+        let read = Read::new(&texts, plan);
+        let run = read.run(plan, LOOKED_AT);
+        let sieve = Sieve::new(plan).unwrap().unwrap();
         let sets = [1, 2, 3, 5, 8, FAMILY as u32];
         let near = near(&run, &sieve, &sets).unwrap();
         assert_eq!(near.iter().map(|near| near.halvings).collect::<Vec<u32>>(), [1, 1, 1, 1, 1, 0]);

@@ -10,8 +10,8 @@ use minwise::sketch::{BitRows, Bits};
 
 use crate::error::Error;
 use crate::rows::Rows;
-use crate::screen::{Screen, Screened, register_order};
-use crate::settings::{FILTER_ERROR, Settings};
+use crate::settings::{FILTER_ERROR, Plan};
+use crate::verify::screen::{Screen, Screened, register_order};
 
 /// What a comparison of whole rows costs, in comparisons of bits.
 const ROW_COST: u64 = 8;
@@ -51,16 +51,16 @@ pub(super) struct Probe {
 
 impl Sieve {
     /// For the rows of a run; nothing if they put no pair aside.
-    pub(super) fn new(settings: &Settings) -> Result<Option<Self>, Error> {
+    pub(super) fn new(plan: &Plan) -> Result<Option<Self>, Error> {
         // The run's own filter may err more, or there may be none.
-        let settings = Settings { filter: Some(FILTER_ERROR), ..settings.clone() };
-        let rows = settings.rows()?;
-        let screen = Screen::of_all(&settings, &rows)?;
+        let plan = Plan { filter: Some(FILTER_ERROR), ..plan.clone() };
+        let rows = plan.rows()?;
+        let screen = Screen::of_all(&plan, &rows)?;
         if !screen.asks() {
             return Ok(None);
         }
-        let whole = rows.bit_rows().is_none() && register_order(settings.spec.method).is_none();
-        let bits = if whole { BitSieve::new(&settings)? } else { None };
+        let whole = rows.bit_rows().is_none() && register_order(plan.spec.method).is_none();
+        let bits = if whole { BitSieve::new(&plan)? } else { None };
         Ok(Some(Self { bits, screen, rows }))
     }
 
@@ -134,8 +134,8 @@ impl Sieve {
 
 impl BitSieve {
     /// Nothing if not even documents that share nothing can be told apart from similar ones.
-    fn new(settings: &Settings) -> Result<Option<Self>, Error> {
-        let (method, threshold) = (settings.spec.method, settings.threshold);
+    fn new(plan: &Plan) -> Result<Option<Self>, Error> {
+        let (method, threshold) = (plan.spec.method, plan.threshold);
         let registers = method.registers();
         let budget = Budget::Exact(FILTER_ERROR);
         let rows = "1".parse::<Bits>()?.rows(registers)?;

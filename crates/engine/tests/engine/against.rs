@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use minwise::cluster::Cluster;
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
-use minwise_engine::dedup::{Decided, Removed, dedup};
+use minwise_engine::dedup::dedup;
 use minwise_engine::read;
+use minwise_engine::{Decided, Removed};
 
 use crate::oracle::{Oracle, corpus};
 use crate::support::settings;
@@ -82,23 +83,24 @@ fn inputs_go_for_references_and_references_stay() {
         fs_err::write(&paths[0], texts[..references].iter().map(line).collect::<String>()).unwrap();
         fs_err::write(&paths[1], texts[references..].iter().map(line).collect::<String>()).unwrap();
         let [reference, input] = paths.map(|path| [path.to_string_lossy().into_owned()]);
-        let corpus = Corpus::open_against(&reference, &input, &ReadOptions::default(), &Unwatched).unwrap();
+        let corpus = Corpus::open_against(&reference, &input, &ReadOptions::default(), &Unobserved).unwrap();
         for cluster in [Cluster::Star, Cluster::Components] {
             for keep in ["first", "last"] {
                 let mut settings = settings("words:3", 0.5, 160, 3);
-                (settings.keep, settings.cluster) = (keep.parse().unwrap(), cluster);
+                (settings.keep, settings.cluster) = (Some(keep.parse().unwrap()), cluster);
                 let mut order: Vec<usize> = (references..texts.len()).collect();
                 if keep == "last" {
                     order.reverse();
                 }
                 let expected = expected(&oracle, references, &order, cluster);
                 for threads in [1, 3] {
-                    settings.threads = threads;
-                    let reading = read(&corpus, &settings.reading(), &Unobserved).unwrap();
+                    settings.threads = Some(threads);
+                    let reading = read(&corpus, &settings.plan().unwrap().reading(), &Unobserved).unwrap();
                     assert_eq!(reading.references as usize, references);
                     let mut told = BTreeSet::new();
                     let tell = |decided: Decided| told.extend(decided.removed);
-                    let decisions = dedup(&corpus, &reading, &settings, &Unobserved, tell).unwrap();
+                    let decisions =
+                        dedup(&corpus, &reading, &settings.plan().unwrap(), &Unobserved, tell).unwrap();
                     assert_eq!(decisions.removed, expected, "{cluster} {keep} {references}");
                     assert_eq!(told, expected.iter().map(|one| one.document).collect());
                 }

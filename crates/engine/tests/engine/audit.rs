@@ -1,9 +1,8 @@
 //! The audit measures the recall that there was, as surely as it says.
 
-use minwise::candidate::Banding;
 use minwise::shingle::Shingles;
 use minwise_engine::audit::Audit;
-use minwise_engine::{AuditSize, Memory, Search, Settings};
+use minwise_engine::{AuditSize, Bands, Memory, Search, Settings};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, with_registers};
@@ -41,7 +40,7 @@ fn weak(seed: u64, audit: u64) -> Settings {
     let mut settings = with_registers("words:1", THRESHOLD, 8, 6, 128);
     settings.spec.seed = seed;
     settings.audit = Some(AuditSize::Documents(audit));
-    settings.threads = 1;
+    settings.threads = Some(1);
     settings
 }
 
@@ -81,7 +80,7 @@ impl Truth {
             row
         };
         let rows: Vec<Vec<u32>> = self.texts.iter().map(sketch).collect();
-        let banding: Banding = settings.banding;
+        let banding = settings.plan().unwrap().banding();
         let (mut all, mut found) = (0, 0);
         for (document, (partners, has_equals)) in self.partners.iter().enumerate() {
             let shares = |&&other: &&usize| {
@@ -125,7 +124,7 @@ fn covered(runs: u64, documents: usize, (bands, rows): (usize, usize)) -> f64 {
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
     let (mut covered, mut sum) = (0, 0.0);
     for seed in 0..runs {
-        let settings = Settings { banding: Banding::new(bands, rows, 128).unwrap(), ..weak(seed, 60) };
+        let settings = Settings { bands: Bands::Given { bands, rows }, ..weak(seed, 60) };
         let (recall, audit) = (truth.recall(&settings), audit(&documents, &settings));
         covered += u32::from((audit.low..=audit.high).contains(&recall));
         sum += recall;
@@ -163,7 +162,7 @@ fn it_does_not_depend_on_threads_or_memory() {
     assert_eq!(alone.documents, 200);
     let little = Memory::with_room(256 << 10);
     for (threads, memory) in [(2, Memory::default()), (1, little), (3, little)] {
-        let settings = Settings { threads, memory, ..weak(3, 200) };
+        let settings = Settings { threads: Some(threads), memory: Some(memory), ..weak(3, 200) };
         assert_eq!(audit(&documents, &settings), alone);
     }
 }
@@ -175,12 +174,16 @@ fn all_rows_and_filters() {
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
     for bits in [None, Some("1"), Some("2.5")] {
         for filter in [None, Some(1e-6)] {
-            let settings = Settings { bits: bits.map(|bits| bits.parse().unwrap()), filter, ..weak(1, 300) };
+            let settings = Settings {
+                bits: bits.map(|bits| bits.parse().unwrap()),
+                filter_error: filter,
+                ..weak(1, 300)
+            };
             assert_eq!(audit(&documents, &settings).recall, truth.recall(&settings), "{bits:?} {filter:?}");
         }
     }
     // What a filter puts aside by mistake is missed, too.
-    let strict = Settings { filter: Some(0.4), ..weak(1, 300) };
+    let strict = Settings { filter_error: Some(0.4), ..weak(1, 300) };
     assert!(audit(&documents, &strict).recall < truth.recall(&strict));
     // Copied bins of so few shingles reject next to nothing, so some documents stand for all that are near.
     let mut copied = weak(1, 300);
@@ -195,7 +198,7 @@ fn where_nothing_can_be_missed_nothing_is_audited() {
     let texts = families(50);
     let documents = Documents::new(&texts);
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
-        assert_eq!(documents.dedup(&Settings { search, ..weak(1, 50) }).audit, None);
+        assert_eq!(documents.dedup(&Settings { search: Some(search), ..weak(1, 50) }).audit, None);
     }
     assert_eq!(documents.dedup(&Settings { audit: None, ..weak(1, 50) }).audit, None);
 }

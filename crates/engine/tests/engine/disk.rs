@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use minwise::cluster::Cluster;
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
-use minwise_engine::{ErrorKind, Memory, Search, Settings, Unobserved};
+use minwise_engine::{ErrorKind, Memory, Plan, Search, Settings, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -37,13 +37,17 @@ fn texts(count: usize, words: usize) -> Vec<String> {
 
 /// Everything that a run says.
 fn said(documents: &Documents, settings: &Settings) -> String {
-    let reading = documents.read(settings);
+    said_by(documents, &settings.plan().unwrap())
+}
+
+fn said_by(documents: &Documents, plan: &Plan) -> String {
+    let reading = documents.read_by(plan);
     let ids: Vec<_> = (0..reading.documents.len() as u32)
         .map(|document| reading.documents.id(document, &documents.corpus).unwrap().into_owned())
         .collect();
     let places: Vec<_> = reading.documents.places().map(Result::unwrap).collect();
     drop(reading);
-    format!("{:?}\n{ids:?}\n{places:?}", documents.dedup(settings))
+    format!("{:?}\n{ids:?}\n{places:?}", documents.dedup_by(plan))
 }
 
 fn ways() -> Vec<Settings> {
@@ -55,12 +59,12 @@ fn ways() -> Vec<Settings> {
     };
     vec![
         way(&|_| {}),
-        way(&|s| s.keep = "longest".parse().unwrap()),
+        way(&|s| s.keep = Some("longest".parse().unwrap())),
         way(&|s| s.cluster = Cluster::Components),
-        way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), "shortest;last".parse().unwrap())),
+        way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), Some("shortest;last".parse().unwrap()))),
         way(&|s| s.order = Some(0.9)),
-        way(&|s| s.search = Search::SortMergeSketch),
-        way(&|s| s.search = Search::All),
+        way(&|s| s.search = Some(Search::SortMergeSketch)),
+        way(&|s| s.search = Some(Search::All)),
     ]
 }
 
@@ -69,13 +73,13 @@ fn on_disk_is_as_in_memory() {
     let documents = Documents::new(texts(6000, 120));
     assert!(documents.corpus.size_bytes() > 3 << 20, "more than one chunk");
     for mut settings in ways() {
-        if settings.search == Search::All {
+        if settings.search == Some(Search::All) {
             continue; // Every pair of nine thousand: the small corpus below has it.
         }
         let in_memory = said(&documents, &settings);
         // With next to no memory every column, every range of keys and every neighbourhood is on disk.
         for room in [20_000, 1_000_000] {
-            settings.memory = Memory::with_room(room);
+            settings.memory = Some(Memory::with_room(room));
             assert!(said(&documents, &settings) == in_memory, "{settings:?}");
         }
     }
@@ -87,7 +91,7 @@ fn pairs_on_disk_are_those_in_memory() {
     for mut settings in ways() {
         let in_memory = triples(&documents.pairs(&settings));
         let said_in_memory = said(&documents, &settings);
-        settings.memory = Memory::with_room(500);
+        settings.memory = Some(Memory::with_room(500));
         assert_eq!(triples(&documents.pairs(&settings)), in_memory, "{settings:?}");
         assert!(said(&documents, &settings) == said_in_memory, "{settings:?}");
     }
@@ -111,17 +115,15 @@ fn names(folder: &Path) -> Vec<String> {
 fn a_run_is_taken_up_from_wherever_it_was_ended() {
     let documents = Documents::new(texts(4000, 120));
     let manifest = manifest(&documents, "0.7");
-    let ways =
-        ways().into_iter().filter(|settings| settings.search == Search::Banding && settings.bits.is_none());
+    let ways = ways().into_iter().filter(|settings| settings.search.is_none() && settings.bits.is_none());
     for mut settings in ways {
         let undisturbed = said(&documents, &settings);
-        settings.memory = Memory::with_room(1_000_000);
+        settings.memory = Some(Memory::with_room(1_000_000));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("work");
         let run = |settings: &Settings, resume| {
-            let mut settings = settings.clone();
-            settings.work = Some(Arc::new(Work::open(&path, &manifest, resume).unwrap()));
-            said(&documents, &settings)
+            let work = Work::open(&path, &manifest, resume).unwrap();
+            said_by(&documents, &settings.plan().unwrap().in_folder(Arc::new(work)))
         };
         assert!(run(&settings, false) == undisturbed);
         let complete = names(&path);
@@ -168,7 +170,7 @@ fn a_run_that_was_changed_is_refused() {
     );
     // The same file with other content, told by its length and, where that is the same, by its hash.
     let name = documents.corpus.sources()[0].name().to_owned();
-    let open = || Corpus::open(std::slice::from_ref(&name), &ReadOptions::default(), &Unwatched).unwrap();
+    let open = || Corpus::open(std::slice::from_ref(&name), &ReadOptions::default(), &Unobserved).unwrap();
     let mut bytes = fs_err::read(&name).unwrap();
     bytes[100] ^= 1;
     fs_err::write(&name, &bytes).unwrap();
@@ -208,18 +210,18 @@ fn damaged_pieces_are_told() {
     let manifest = manifest(&documents, "0.7");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("work");
-    let mut settings = ways().remove(0);
-    settings.work = Some(Arc::new(Work::open(&path, &manifest, false).unwrap()));
-    said(&documents, &settings);
+    let work = Work::open(&path, &manifest, false).unwrap();
+    let plan = ways().remove(0).plan().unwrap().in_folder(Arc::new(work));
+    said_by(&documents, &plan);
     for piece in ["segment-000000", "groups", "batch-000000"] {
         let whole = fs_err::read(path.join(piece)).unwrap();
         let mut damaged = whole.clone();
         let middle = damaged.len() / 3;
         damaged[middle] ^= 8;
         fs_err::write(path.join(piece), damaged).unwrap();
-        let error = minwise_engine::read(&documents.corpus, &settings.reading(), &Unobserved)
+        let error = minwise_engine::read(&documents.corpus, &plan.reading(), &Unobserved)
             .and_then(|reading| {
-                minwise_engine::dedup::dedup(&documents.corpus, &reading, &settings, &Unobserved, |_| {})
+                minwise_engine::dedup::dedup(&documents.corpus, &reading, &plan, &Unobserved, |_| {})
             })
             .unwrap_err()
             .to_string();

@@ -31,7 +31,7 @@ fn settings() -> Settings {
 #[test]
 fn the_filter_changes_nothing_but_the_work() {
     let documents = corpus();
-    let unfiltered = documents.pairs(&Settings { filter: None, ..settings() });
+    let unfiltered = documents.pairs(&Settings { filter_error: None, ..settings() });
     assert_eq!(unfiltered.verification.screened.registers, 0);
     assert_eq!(unfiltered.verification.compared, unfiltered.verification.candidates);
     let filtered = documents.pairs(&settings());
@@ -53,8 +53,8 @@ fn the_filter_changes_nothing_but_the_work() {
 #[test]
 fn a_large_error_loses_pairs_and_says_so() {
     let documents = corpus();
-    let all = listed(&documents.pairs(&Settings { filter: None, ..settings() }));
-    let loose = documents.pairs(&Settings { filter: Some(0.5), ..settings() });
+    let all = listed(&documents.pairs(&Settings { filter_error: None, ..settings() }));
+    let loose = documents.pairs(&Settings { filter_error: Some(0.5), ..settings() });
     let some = listed(&loose);
     assert!(some.len() < all.len() && some.iter().all(|pair| all.contains(pair)));
     // The bound is for pairs at the threshold; most are more similar.
@@ -73,7 +73,10 @@ fn bits_find_the_same_pairs() {
         assert_eq!(listed(&found), listed(&whole), "{bits} bits");
         assert_eq!(found.verification.candidates, whole.verification.candidates, "{bits} bits");
         // Keys of bands and splits take 272 bytes here, and 16 bits of 128 registers 256.
-        assert!(settings.row_bytes().unwrap() < if bits == "16" { 600 } else { 512 }, "{bits} bits");
+        assert!(
+            settings.plan().unwrap().row_bytes().unwrap() < if bits == "16" { 600 } else { 512 },
+            "{bits} bits"
+        );
         if bits.parse::<f64>().unwrap() >= 1.0 {
             assert!(found.verification.screened.pairs > 0, "{bits} bits");
         }

@@ -34,7 +34,8 @@ fn they_are_compared_exactly() {
     let near = base.replace("w77 ", "other ").replace("w7777.", "another.");
     let part = base[..base.floor_char_boundary(HUGE_BYTES - 5000)].to_owned();
     for shingling in ["words:3", "chars:9"] {
-        let settings = Settings { memory: Memory::with_room(1 << 16), ..settings(shingling, 0.5, 32, 3) };
+        let settings =
+            Settings { memory: Some(Memory::with_room(1 << 16)), ..settings(shingling, 0.5, 32, 3) };
         let texts = [&base, &near, &part];
         let sets = texts.map(|text| set(&settings, text));
         let expected: Vec<(u32, u32, f64)> = [(0, 1), (0, 2), (1, 2)]
@@ -67,7 +68,7 @@ fn they_are_compared_alike_however_they_are_cut() {
             .collect();
         assert!(expected.len() >= 4, "{expected:?}");
         for (search, threads) in [(Search::All, 1), (Search::All, 9), (Search::SortMerge, 2)] {
-            (settings.search, settings.threads) = (search, threads);
+            (settings.search, settings.threads) = (Some(search), Some(threads));
             assert_eq!(triples(&documents.pairs(&settings)), expected, "{shingling} {search} {threads}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, ReadOptions, Unobserved};
 use minwise_engine::{Memory, Observer, Settings, Warning, read};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn corpus(files: usize, documents: usize, id: impl Fn(&str, usize, usize) -> Str
         };
         fs_err::write(name, (0..documents).map(line).collect::<String>()).unwrap();
     }
-    let corpus = Corpus::open(&names, &ReadOptions::default(), &Unwatched).unwrap();
+    let corpus = Corpus::open(&names, &ReadOptions::default(), &Unobserved).unwrap();
     (folder, corpus)
 }
 
@@ -39,10 +39,10 @@ impl Observer for Listener {
 /// How many documents share their id, and the places of an example, whether they are in memory or on disk.
 fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
     let settings = settings("words:1", 0.8, 4, 4);
-    let [in_memory, on_disk] = [settings.memory, Memory::with_room(1 << 20)].map(|memory| {
+    let [in_memory, on_disk] = [settings.memory, Some(Memory::with_room(1 << 20))].map(|memory| {
         let listener = Listener::default();
         let settings = Settings { memory, ..settings.clone() };
-        read(corpus, &settings.reading(), &listener).unwrap();
+        read(corpus, &settings.plan().unwrap().reading(), &listener).unwrap();
         listener.0.into_inner().unwrap().unwrap()
     });
     assert_eq!(in_memory, on_disk);

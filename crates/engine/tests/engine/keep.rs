@@ -88,15 +88,16 @@ fn documents_are_considered_in_the_order_of_their_fields() {
     ];
     for (keep, order) in orders {
         let mut settings = settings("words:3", 0.5, 160, 3);
-        settings.keep = keep.parse().unwrap();
-        let value_fields = settings.keep.fields().map(|field| field.parse().unwrap()).collect();
+        settings.keep = Some(keep.parse().unwrap());
+        let value_fields =
+            settings.plan().unwrap().keep().fields().map(|field| field.parse().unwrap()).collect();
         let options = ReadOptions { value_fields, ..ReadOptions::default() };
         let documents = Documents::of_records(records.iter().cloned(), &options);
         for cluster in [Cluster::Star, Cluster::Components] {
             settings.cluster = cluster;
             let expected = oracle.decide_in(0.5, &order, cluster);
             for threads in [1, 3] {
-                settings.threads = threads;
+                settings.threads = Some(threads);
                 assert_eq!(documents.dedup(&settings).removed, expected, "{keep} {cluster}");
             }
         }
@@ -109,9 +110,9 @@ fn a_field_that_no_document_has_is_refused_with_those_there_are() {
     let records = [json!({ "text": "a", "date": 1 }), json!({ "text": "b", "meta": { "x": 2 } })];
     let documents = Documents::of_records(records.into_iter(), &options);
     let mut settings = settings("words:3", 0.5, 1, 1);
-    settings.keep = "newest:day".parse().unwrap();
-    let error = read(&documents.corpus, &settings.reading(), &Unobserved).unwrap_err();
+    settings.keep = Some("newest:day".parse().unwrap());
+    let error = read(&documents.corpus, &settings.plan().unwrap().reading(), &Unobserved).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoSuchField { .. }), "{error}");
     assert_eq!(error.to_string(), "no document has the field `day`");
-    assert_eq!(error.hint().unwrap(), "the fields of the first document are `date`, `text`");
+    assert_eq!(error.hint().unwrap().to_string(), "the fields of the first document are `date`, `text`");
 }

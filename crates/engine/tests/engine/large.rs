@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use minwise::cluster::Cluster;
 use minwise_corpus::Overwrite;
-use minwise_engine::dedup::{Removed, dedup};
+use minwise_engine::Removed;
+use minwise_engine::dedup::dedup;
 use minwise_engine::report::{Extras, Report, Summary};
 use minwise_engine::{Error, ErrorKind, Observer, Settings, Unobserved};
 
@@ -28,15 +29,17 @@ fn larger_clusters_are_spared_and_nothing_else_changes() {
     for cluster in [Cluster::Star, Cluster::Components] {
         for keep in ["first", "longest"] {
             let mut settings = settings("words:3", 0.5, 160, 3);
-            (settings.keep, settings.cluster) = (keep.parse().unwrap(), cluster);
+            (settings.keep, settings.cluster) = (Some(keep.parse().unwrap()), cluster);
             let unbounded = documents.dedup(&settings);
             for most in [1, 2, 4, 7, 1000] {
-                let (expected, spared) = divided(oracle.decide(0.5, &settings.keep, cluster), most);
+                let (expected, spared) =
+                    divided(oracle.decide(0.5, settings.plan().unwrap().keep(), cluster), most);
                 settings.max_cluster = Some(most);
                 let mut told = vec![];
                 let reading = documents.read(&settings);
-                let tell = |decided: minwise_engine::dedup::Decided| told.extend(decided.removed);
-                let decisions = dedup(&documents.corpus, &reading, &settings, &Unobserved, tell).unwrap();
+                let tell = |decided: minwise_engine::Decided| told.extend(decided.removed);
+                let decisions =
+                    dedup(&documents.corpus, &reading, &settings.plan().unwrap(), &Unobserved, tell).unwrap();
                 assert_eq!(decisions.removed, expected, "{cluster} {keep} {most}");
                 assert_eq!(decisions.spared, spared);
                 told.sort_unstable();
@@ -59,11 +62,12 @@ fn large_clusters(
     observer: &dyn Observer,
 ) -> Result<String, Error> {
     let folder = tempfile::tempdir().unwrap();
-    let (reading, decisions) = (documents.read(settings), documents.dedup(settings));
-    let summary = Summary::new(&documents.corpus, &reading, &decisions, settings);
+    let plan = settings.plan()?;
+    let (reading, decisions) = (documents.read_by(&plan), documents.dedup_by(&plan));
+    let summary = Summary::new(&documents.corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
     let extras = Extras::default();
-    report.write(&documents.corpus, &reading, &decisions, settings, &summary, &extras, observer)?;
+    report.write(&documents.corpus, &reading, &decisions, &plan, &summary, &extras, observer)?;
     report.finish().unwrap();
     Ok(fs_err::read_to_string(folder.path().join("large-clusters.jsonl")).unwrap())
 }
@@ -72,8 +76,10 @@ fn large_clusters(
 fn they_are_listed_the_same_by_any_number_of_threads() {
     let documents = Documents::new(corpus(9));
     let settings = Settings { max_cluster: Some(1), ..settings("words:3", 0.5, 160, 3) };
-    let lines =
-        |threads| large_clusters(&documents, &Settings { threads, ..settings.clone() }, &Unobserved).unwrap();
+    let lines = |threads| {
+        large_clusters(&documents, &Settings { threads: Some(threads), ..settings.clone() }, &Unobserved)
+            .unwrap()
+    };
     let one = lines(1);
     assert!(one.lines().count() > 10 && one.contains("\"passages\":[{"), "{one}");
     assert_eq!(lines(5), one);

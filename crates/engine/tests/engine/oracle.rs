@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use minwise::cluster::Cluster;
 use minwise::keep::Keep;
-use minwise_engine::dedup::Removed;
+use minwise_engine::Removed;
 
 use crate::support::{Documents, Random, listed, settings};
 
@@ -281,7 +281,7 @@ fn every_decision_is_the_one_of_the_definition() {
             for keep in ["first", "last", "longest", "shortest"].map(|keep| keep.parse::<Keep>().unwrap()) {
                 for cluster in [Cluster::Star, Cluster::Components] {
                     let mut settings = settings("words:3", threshold, 160, 3);
-                    (settings.keep, settings.cluster) = (keep.clone(), cluster);
+                    (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);
                     let decisions = documents.dedup(&settings);
                     let expected = oracle.decide(threshold, &keep, cluster);
                     assert!(expected.len() > 150, "{}", expected.len());

@@ -13,12 +13,13 @@ use crate::support::{Documents, settings};
 /// The page of a run over these documents.
 fn page(documents: &Documents, settings: &Settings, extras: &Extras) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let reading = documents.read(settings);
-    let decisions = documents.dedup(settings);
+    let plan = settings.plan().unwrap();
+    let reading = documents.read_by(&plan);
+    let decisions = documents.dedup_by(&plan);
     let corpus = &documents.corpus;
-    let summary = Summary::new(corpus, &reading, &decisions, settings);
+    let summary = Summary::new(corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
-    report.write(corpus, &reading, &decisions, settings, &summary, extras, &Unobserved).unwrap();
+    report.write(corpus, &reading, &decisions, &plan, &summary, extras, &Unobserved).unwrap();
     report.finish().unwrap();
     let page = fs_err::read_to_string(folder.path().join(Report::PAGE)).unwrap();
     assert_is_safe(&page);

@@ -30,7 +30,7 @@ proptest! {
         // A pair at 0.4 is missed once in 10¹³ times.
         let mut settings = settings(&format!("words:{size}"), threshold, 60, 1);
         let keep: Keep = keep.parse().unwrap();
-        (settings.keep, settings.cluster) = (keep.clone(), cluster);
+        (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);
         prop_assert_eq!(documents.dedup(&settings).removed, oracle.decide(threshold, &keep, cluster));
         let found: Vec<_> = listed(&documents.pairs(&settings)).iter().map(|p| (p.first, p.second, p.similarity)).collect();
         prop_assert_eq!(found, oracle.pairs(threshold));

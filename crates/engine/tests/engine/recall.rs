@@ -36,7 +36,7 @@ fn the_expected_recall_is_the_measured_one_at_weak_bandings() {
 
         // Each pair is found with its own probability. The number found and the number that they are taken to stand
         // for both spread, and their spreads are known.
-        let curve = Curve::from(settings.banding);
+        let curve = Curve::from(settings.plan().unwrap().banding());
         let sum =
             |term: fn(f64) -> f64| similarities.iter().map(|&s| term(curve.probability(s))).sum::<f64>();
         let mean = sum(|p| p) / there;

@@ -37,7 +37,7 @@ fn texts() -> Vec<String> {
 }
 
 fn settings(search: Search, threshold: f64) -> Settings {
-    Settings { search, ..with_registers("words:2", threshold, 1, 1, 128) }
+    Settings { search: Some(search), ..with_registers("words:2", threshold, 1, 1, 128) }
 }
 
 #[test]
@@ -68,7 +68,11 @@ fn clusters_are_those_of_brute_force() {
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
         let settings = settings(search, 0.6);
         let decisions = documents.dedup(&settings);
-        assert_eq!(decisions.removed, oracle.decide(0.6, &settings.keep, settings.cluster), "{search}");
+        assert_eq!(
+            decisions.removed,
+            oracle.decide(0.6, &minwise::keep::Keep::default(), settings.cluster),
+            "{search}"
+        );
         let components = documents.dedup(&Settings { cluster: Cluster::Components, ..settings.clone() });
         assert!(components.removed.len() >= decisions.removed.len());
     }
@@ -103,9 +107,12 @@ fn nothing_is_lost_by_any_measure() {
             for measure in [Measure::Jaccard, Measure::Containment] {
                 let threshold = (5 + random.below(96)) as f64 / 100.0;
                 let with = |search| {
-                    let mut settings =
-                        Settings { measure, filter: None, ..with_registers("words:1", threshold, 1, 1, 16) };
-                    settings.search = search;
+                    let mut settings = Settings {
+                        measure,
+                        filter_error: None,
+                        ..with_registers("words:1", threshold, 1, 1, 16)
+                    };
+                    settings.search = Some(search);
                     settings.spec.weights.weighting = weighting;
                     if weighting != Weighting::None {
                         settings.spec.method = "icws:16".parse().unwrap();
@@ -178,7 +185,7 @@ fn counted_registers_say_what_they_put_aside() {
     assert!(found.screened.pairs > 100, "{:?}", found.screened);
     assert_eq!(found.candidates, found.screened.pairs + found.compared);
     assert_eq!(found.screened.registers, 128 * found.candidates);
-    let unfiltered = Settings { filter: None, ..settings(Search::SortMergeSketch, 0.5) };
+    let unfiltered = Settings { filter_error: None, ..settings(Search::SortMergeSketch, 0.5) };
     let all = documents.pairs(&unfiltered).verification;
     // Then no register is left out of the counting, and every pair that shares one is compared exactly.
     assert_eq!((all.screened.pairs, all.compared), (0, all.candidates));
@@ -189,8 +196,8 @@ fn counted_registers_say_what_they_put_aside() {
 fn threads_and_memory_do_not_change_what_is_found() {
     let documents = Documents::new(texts());
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
-        let one = documents.pairs(&Settings { threads: 1, ..settings(search, 0.5) });
-        let many = documents.pairs(&Settings { threads: 7, ..settings(search, 0.5) });
+        let one = documents.pairs(&Settings { threads: Some(1), ..settings(search, 0.5) });
+        let many = documents.pairs(&Settings { threads: Some(7), ..settings(search, 0.5) });
         assert_eq!(listed(&one), listed(&many));
         assert_eq!(one.verification.candidates, many.verification.candidates);
         assert_eq!(one.verification.screened, many.verification.screened);

@@ -95,7 +95,7 @@ fn one_band_shared_by_every_document_is_split_and_the_cost_is_counted() {
     assert!(growth < 2.6, "twice the documents, {growth} times the work");
     let measured = runs[1].1.removed.len() as f64 / 1000.0;
     let expected = runs[1].1.verification.expected_recall.value();
-    let unsplit = settings.curve().probability(32.0 / 48.0);
+    let unsplit = settings.plan().unwrap().curve().probability(32.0 / 48.0);
     assert!(measured > 0.5 && measured < 0.999, "{measured}");
     assert!(unsplit > 0.9998 && expected < 0.999, "{expected} expected: what the split costs is not counted");
 }
@@ -117,7 +117,7 @@ fn the_recall_of_a_split_band_is_the_measured_one() {
 fn a_band_that_is_not_split_loses_nothing() {
     // For pairs the limit is higher, so that nothing is split here and nothing lost.
     let documents = Documents::new(boilerplate(2000));
-    let settings = Settings { filter: None, ..with_registers("words:1", 0.6, 24, 1, 64) };
+    let settings = Settings { filter_error: None, ..with_registers("words:1", 0.6, 24, 1, 64) };
     let found = documents.pairs(&settings);
     assert_eq!(listed(&found).len(), 200);
     assert!(found.verification.expected_recall.value() > 0.999_999);
@@ -157,7 +157,8 @@ fn asking_for_one_document_passes_the_others_over() {
     let reading = documents.read(&settings);
     for (id, expected) in [("d100000", 0), ("d7", 99_999)] {
         let wanted = [id.to_owned()];
-        let found = pairs(&documents.corpus, &reading, Some(&wanted), &settings, &Unobserved).unwrap();
+        let found = pairs(&documents.corpus, &reading, Some(&wanted), &settings.plan().unwrap(), &Unobserved)
+            .unwrap();
         assert_eq!(listed(&found).len(), expected);
     }
 }

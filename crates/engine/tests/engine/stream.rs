@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use minwise::keep::{Keep, Ranking};
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
-use minwise_engine::dedup::{Decided, dedup};
+use minwise_corpus::{Corpus, ReadOptions};
+use minwise_engine::Decided;
+use minwise_engine::dedup::dedup;
 use minwise_engine::{Error, ErrorKind, Observer, Stage, Unobserved, Warning, read};
 
 use crate::oracle::corpus;
@@ -29,12 +30,14 @@ fn told_once_and_in_time(keep: &Keep) {
     {
         for threads in [1, 3] {
             let mut settings = settings("words:3", 0.6, 40, 3);
-            (settings.keep, settings.threads) = (keep.clone(), threads);
+            (settings.keep, settings.threads) = (Some(keep.clone()), Some(threads));
             let reading = documents.read(&settings);
             let mut told: Vec<Decided> = vec![];
             let decisions =
-                dedup(&documents.corpus, &reading, &settings, &Unobserved, |decided| told.push(decided))
-                    .unwrap();
+                dedup(&documents.corpus, &reading, &settings.plan().unwrap(), &Unobserved, |decided| {
+                    told.push(decided)
+                })
+                .unwrap();
 
             let all: Vec<u32> = told.iter().flat_map(|decided| decided.removed.iter().copied()).collect();
             let expected: BTreeSet<u32> = decisions.removed.iter().map(|removed| removed.document).collect();
@@ -74,8 +77,10 @@ fn a_run_can_be_stopped_at_every_stage() {
     let settings = settings("words:3", 0.6, 40, 3);
     for at in [Stage::Read, Stage::Candidates, Stage::Verify] {
         let stopper = Stopper { at, begun: Mutex::default() };
-        let result = read(&documents.corpus, &settings.reading(), &stopper)
-            .and_then(|reading| dedup(&documents.corpus, &reading, &settings, &stopper, |_| {}).map(drop));
+        let result =
+            read(&documents.corpus, &settings.plan().unwrap().reading(), &stopper).and_then(|reading| {
+                dedup(&documents.corpus, &reading, &settings.plan().unwrap(), &stopper, |_| {}).map(drop)
+            });
         assert!(result.unwrap_err().is_cancelled(), "{at:?}");
         assert_eq!(stopper.begun.lock().unwrap().last(), Some(&at));
     }
@@ -95,7 +100,9 @@ fn a_run_can_be_stopped_inside_a_neighbourhood() {
     let settings = settings("words:2", 0.5, 16, 1);
     let documents = Documents::new((0..2000).map(|i| format!("one two three four five six x{i}")));
     let reading = documents.read(&settings);
-    let error = dedup(&documents.corpus, &reading, &settings, &Late(Mutex::default()), |_| {}).unwrap_err();
+    let error =
+        dedup(&documents.corpus, &reading, &settings.plan().unwrap(), &Late(Mutex::default()), |_| {})
+            .unwrap_err();
     assert!(error.is_cancelled());
 }
 
@@ -115,17 +122,17 @@ fn warnings_reach_the_observer_and_too_many_rejects_end_the_run() {
     let path = folder.path().join("in.jsonl");
     fs_err::write(&path, "{\"id\":1,\"text\":\"a\\ud800\"}\n{\"id\":1,\"text\":\"b\"}\n{}\n{}\n").unwrap();
     let inputs = [path.to_string_lossy().into_owned()];
-    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unwatched).unwrap();
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
     let mut settings = settings("words:3", 0.6, 4, 3);
     let listener = Listener::default();
-    let reading = read(&corpus, &settings.reading(), &listener).unwrap();
+    let reading = read(&corpus, &settings.plan().unwrap().reading(), &listener).unwrap();
     assert_eq!((reading.documents.len(), reading.rejected.len(), reading.repaired), (2, 2, 1));
     let warnings = listener.0.into_inner().unwrap();
     assert!(matches!(&warnings[0], Warning::RepeatedIds { documents: 2, example, .. } if example == "1"));
     assert_eq!(warnings[1], Warning::Repaired { documents: 1 });
 
     settings.max_rejects = Some(1);
-    let error: Error = read(&corpus, &settings.reading(), &Unobserved).unwrap_err();
+    let error: Error = read(&corpus, &settings.plan().unwrap().reading(), &Unobserved).unwrap_err();
     assert!(
         matches!(error.kind(), ErrorKind::TooManyRejects { allowed: 1, last } if last.contains(":4:")),
         "{error}"

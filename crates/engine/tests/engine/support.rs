@@ -2,14 +2,11 @@
 
 use std::io::Write;
 
-use minwise::candidate::Banding;
-use minwise::cluster::Cluster;
-use minwise::keep::Keep;
-use minwise::verify::Measure;
-use minwise_corpus::{Corpus, ReadOptions, Unwatched};
-use minwise_engine::dedup::{Decisions, dedup};
+use minwise_corpus::{Corpus, ReadOptions};
+use minwise_engine::Decisions;
+use minwise_engine::dedup::dedup;
 use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
-use minwise_engine::{Error, FILTER_ERROR, Memory, Reading, Search, Settings, Unobserved, Weighing, read};
+use minwise_engine::{Bands, Error, Plan, Reading, Settings, Unobserved, read};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
@@ -59,22 +56,31 @@ impl Documents {
         }
         file.flush().unwrap();
         let inputs = [path.to_string_lossy().into_owned()];
-        let corpus = Corpus::open(&inputs, options, &Unwatched).unwrap();
+        let corpus = Corpus::open(&inputs, options, &Unobserved).unwrap();
         Self { _folder: folder, corpus }
     }
 
     pub fn read(&self, settings: &Settings) -> Reading {
-        let reading = read(&self.corpus, &settings.reading(), &Unobserved).unwrap();
+        self.read_by(&settings.plan().unwrap())
+    }
+
+    pub fn read_by(&self, plan: &Plan) -> Reading {
+        let reading = read(&self.corpus, &plan.reading(), &Unobserved).unwrap();
         assert_eq!(reading.rejected.first(), []);
         reading
     }
 
     pub fn dedup(&self, settings: &Settings) -> Decisions {
-        dedup(&self.corpus, &self.read(settings), settings, &Unobserved, |_| {}).unwrap()
+        self.dedup_by(&settings.plan().unwrap())
+    }
+
+    pub fn dedup_by(&self, plan: &Plan) -> Decisions {
+        dedup(&self.corpus, &self.read_by(plan), plan, &Unobserved, |_| {}).unwrap()
     }
 
     pub fn pairs(&self, settings: &Settings) -> SimilarPairs {
-        pairs(&self.corpus, &self.read(settings), None, settings, &Unobserved).unwrap()
+        let plan = settings.plan().unwrap();
+        pairs(&self.corpus, &self.read_by(&plan), None, &plan, &Unobserved).unwrap()
     }
 }
 
@@ -104,23 +110,11 @@ pub fn with_registers(
 ) -> Settings {
     Settings {
         spec: format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap(),
-        weighing: Weighing::default(),
-        measure: Measure::Jaccard,
         threshold,
-        order: None,
-        search: Search::Banding,
-        banding: Banding::new(bands, rows, registers).unwrap(),
-        bits: None,
-        filter: Some(FILTER_ERROR),
-        keep: Keep::default(),
-        cluster: Cluster::Star,
-        max_cluster: None,
+        bands: Bands::Given { bands, rows },
         audit: None,
-        threads: 2,
-        max_rejects: None,
-        temporary: None,
-        memory: Memory::default(),
-        work: None,
+        threads: Some(2),
+        ..Settings::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minwise::weight::Weighting;
 use minwise::{Spec, Weights};
-use minwise_engine::frequencies::{FrequencyTable, count, count_for_a_run, create};
+use minwise_engine::weigh::{FrequencyTable, count, count_for_a_run, create};
 use minwise_engine::{Search, Settings, Unobserved, Weighing};
 
 use crate::support::{Documents, Random, triples, with_registers};
@@ -87,7 +87,7 @@ fn settings(documents: &Documents, weighting: Weighting, search: Search) -> Sett
     let mut settings = with_registers("words:1", THRESHOLD, 30, 4, 128);
     settings.spec.method = "icws:128".parse().unwrap();
     settings.spec.weights = Weights { weighting, ..Weights::default() };
-    settings.search = search;
+    settings.search = Some(search);
     if weighting.needs_frequencies() {
         let table = count_for_a_run(&documents.corpus, &settings.spec, 2, None, &Unobserved).unwrap();
         settings.spec.weights.table = Some(table.fingerprint());

@@ -159,7 +159,7 @@ fn what_others_can_reach_needs_tokens() {
     for address in ["0.0.0.0:0", "[::]:0", "10.1.2.3:0"] {
         let error = Server::listen(address.parse().unwrap(), options(wide()).0).err().unwrap();
         assert!(matches!(error, Error::Unprotected { .. }), "{error}");
-        assert!(error.hint().unwrap().contains("--tokens"));
+        assert!(error.hint().unwrap().to_string().contains("`tokens = FILE`"));
     }
     let with_tokens = Options { tokens: Some(tokens()), ..options(wide()).0 };
     let server = Server::listen("0.0.0.0:0".parse().unwrap(), with_tokens).unwrap();
@@ -178,7 +178,7 @@ fn tokens_that_others_may_read_are_refused() {
         close(&path, mode);
         let error = Tokens::read(&path).unwrap_err();
         assert!(matches!(error, Error::OpenTokens { .. }), "{error}");
-        assert!(error.hint().unwrap().contains("chmod 600"));
+        assert!(error.hint().unwrap().to_string().contains("chmod 600"));
     }
     close(&path, 0o400);
     assert!(Tokens::read(&path).is_ok());

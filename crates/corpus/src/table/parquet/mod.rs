@@ -58,5 +58,5 @@ impl File {
 
 /// A column in a message.
 fn place(group: usize, column: &str) -> String {
-    format!("row group {group}, column `{}`", crate::escape::escape_control(column))
+    format!("row group {group}, column `{}`", minwise::escape_control(column))
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use minwise::Spec;
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_corpus::{Corpus, Encoding, Format, InputFormat, ReadOptions, Unwatched};
+use minwise_corpus::{Corpus, Encoding, Format, InputFormat, ReadOptions};
 use minwise_engine::dedup::dedup;
 use minwise_engine::pairs::pairs;
-use minwise_engine::{Settings as RunSettings, Unobserved, read};
+use minwise_engine::{Bands, Plan, Settings as RunSettings, Unobserved, read};
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -86,16 +86,20 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         let format =
             if Path::new(path).is_dir() { InputFormat::Only(Format::Text) } else { InputFormat::default() };
         let options = ReadOptions { encoding: Encoding::Auto, format, ..ReadOptions::default() };
-        let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unwatched)?;
+        let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unobserved)?;
         for shingling in &settings.shinglings {
             let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;
             let sets = oracle::sets(&corpus, &spec)?;
             for &threshold in &settings.thresholds {
                 let exact = oracle::pairs(&sets, threshold);
                 let run = RunSettings {
-                    threads: context.threads().max(1),
-                    ..RunSettings::new(spec, threshold, settings.recall)?
+                    spec,
+                    threshold,
+                    bands: Bands::ForRecall(settings.recall),
+                    threads: Some(context.threads().max(1)),
+                    ..RunSettings::default()
                 };
+                let run = run.plan()?;
                 let found = compare(&corpus, &sets, &exact, &run)?;
                 let wanted = exact.len() as f64;
                 if *shingling == settings.peers_shingling {
@@ -105,7 +109,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
                         threshold,
                         recall: settings.recall,
                         registers: spec.method.registers(),
-                        banding: run.banding,
+                        banding: run.banding(),
                         sets: &sets,
                         exact: &exact,
                     };
@@ -199,12 +203,12 @@ fn compare(
     corpus: &Corpus,
     sets: &[ShingleSet],
     exact: &BTreeMap<(u32, u32), f64>,
-    settings: &RunSettings,
+    plan: &Plan,
 ) -> Result<Outcome> {
-    let threshold = settings.threshold;
-    let reading = read(corpus, &settings.reading(), &Unobserved)?;
+    let threshold = plan.threshold();
+    let reading = read(corpus, &plan.reading(), &Unobserved)?;
     let (mut found, mut wrong) = (0, 0);
-    pairs(corpus, &reading, None, settings, &Unobserved)?.for_each(&Unobserved, |pair| {
+    pairs(corpus, &reading, None, plan, &Unobserved)?.for_each(&Unobserved, |pair| {
         // Documents without shingles are equal by their texts, which is no similarity of sets.
         if !sets[pair.first as usize].is_empty() {
             let is_exact = exact.get(&(pair.first, pair.second)) == Some(&pair.similarity);
@@ -213,9 +217,9 @@ fn compare(
         }
         Ok(())
     })?;
-    let curve = settings.curve();
+    let curve = plan.curve();
     let (expected, variance) = expectation(exact, sets, |similarity| curve.probability(similarity));
-    let decisions = dedup(corpus, &reading, settings, &Unobserved, |_| {})?;
+    let decisions = dedup(corpus, &reading, plan, &Unobserved, |_| {})?;
     let removed: BTreeSet<u32> = decisions.removed.iter().map(|removed| removed.document).collect();
     let is_wrong = |document: u32, of: u32, similarity: f64| {
         let [a, b] = [document, of].map(|document| &sets[document as usize]);

@@ -1,0 +1,220 @@
+//! Looking on while long work goes its way.
+//!
+//! One trait serves reading a corpus, a run of the engine and work on an archive, so that a program which draws a
+//! progress bar, or stops on Ctrl-C, says so once.
+
+use std::fmt;
+
+use crate::escape::escape_control;
+
+/// A part of long work that takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Finding and opening the inputs. The total is unknown, because standard input may be waited for.
+    Open,
+    /// Decompressing inputs to a temporary file.
+    Unpack,
+    /// Counting document frequencies.
+    Weigh,
+    /// Hashing the inputs.
+    Hash,
+    /// Reading and sketching.
+    Read,
+    /// Finding candidates.
+    Candidates,
+    /// Verifying candidates exactly.
+    Verify,
+    /// Comparing a sample with all documents.
+    Audit,
+    /// Writing outputs.
+    Write,
+    /// Comparing sketches.
+    Estimate,
+    /// Searching an archive for what a document repeats.
+    Query,
+    /// Examining an archive.
+    Check,
+    /// Saving what can be read of a damaged archive.
+    Repair,
+    /// Compacting an archive.
+    Compact,
+    /// Finding the clusters of an archive.
+    Clusters,
+    /// Writing an archive as lines.
+    Export,
+    /// Adding lines of an exported archive.
+    Import,
+}
+
+/// What the amounts of a stage count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Bytes of the input.
+    Bytes,
+    /// Documents, bands or other steps.
+    Steps,
+}
+
+impl Stage {
+    /// The name of the stage in messages and logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Unpack => "unpack",
+            Self::Weigh => "weigh",
+            Self::Hash => "hash",
+            Self::Read => "read",
+            Self::Candidates => "candidates",
+            Self::Verify => "verify",
+            Self::Audit => "audit",
+            Self::Write => "write",
+            Self::Estimate => "estimate",
+            Self::Query => "query",
+            Self::Check => "check",
+            Self::Repair => "repair",
+            Self::Compact => "compact",
+            Self::Clusters => "clusters",
+            Self::Export => "export",
+            Self::Import => "import",
+        }
+    }
+
+    /// What its amounts count.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Open | Self::Unpack | Self::Weigh | Self::Hash | Self::Read => Unit::Bytes,
+            Self::Candidates
+            | Self::Verify
+            | Self::Audit
+            | Self::Write
+            | Self::Estimate
+            | Self::Query
+            | Self::Check
+            | Self::Repair
+            | Self::Compact
+            | Self::Clusters
+            | Self::Export
+            | Self::Import => Unit::Steps,
+        }
+    }
+}
+
+/// Something the person should know though the work goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Several documents have one id.
+    RepeatedIds {
+        /// How many documents share their id with another.
+        documents: u64,
+        /// One such id.
+        example: String,
+        /// Where it stands.
+        places: [String; 2],
+    },
+    /// Lone surrogates were replaced.
+    Repaired {
+        /// In how many documents.
+        documents: u64,
+    },
+    /// A ranking of the keeper policy found no value in some documents, which come last.
+    Unranked {
+        /// The ranking.
+        ranking: String,
+        /// How many documents there are.
+        documents: u64,
+        /// Where the first of them stands.
+        place: String,
+        /// What is wrong with it, as the end of a sentence.
+        reason: String,
+    },
+    /// Documents that share bands may give very many pairs.
+    ManyPairs {
+        /// Pairs that they may give.
+        pairs: u64,
+        /// One of them.
+        example: String,
+        /// How many there are.
+        documents: u64,
+    },
+}
+
+impl Warning {
+    /// A stable name, for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::RepeatedIds { .. } => "repeated_ids",
+            Self::Repaired { .. } => "repaired",
+            Self::Unranked { .. } => "unranked",
+            Self::ManyPairs { .. } => "many_pairs",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RepeatedIds { documents, example, places: [first, second] } => write!(
+                f,
+                "{documents} documents share their id with another (`{}` is at `{}` and at `{}`); \
+                 they are told apart by file and line",
+                escape_control(example),
+                escape_control(first),
+                escape_control(second),
+            ),
+            Self::Repaired { documents } => {
+                write!(f, "lone surrogates were read as U+FFFD in {documents} documents")
+            }
+            Self::Unranked { ranking, documents, place, reason } => write!(
+                f,
+                "{documents} {} last by `{}`: `{}` {}",
+                if *documents == 1 { "document comes" } else { "documents come" },
+                escape_control(ranking),
+                escape_control(place),
+                escape_control(reason),
+            ),
+            Self::ManyPairs { pairs, example, documents } => write!(
+                f,
+                "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
+                escape_control(example)
+            ),
+        }
+    }
+}
+
+/// Follows long work, and may stop it.
+///
+/// Every method has a default, so that an implementation has only what it needs. Methods are called from several
+/// threads and should return at once.
+pub trait Observer: Sync {
+    /// A stage begins, with this much to do; 0 if the total is unknown.
+    fn begin(&self, stage: Stage, total: u64) {
+        let _ = (stage, total);
+    }
+
+    /// More of the stage is done.
+    fn advance(&self, amount: u64) {
+        let _ = amount;
+    }
+
+    /// There is something to know.
+    fn warn(&self, warning: &Warning) {
+        let _ = warning;
+    }
+
+    /// Whether to stop. The work in hand then ends with an error that says so.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that looks away and never stops anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,155 @@
+//! Sentences for people that name settings.
+//!
+//! A library is called through several doors, and each spells a setting its own way: `--max-rejects 5` on a command
+//! line, `max_rejects=5` in Python. So a message or a hint keeps the settings and actions that it names as data, and
+//! the door spells them when it prints the sentence.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A sentence in which settings and actions are data.
+///
+/// ```
+/// use minwise::{Part, Sentence};
+///
+/// let hint = Sentence::new().setting_to("memory", "2GiB").text(" would be enough");
+/// assert_eq!(hint.to_string(), "`memory = 2GiB` would be enough");
+///
+/// let flags = hint.spelled(|part| match part {
+///     Part::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
+///     part => part.to_string().into(),
+/// });
+/// assert_eq!(flags, "`--memory 2GiB` would be enough");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sentence {
+    parts: Vec<Part>,
+}
+
+/// A part of a sentence. [`Display`](fmt::Display) spells it without regard to any door.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Plain words.
+    Text(Cow<'static, str>),
+    /// A setting by its name, such as `max-rejects`, and the value that the sentence gives it.
+    Setting {
+        /// The name, with hyphens.
+        name: Cow<'static, str>,
+        /// The value, or a placeholder such as `DIR`.
+        value: Option<Cow<'static, str>>,
+    },
+    /// Something that can be done, such as `index create`, and what it is done to.
+    Action {
+        /// The name of the action, as words.
+        name: &'static str,
+        /// What the action is given.
+        argument: Option<String>,
+    },
+}
+
+impl Sentence {
+    /// An empty sentence.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds plain words.
+    #[must_use]
+    pub fn text(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// Adds the name of a setting.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.parts.push(Part::Setting { name: name.into(), value: None });
+        self
+    }
+
+    /// Adds a setting with a value.
+    #[must_use]
+    pub fn setting_to(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.parts.push(Part::Setting { name: name.into(), value: Some(value.into()) });
+        self
+    }
+
+    /// Adds an action.
+    #[must_use]
+    pub fn action(mut self, name: &'static str) -> Self {
+        self.parts.push(Part::Action { name, argument: None });
+        self
+    }
+
+    /// Adds an action and what it is done to.
+    #[must_use]
+    pub fn action_on(mut self, name: &'static str, argument: impl Into<String>) -> Self {
+        self.parts.push(Part::Action { name, argument: Some(argument.into()) });
+        self
+    }
+
+    /// Adds another sentence.
+    #[must_use]
+    pub fn followed_by(mut self, other: &Self) -> Self {
+        self.parts.extend_from_slice(&other.parts);
+        self
+    }
+
+    /// The parts, in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The sentence as a door spells it.
+    #[must_use]
+    pub fn spelled<'a>(&'a self, spell: impl Fn(&'a Part) -> Cow<'a, str>) -> String {
+        self.parts.iter().map(spell).collect()
+    }
+}
+
+impl From<&'static str> for Sentence {
+    fn from(text: &'static str) -> Self {
+        Self::new().text(text)
+    }
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self::new().text(text)
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| part.fmt(f))
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Setting { name, value: None } => write!(f, "`{name}`"),
+            Self::Action { name, argument: None } => write!(f, "`{name}`"),
+            Self::Setting { name, value: Some(value) } => write!(f, "`{name} = {value}`"),
+            Self::Action { name, argument: Some(argument) } => write!(f, "`{name} {argument}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_readable_without_a_door() {
+        let sentence = Sentence::from("name the folder that ").setting("work").text(" was given, or ");
+        let sentence = sentence.action_on("index create", "archive");
+        assert_eq!(sentence.to_string(), "name the folder that `work` was given, or `index create archive`");
+        assert_eq!(Sentence::new().action("weights").to_string(), "`weights`");
+        assert_eq!(Sentence::from("plain".to_owned()).parts(), [Part::Text("plain".into())]);
+    }
+}

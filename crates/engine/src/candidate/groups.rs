@@ -1,0 +1,248 @@
+//! The documents that agree in each band, in memory or on disk.
+
+use std::path::Path;
+
+use bytemuck::cast_slice;
+use minwise_corpus::Temporary;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::storage::store::{Stored, Writer};
+use crate::storage::work::{self, Piece, Work};
+
+/// Words that are read together.
+const TOGETHER: usize = 256 << 10;
+const SECTION: &str = "groups";
+
+/// Groups of documents that have one key in one band, each its band, its size and its documents, which are told by their
+/// places in keeper order, ascending.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    words: Words,
+}
+
+#[derive(Debug)]
+enum Words {
+    Memory(Vec<u32>),
+    Temporary { file: Temporary, words: u64 },
+    Stored { file: Stored, begin: u64, words: u64 },
+}
+
+impl Words {
+    /// Fills `out` with the words from one on.
+    fn read(&self, first: u64, out: &mut [u32]) -> Result<(), Error> {
+        match self {
+            Self::Memory(words) => {
+                out.copy_from_slice(&words[first as usize..][..out.len()]);
+                Ok(())
+            }
+            Self::Temporary { file, .. } => Ok(file.read_exact_at(4 * first, bytemuck::cast_slice_mut(out))?),
+            Self::Stored { file, begin, .. } => {
+                file.read_exact_at(begin + 4 * first, bytemuck::cast_slice_mut(out))
+            }
+        }
+    }
+}
+
+impl Groups {
+    /// Visits all of them, in the order in which they were added.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
+        let all = match &self.words {
+            Words::Memory(words) => {
+                visit_whole(words, &mut visit);
+                return Ok(());
+            }
+            Words::Temporary { words, .. } | Words::Stored { words, .. } => *words,
+        };
+        let mut block: Vec<u32> = vec![];
+        let mut next = 0;
+        while next < all {
+            let rest = block.len();
+            // A group that is larger than a block needs a larger one.
+            let wanted = TOGETHER.max(rest) as u64;
+            let more = wanted.min(all - next) as usize;
+            block.resize(rest + more, 0);
+            self.words.read(next, &mut block[rest..])?;
+            next += more as u64;
+            let visited = visit_whole(&block, &mut visit);
+            block.drain(..visited);
+        }
+        Ok(())
+    }
+}
+
+/// Visits the groups that are whole; gives how many words these are.
+fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
+    let mut at = 0;
+    while let [band, size, rest @ ..] = &words[at..]
+        && let Some(group) = rest.get(..*size as usize)
+    {
+        visit(*band, group);
+        at += 2 + group.len();
+    }
+    at
+}
+
+/// What the file of groups says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    words: u64,
+}
+
+/// Groups while they are found.
+pub(crate) struct NewGroups<'a> {
+    held: Vec<u32>,
+    /// Words in memory from which on they go to disk.
+    most: usize,
+    folder: Option<&'a Path>,
+    spilled: Option<(Temporary, u64)>,
+    file: Option<(&'a Work, Writer, u64)>,
+}
+
+impl<'a> NewGroups<'a> {
+    /// None yet. Those that take more than `held_bytes` go to an unnamed file in `folder`; with `work`, all go to the folder
+    /// of the run.
+    pub(crate) fn new(
+        held_bytes: u64,
+        folder: Option<&'a Path>,
+        work: Option<&'a Work>,
+    ) -> Result<Self, Error> {
+        let file = match work {
+            None => None,
+            Some(work) => {
+                let mut writer = work.create(Piece::Groups)?;
+                writer.begin(SECTION)?;
+                Some((work, writer, 0))
+            }
+        };
+        Ok(Self { held: vec![], most: (held_bytes / 4) as usize, folder, spilled: None, file })
+    }
+
+    /// Adds what [`push`] has put together.
+    pub(crate) fn add(&mut self, words: &[u32]) -> Result<(), Error> {
+        if let Some((_, writer, written)) = &mut self.file {
+            *written += words.len() as u64;
+            return writer.write(cast_slice(words));
+        }
+        self.held.extend_from_slice(words);
+        if self.held.len() <= self.most {
+            return Ok(());
+        }
+        let (file, written) = match &mut self.spilled {
+            Some(spilled) => spilled,
+            none => none.insert((Temporary::create(self.folder)?, 0)),
+        };
+        file.append(cast_slice(&self.held))?;
+        *written += self.held.len() as u64;
+        self.held.clear();
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Groups, Error> {
+        let words = match (self.file, self.spilled) {
+            (Some((work, writer, words)), _) => {
+                writer.finish(&About { words })?;
+                return open(work.reopen(Piece::Groups)?);
+            }
+            (None, Some((file, written))) => {
+                file.append(cast_slice(&self.held))?;
+                Words::Temporary { file, words: written + self.held.len() as u64 }
+            }
+            (None, None) => Words::Memory(self.held),
+        };
+        Ok(Groups { words })
+    }
+}
+
+/// The groups that an earlier process has found.
+pub(crate) fn resumed(work: &Work, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
+    if !work.has(Piece::Groups) {
+        return Ok(None);
+    }
+    let groups = open(work.open_piece(Piece::Groups)?)?;
+    let (mut sensible, mut words) = (true, 0);
+    groups.for_each(|band, group| {
+        words += 2 + group.len() as u64;
+        sensible &= (band as usize) < bands
+            && group.len() > 1
+            && group.is_sorted()
+            && group.iter().all(|&place| (place as usize) < documents);
+    })?;
+    match &groups.words {
+        Words::Stored { file, words: all, .. } if !sensible || words != *all => {
+            Err(file.wrong("it groups documents or bands that are not there".to_owned()))
+        }
+        _ => Ok(Some(groups)),
+    }
+}
+
+fn open(file: Stored) -> Result<Groups, Error> {
+    let About { words } = work::about(&file)?;
+    let [range] = file.ranges([SECTION])?;
+    if Some(range.end - range.start) != words.checked_mul(4) {
+        return Err(file.wrong(format!("its section `{SECTION}` has another length")));
+    }
+    Ok(Groups { words: Words::Stored { file, begin: range.start, words } })
+}
+
+/// Puts a group behind others.
+pub(crate) fn push(words: &mut Vec<u32>, band: usize, places: impl ExactSizeIterator<Item = u32>) {
+    words.extend([band as u32, places.len() as u32]);
+    words.extend(places);
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise_corpus::{Corpus, ReadOptions};
+
+    use super::*;
+    use crate::storage::work::Manifest;
+    use minwise::Unobserved;
+
+    /// A piece can be whole, and be that of another run.
+    #[test]
+    fn groups_of_what_is_not_there_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("in.jsonl");
+        fs_err::write(&file, "{\"text\":\"one\"}\n").unwrap();
+        let name = file.to_string_lossy().into_owned();
+        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unobserved).unwrap();
+        let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
+        let work = Work::open(&folder.path().join("work"), &manifest, false).unwrap();
+        let mut new = NewGroups::new(0, None, Some(&work)).unwrap();
+        let mut words = vec![];
+        push(&mut words, 3, [0, 1].into_iter());
+        new.add(&words).unwrap();
+        new.finish().unwrap();
+        assert!(resumed(&work, 2, 4).unwrap().is_some());
+        for (documents, bands) in [(2, 3), (1, 4)] {
+            let error = resumed(&work, documents, bands).unwrap_err().to_string();
+            assert!(error.ends_with("it groups documents or bands that are not there"), "{error}");
+        }
+    }
+
+    #[test]
+    fn groups_come_back_wherever_they_were() {
+        // One of them is larger than what is read together.
+        let sizes = [2, 3, TOGETHER as u32 * 2 + 5, 2, 700];
+        let group = |number: u32| (0..sizes[number as usize % 5]).map(move |place| place * 7 + number);
+        for most in [0, 1000, u64::MAX / 2] {
+            let mut new = NewGroups::new(most, None, None).unwrap();
+            for number in 0..15 {
+                let mut words = vec![];
+                push(&mut words, number as usize, group(number).collect::<Vec<_>>().into_iter());
+                new.add(&words).unwrap();
+            }
+            let groups = new.finish().unwrap();
+            let mut next = 0;
+            groups
+                .for_each(|band, places| {
+                    assert_eq!(band, next);
+                    assert!(places.iter().copied().eq(group(next)));
+                    next += 1;
+                })
+                .unwrap();
+            assert_eq!(next, 15);
+        }
+    }
+}

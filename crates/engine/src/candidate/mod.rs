@@ -1,0 +1,233 @@
+//! The second stage: documents that may be near-duplicates, found in one of several ways.
+
+pub(crate) mod equal;
+mod gather;
+mod groups;
+pub(crate) mod hoods;
+mod join;
+pub(crate) mod order;
+mod partners;
+pub(crate) mod tiles;
+
+use minwise::candidate::sort_merge::Rule;
+use minwise::filter::{Budget, Filter};
+use minwise::verify::Measure;
+use minwise::weight::Weighting;
+use minwise::{Observer, Stage};
+use minwise_corpus::Corpus;
+
+use crate::candidate::equal::Equals;
+use crate::candidate::gather::Gathered;
+use crate::candidate::groups::{Groups, NewGroups};
+use crate::candidate::hoods::Candidates;
+use crate::candidate::join::{Items, Scale, Source};
+use crate::candidate::order::Order;
+use crate::candidate::partners::Pairs;
+use crate::candidate::tiles::Tiles;
+use crate::error::{Error, ErrorKind};
+use crate::memory::Room;
+use crate::parallel;
+use crate::read::Reading;
+use crate::read::documents::{Documents, RowReader, Which};
+use crate::read::prepare::Preparation;
+use crate::settings::{Plan, Search};
+use crate::verify::screen::{Screen, Screened};
+
+/// Bands whose keys are in memory together.
+const SORTED_TOGETHER: usize = 4;
+
+/// Finds the neighbourhoods among the documents that stand for their equals.
+pub(crate) fn find(
+    corpus: &Corpus,
+    reading: &Reading,
+    equals: &Equals,
+    order: &Order,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<Candidates, Error> {
+    let documents = &reading.documents;
+    let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
+    let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match plan.search {
+        Search::Banding => {
+            let resumed = match plan.work.as_deref() {
+                Some(work) => groups::resumed(work, documents.len(), plan.banding.bands())?,
+                None => None,
+            };
+            let groups = match resumed {
+                Some(groups) => groups,
+                None => by_bands(documents, wanted, order, plan, observer)?,
+            };
+            return Candidates::of_groups(groups, order, documents);
+        }
+        Search::SortMerge => |search, pairs| search.by_shingles(pairs),
+        Search::SortMergeSketch => |search, pairs| search.by_registers(pairs),
+        Search::All => |search, pairs| search.all(pairs),
+    };
+    let taken: Vec<u32> = (0..order.len() as u32)
+        .map(|place| order.document(place))
+        .filter(|&document| wanted(document))
+        .collect();
+    // A document with equals is looked at again, when documents after it may have been kept.
+    let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
+    let room = plan.memory.room(plan.threads, documents.len());
+    let mut pairs = Pairs::new(again, room, plan.threads, plan.temporary.as_deref());
+    let search = PairSearch { corpus, reading, documents: &taken, plan, room, observer };
+    let screened = look(&search, &mut pairs)?;
+    Candidates::of_pairs(pairs, &taken, screened, documents)
+}
+
+/// The groups of documents that agree in each band.
+fn by_bands(
+    documents: &Documents,
+    wanted: impl Fn(u32) -> bool + Sync,
+    order: &Order,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<Groups, Error> {
+    let bands = plan.banding.bands();
+    let rows = plan.rows()?;
+    let room = plan.memory.room(plan.threads, documents.len());
+    let threads = plan.threads.min(SORTED_TOGETHER);
+    // All keys of a band at once if there is room for it; else those of one part of their range after the other.
+    let parts = room.parts((documents.len() * threads) as u64 * Gathered::<u64>::ENTRY_BYTES);
+    observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
+    let work = |keys: &mut Gathered<u64>, item: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let (band, part) = (item / parts.len(), (item % parts.len()) as u64);
+        keys.clear(documents.len(), parts);
+        documents.for_each_band_key(band, &rows, |document, key| {
+            if parts.has(part, key) && wanted(document) {
+                // The place in keeper order instead of the document, so that everything that follows is in that order by
+                // itself.
+                keys.push(key, order.place(document));
+            }
+        })?;
+        let mut groups = vec![];
+        keys.for_each_group(|places| groups::push(&mut groups, band, places.iter().copied()));
+        observer.advance(1);
+        Ok(groups)
+    };
+    let mut groups = NewGroups::new(room.held(), plan.temporary.as_deref(), plan.work.as_deref())?;
+    parallel::in_order(bands * parts.len(), threads, Gathered::default, work, |words| groups.add(&words))?;
+    groups.finish()
+}
+
+/// What a search for pairs is given.
+struct PairSearch<'a> {
+    corpus: &'a Corpus,
+    reading: &'a Reading,
+    /// The documents among which pairs are looked for, by the numbers that they have in them.
+    documents: &'a [u32],
+    plan: &'a Plan,
+    room: Room,
+    observer: &'a dyn Observer,
+}
+
+impl PairSearch<'_> {
+    /// Rows by number, for one thread.
+    fn rows(&self) -> RowReader<'_> {
+        RowReader::new(&self.reading.documents, Which::Sketch)
+    }
+
+    fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> Source<'s> {
+        Source {
+            corpus: self.corpus,
+            reading: self.reading,
+            documents: self.documents,
+            items,
+            rule,
+            threads: self.plan.threads,
+            room: self.room,
+            folder: self.plan.temporary.as_deref(),
+            observer: self.observer,
+        }
+    }
+
+    /// The pairs that share enough shingles, or weight of shingles. No sketch is asked.
+    fn by_shingles(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let plan = self.plan;
+        self.observer.begin(Stage::Candidates, 0);
+        let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
+        let scale = match plan.spec.weights.weighting {
+            Weighting::None | Weighting::Count => Scale::Whole,
+            Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
+        };
+        let rule = match plan.measure {
+            Measure::Jaccard => Rule::Jaccard(plan.threshold),
+            Measure::Containment => Rule::Containment(plan.threshold),
+        };
+        self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| Ok(true), pairs)?;
+        Ok(Screened::default())
+    }
+
+    /// The pairs that share so many registers that the filter lets them pass.
+    fn by_registers(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let Self { plan, .. } = self;
+        self.observer.begin(Stage::Candidates, 0);
+        let registers = plan.spec.method.registers();
+        let filter = match plan.filter_error() {
+            None => None,
+            Some(error) => {
+                let (method, threshold) = (plan.spec.method, plan.threshold);
+                Filter::of(method, threshold, 1, &[registers], Budget::Exact(error))?
+            }
+        };
+        let lower = filter.as_ref().and_then(|filter| filter.looks().first()?.lower);
+        let source = self.source(Items::Registers, Rule::MoreThan(lower.unwrap_or(0) as u64));
+        let Some(filter) = filter.filter(|_| lower.is_some()) else {
+            source.candidates(|_, _| Ok(true), pairs)?;
+            return Ok(Screened::default());
+        };
+        // Registers of many documents were not counted, and may not be shared after all.
+        let passes = |a: u32, b: u32| {
+            let mut rows = self.rows();
+            let (a, b) = rows.pair(self.documents[a as usize], self.documents[b as usize])?;
+            Ok(!filter.screen(a, b).rejected)
+        };
+        let counted = source.candidates(passes, pairs)?;
+        let compared = counted.seen * registers as u64;
+        Ok(Screened { pairs: counted.seen - counted.taken, compared, registers: compared })
+    }
+
+    /// All pairs that their sketches do not put aside.
+    fn all(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+        let Self { documents, plan, observer, .. } = self;
+        observer.begin(Stage::Candidates, documents.len() as u64);
+        let rows = plan.rows()?;
+        let screen = Screen::of_all(plan, &rows)?;
+        let tiles = Tiles::within(documents.len(), rows.words());
+        let mut all = Screened::default();
+        let work = |reader: &mut RowReader<'_>, tile: usize| -> Result<_, Error> {
+            if observer.cancelled() {
+                return Err(ErrorKind::Cancelled.into());
+            }
+            let (mut found, mut screened) = (vec![], Screened::default());
+            let mut failed = Ok(());
+            tiles.for_each_stretch(tile, |a, others| {
+                if failed.is_ok() {
+                    failed = reader.with_each(documents, a, others, |row, b, other| {
+                        if !screen.rejects(&rows, row, other, &mut screened) {
+                            found.push((a as u32, b as u32));
+                        }
+                    });
+                }
+            });
+            failed?;
+            observer.advance(tiles.rows(tile).len() as u64);
+            Ok((found, screened))
+        };
+        parallel::in_order(
+            tiles.len(),
+            plan.threads,
+            || self.rows(),
+            work,
+            |(found, screened)| {
+                all.merge(&screened);
+                pairs.add(&found)
+            },
+        )?;
+        Ok(all)
+    }
+}

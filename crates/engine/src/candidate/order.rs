@@ -1,0 +1,68 @@
+//! Keeper order, and back.
+
+use minwise::keep::{Keep, Ties};
+
+use crate::error::Error;
+use crate::read::documents::Documents;
+
+/// Documents have a place in keeper order: the one that comes first stays.
+#[derive(Debug)]
+pub(crate) struct Order {
+    len: u32,
+    /// The documents by place, and their places; nothing where that is the same.
+    sorted: Option<Sorted>,
+}
+
+#[derive(Debug)]
+struct Sorted {
+    documents: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Order {
+    /// The order that a policy gives. The first documents are of references, and stay where they are.
+    pub(crate) fn new(documents: &Documents, keep: &Keep, references: u32) -> Result<Self, Error> {
+        Ok(Self::of_ranks(&documents.ranks()?, keep, references, documents.len() as u32))
+    }
+
+    /// The same, given the ranks.
+    pub(crate) fn of_ranks(ranks: &[u64], keep: &Keep, references: u32, documents: u32) -> Self {
+        let words = keep.words();
+        if words == 0 && keep.ties() == Ties::First {
+            return Self { len: documents, sorted: None };
+        }
+        let mut order: Vec<u32> = (0..documents).collect();
+        let ranked = &mut order[references as usize..];
+        if keep.ties() == Ties::Last {
+            ranked.reverse();
+        }
+        if words > 0 {
+            let rank = |document: u32| &ranks[document as usize * words..][..words];
+            ranked.sort_by(|&a, &b| rank(a).cmp(rank(b)));
+        }
+        let mut places = vec![0; order.len()];
+        for (place, &document) in (0..).zip(&order) {
+            places[document as usize] = place;
+        }
+        Self { len: documents, sorted: Some(Sorted { documents: order, places }) }
+    }
+
+    /// The order in which documents were read.
+    pub(crate) fn of_input(documents: usize) -> Self {
+        Self { len: documents as u32, sorted: None }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The document at a place.
+    pub(crate) fn document(&self, place: u32) -> u32 {
+        self.sorted.as_ref().map_or(place, |sorted| sorted.documents[place as usize])
+    }
+
+    /// The place of a document.
+    pub(crate) fn place(&self, document: u32) -> u32 {
+        self.sorted.as_ref().map_or(document, |sorted| sorted.places[document as usize])
+    }
+}

@@ -1,0 +1,151 @@
+//! Decisions in the folder of a run, batch after batch.
+//!
+//! A batch has the sections `removed` and `spared` (document u32, kept document u32, similarity f64), in the order in which
+//! decisions fell, and `reordered` (the pairs that were found reordered until then). Its description has the sums over all batches so far,
+//! numbers that are not whole as their bits, so that a run that was taken up again adds up the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decide::Removed;
+use crate::error::Error;
+use crate::settings::Plan;
+use crate::storage::store::Stored;
+use crate::storage::work::{self, Piece, Work};
+use crate::verify::screen::Screened;
+use crate::verify::{Reordered, Verification, Verified};
+
+const REMOVED: &str = "removed";
+const SPARED: &str = "spared";
+const REORDERED: &str = "reordered";
+
+/// What the batches before this one came to.
+pub(crate) struct Resumed {
+    pub batches: usize,
+    pub removed: Vec<Removed>,
+    pub spared: Vec<Removed>,
+    pub verified: Verified,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    /// The first neighbourhood that is not done.
+    next: usize,
+    candidates: u64,
+    screened: [u64; 3],
+    compared: u64,
+    verified: u64,
+    reordered: u64,
+    reordered_estimated: u64,
+    recall: [u64; 2],
+}
+
+/// Writes down what was decided in a batch.
+pub(crate) fn write(
+    work: &Work,
+    batch: usize,
+    verified: &Verified,
+    removed: &[Removed],
+    spared: &[Removed],
+) -> Result<(), Error> {
+    let mut writer = work.create(Piece::Batch(batch))?;
+    for (section, list) in [(REMOVED, removed), (SPARED, spared)] {
+        writer.begin(section)?;
+        for &Removed { document, of, similarity } in list {
+            writer.write(&words([document, of], [similarity]))?;
+        }
+    }
+    let sum = &verified.sum;
+    writer.begin(REORDERED)?;
+    for pair in &sum.reordered_pairs {
+        let measures = [pair.similarity, pair.similarity_error, pair.alignment, pair.alignment_error];
+        writer.write(&words([pair.first, pair.second], measures))?;
+    }
+    writer.finish(&About {
+        next: verified.next,
+        candidates: sum.candidates,
+        screened: [sum.screened.pairs, sum.screened.compared, sum.screened.registers],
+        compared: sum.compared,
+        verified: sum.verified,
+        reordered: sum.reordered,
+        reordered_estimated: sum.reordered_estimated,
+        recall: sum.expected_recall.sums().map(f64::to_bits),
+    })
+}
+
+/// What an earlier process has decided.
+pub(crate) fn resume(
+    work: &Work,
+    plan: &Plan,
+    hoods: usize,
+    documents: usize,
+) -> Result<Option<Resumed>, Error> {
+    let (mut removed, mut spared) = (vec![], vec![]);
+    let mut last: Option<(About, Stored)> = None;
+    let mut batches = 0;
+    while work.has(Piece::Batch(batches)) {
+        let file = work.open_piece(Piece::Batch(batches))?;
+        for (section, list) in [(REMOVED, &mut removed), (SPARED, &mut spared)] {
+            for ([document, of], [similarity]) in entries(&file, section)? {
+                if [document, of].iter().any(|&document| document as usize >= documents) {
+                    return Err(file.wrong("it names documents that are not there".to_owned()));
+                }
+                list.push(Removed { document, of, similarity });
+            }
+        }
+        last = Some((work::about(&file)?, file));
+        batches += 1;
+    }
+    let Some((about, file)) = last else { return Ok(None) };
+    if about.next > hoods {
+        return Err(file.wrong("it is done with neighbourhoods that are not there".to_owned()));
+    }
+    let reordered = entries(&file, REORDERED)?;
+    let reordered = reordered.into_iter().map(
+        |([first, second], [similarity, similarity_error, alignment, alignment_error])| Reordered {
+            first,
+            second,
+            similarity,
+            similarity_error,
+            alignment,
+            alignment_error,
+        },
+    );
+    let [pairs, compared, registers] = about.screened;
+    let mut sum = Verification::new(plan);
+    sum.candidates = about.candidates;
+    sum.screened = Screened { pairs, compared, registers };
+    sum.compared = about.compared;
+    sum.verified = about.verified;
+    sum.reordered = about.reordered;
+    sum.reordered_estimated = about.reordered_estimated;
+    sum.reordered_pairs = reordered.collect();
+    sum.expected_recall.set_sums(about.recall.map(f64::from_bits));
+    Ok(Some(Resumed { batches, removed, spared, verified: Verified { next: about.next, sum } }))
+}
+
+fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
+    let documents = documents.into_iter().flat_map(u32::to_le_bytes);
+    documents.chain(measures.into_iter().flat_map(f64::to_le_bytes)).collect()
+}
+
+/// Two documents and some measures of them.
+type Entry<const M: usize> = ([u32; 2], [f64; M]);
+
+/// The entries of a section.
+fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<Entry<M>>, Error> {
+    let bytes = file.section(section)?;
+    let entries = bytes.chunks_exact(8 + 8 * M);
+    if !entries.remainder().is_empty() {
+        return Err(file.wrong(format!("its section `{section}` has another length")));
+    }
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    let read = |entry: &[u8]| {
+        let documents = [0, 4].map(|at| number(&entry[at..at + 4]) as u32);
+        let mut measures = [0.0; M];
+        for (measure, bytes) in measures.iter_mut().zip(entry[8..].chunks_exact(8)) {
+            *measure = f64::from_bits(number(bytes));
+        }
+        (documents, measures)
+    };
+    Ok(entries.map(read).collect())
+}

@@ -1,0 +1,224 @@
+//! The run that decides which documents stay.
+
+use std::sync::{Mutex, PoisonError};
+
+use minwise::Observer;
+use minwise::cluster::{Cluster, Verdict, components, star};
+use minwise_corpus::Corpus;
+
+use crate::audit;
+use crate::candidate;
+use crate::candidate::equal::Equals;
+use crate::candidate::hoods::Candidates;
+use crate::candidate::order::Order;
+use crate::decide::checkpoint;
+use crate::decide::large::spare;
+use crate::decide::{Decided, Decisions, Removed};
+use crate::error::Error;
+use crate::read::Reading;
+use crate::rows::{CONNECTED, KEPT};
+use crate::settings::Plan;
+use crate::verify::{self, Verified};
+
+/// Finds the near-duplicates of a corpus and decides which documents stay. Those of references always do.
+///
+/// `decided` is told of decisions as they fall, so that writing can begin before the last one has; when the run ends
+/// well, all documents have been told of.
+pub fn dedup(
+    corpus: &Corpus,
+    reading: &Reading,
+    plan: &Plan,
+    observer: &dyn Observer,
+    mut decided: impl FnMut(Decided) + Send,
+) -> Result<Decisions, Error> {
+    reading.key.check(plan)?;
+    let order = Order::new(&reading.documents, &plan.keep, reading.references)?;
+    let room = plan.memory.room(plan.threads, order.len());
+    let equals = Equals::find(&reading.documents, &order, room)?;
+    let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
+
+    let undecided = undecided_before(&candidates, &equals, reading.references, order.len());
+    let is_input = |document: u32| document >= reading.references;
+    let mut removed = removed_outside(&candidates, &equals, order.len());
+    removed.retain(|removed| is_input(removed.document));
+    let mut spared = vec![];
+    spare(&mut removed, plan.max_cluster, &mut spared);
+    let mut resumed = match plan.work.as_deref() {
+        Some(work) => checkpoint::resume(work, plan, candidates.len(), order.len())?,
+        None => None,
+    };
+    let (mut batches, verified) = match &mut resumed {
+        Some(before) => {
+            removed.append(&mut before.removed);
+            spared.append(&mut before.spared);
+            (before.batches, before.verified.clone())
+        }
+        None => (0, Verified::nothing(&candidates, plan)),
+    };
+    decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
+    // What was decided since decisions were written down.
+    let fresh = Mutex::new((vec![], vec![]));
+    let rows = plan.rows()?;
+    let mut verification = verify::each_hood(
+        corpus,
+        reading,
+        &candidates,
+        plan,
+        observer,
+        verified,
+        |hood, neighbourhood, judge, sum| {
+            let visits = visits(hood.documents, &equals, &order);
+            // A pair that is found decides about all documents with the shingles of the later one.
+            let copies = |number: u32| equals.copies(hood.documents[number as usize]);
+            match plan.cluster {
+                Cluster::Star => {
+                    let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
+                    let verdicts = star(neighbourhood, &numbers, rows.limits(KEPT), judge, |found| {
+                        sum.add(found, copies(found.document));
+                    })?;
+                    drop(numbers);
+                    judge.give_back();
+                    Ok(removed_in(hood.documents, &visits, verdicts, is_input))
+                }
+                Cluster::Components => {
+                    let first = components(neighbourhood, rows.limits(CONNECTED), judge, |found| {
+                        sum.add(found, copies(found.document));
+                    })?;
+                    let mut pairs = vec![];
+                    for visit in &visits {
+                        let keeper = first[visit.number as usize];
+                        let of = hood.documents[keeper as usize];
+                        if visit.document != of && is_input(visit.document) {
+                            let similarity = judge.exact(visit.number, keeper)?;
+                            pairs.push(Removed { document: visit.document, of, similarity });
+                        }
+                    }
+                    Ok(pairs)
+                }
+            }
+        },
+        |hood, mut pairs| {
+            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
+            let (removed, spared) = &mut *fresh;
+            // A cluster lies in one neighbourhood.
+            spare(&mut pairs, plan.max_cluster, spared);
+            decided(Decided { before: undecided[hood + 1], removed: documents_of(&pairs) });
+            append(removed, pairs);
+        },
+        |verified| {
+            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(work) = plan.work.as_deref() {
+                checkpoint::write(work, batches, verified, &fresh.0, &fresh.1)?;
+                batches += 1;
+            }
+            append(&mut removed, std::mem::take(&mut fresh.0));
+            append(&mut spared, std::mem::take(&mut fresh.1));
+            Ok(())
+        },
+    )?;
+
+    for list in [&mut removed, &mut spared] {
+        list.sort_unstable_by_key(|removed| removed.document);
+    }
+    let is_in =
+        |list: &[Removed], document: u32| list.binary_search_by_key(&document, |pair| pair.document).is_ok();
+    let is_duplicate = |document: u32| is_in(&removed, document) || is_in(&spared, document);
+    for group in equals.groups().filter(|group| !is_duplicate(group[0])) {
+        let removed = group[1..].iter().filter(|&&document| is_input(document)).count();
+        verification.expected_recall.add_certain(removed as u64);
+    }
+    let audited = audit::Run::new(corpus, reading, &equals, &order, plan, observer);
+    let audit = audited.audit(&candidates, is_duplicate)?;
+    let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
+    let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
+    Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
+}
+
+/// The documents of a neighbourhood that do not stay. A family may be most of the corpus, so nothing is made twice as large as it
+/// has to be.
+fn removed_in(
+    documents: &[u32],
+    visits: &[Visit],
+    verdicts: Vec<Verdict>,
+    is_input: impl Fn(u32) -> bool,
+) -> Vec<Removed> {
+    let duplicates = verdicts.iter().filter(|&&verdict| verdict != Verdict::Kept).count();
+    let mut removed = Vec::with_capacity(duplicates);
+    removed.extend(visits.iter().zip(verdicts).filter_map(|(visit, verdict)| match verdict {
+        Verdict::Duplicate { of, similarity } if is_input(visit.document) => {
+            Some(Removed { document: visit.document, of: documents[of as usize], similarity })
+        }
+        // A reference stays, be it the copy of another.
+        Verdict::Kept | Verdict::Duplicate { .. } => None,
+    }));
+    removed
+}
+
+/// How many documents have others removed in their favour.
+fn keepers(removed: &[Removed]) -> u64 {
+    let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
+    keepers.sort_unstable();
+    keepers.dedup();
+    keepers.len() as u64
+}
+
+/// Adds what was decided; nothing is copied where there was nothing yet.
+fn append(to: &mut Vec<Removed>, mut removed: Vec<Removed>) {
+    if to.is_empty() { *to = removed } else { to.append(&mut removed) }
+}
+
+fn documents_of(removed: &[Removed]) -> Vec<u32> {
+    removed.iter().map(|removed| removed.document).collect()
+}
+
+/// For each number of neighbourhoods that are done: the first document that is still in one of the others and is not of
+/// a reference, about which there is nothing to decide.
+fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, documents: usize) -> Vec<u32> {
+    let mut before = vec![documents as u32; candidates.len() + 1];
+    for number in (0..candidates.len()).rev() {
+        // An equal of a document may come before it in the input, if another policy than input order decides.
+        let here = candidates.documents(number).iter();
+        let all = here.flat_map(|&document| equals.members(document).iter().copied().chain([document]));
+        let first = all.filter(|&document| document >= references).min();
+        before[number] = before[number + 1].min(first.unwrap_or(u32::MAX));
+    }
+    before
+}
+
+/// Equals of documents that share a band with no other.
+fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<Removed> {
+    let mut in_hood = vec![false; documents];
+    for &document in candidates.all_documents() {
+        in_hood[document as usize] = true;
+    }
+    let outside = equals.groups().filter(|group| !in_hood[group[0] as usize]);
+    outside
+        .flat_map(|group| {
+            group[1..].iter().map(|&document| Removed { document, of: group[0], similarity: 1.0 })
+        })
+        .collect()
+}
+
+/// A document and the number, within its neighbourhood, of the one that stands for it.
+struct Visit {
+    number: u32,
+    document: u32,
+}
+
+/// The documents of a neighbourhood with all their equals, in keeper order.
+fn visits(documents: &[u32], equals: &Equals, order: &Order) -> Vec<Visit> {
+    let all: u64 = documents.iter().map(|&first| equals.copies(first)).sum();
+    let mut visits: Vec<Visit> = Vec::with_capacity(all as usize);
+    let mut sorted = true;
+    for (number, &first) in (0..).zip(documents) {
+        visits.push(Visit { number, document: first });
+        for &document in equals.members(first).iter().skip(1) {
+            visits.push(Visit { number, document });
+            sorted = false;
+        }
+    }
+    if !sorted {
+        visits.sort_unstable_by_key(|visit| order.place(visit.document));
+    }
+    visits
+}

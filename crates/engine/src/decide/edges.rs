@@ -1,0 +1,177 @@
+//! The near-duplicates of each document, sorted in bounded memory.
+//!
+//! Edges come in any order while neighbourhoods are verified and are asked for document by document. They are sorted by
+//! [`Runs`]; what does not fit into the memory that is set aside for them lies on disk, while they are sorted and afterwards.
+
+use std::path::Path;
+
+use minwise::sort::sort_mixed;
+use minwise_corpus::Temporary;
+
+use crate::error::Error;
+use crate::memory::Room;
+use crate::storage::runs::{Entry, Runs, Spread};
+
+/// The documents of an edge as one key, and the bits of its similarity.
+type Keyed = (u64, u64);
+
+/// Bytes of one near-duplicate on disk: its number and the similarity.
+const STORED: usize = 12;
+
+/// Edges while they are found.
+#[derive(Debug)]
+pub(crate) struct Edges<'a> {
+    documents: usize,
+    spread: Spread,
+    pending: Vec<Keyed>,
+    scratch: Vec<Keyed>,
+    runs: Runs<'a, Keyed>,
+    /// Edges that are in memory together at any time.
+    most: usize,
+    folder: Option<&'a Path>,
+}
+
+impl<'a> Edges<'a> {
+    /// No edges yet between so many documents.
+    pub(crate) fn new(documents: usize, room: Room, folder: Option<&'a Path>) -> Self {
+        // Those that wait, those that stay, and room to sort in are each as many at most.
+        let most = (room.held() as usize / (3 * Keyed::BYTES)).max(1);
+        Self {
+            documents,
+            spread: Spread::new(documents),
+            pending: vec![],
+            scratch: vec![],
+            runs: Runs::new(most, folder),
+            most,
+            folder,
+        }
+    }
+
+    /// Adds an edge to those of its first document.
+    pub(crate) fn add(&mut self, document: u32, neighbour: u32, similarity: f64) -> Result<(), Error> {
+        self.pending.push((self.spread.key(document, neighbour), similarity.to_bits()));
+        if self.pending.len() >= self.most { self.put_away() } else { Ok(()) }
+    }
+
+    fn put_away(&mut self) -> Result<(), Error> {
+        sort_mixed(&mut self.pending, &mut self.scratch);
+        self.runs.add(std::mem::take(&mut self.pending))
+    }
+
+    /// All edges, by document.
+    pub(crate) fn finish(mut self) -> Result<Neighbours, Error> {
+        self.put_away()?;
+        self.scratch = vec![];
+        let mut list = match self.runs.len() {
+            few if few <= self.most => List::Memory(Vec::with_capacity(few)),
+            _ => List::Disk(Temporary::create(self.folder)?),
+        };
+        let mut begins = Vec::with_capacity(self.documents + 1);
+        let mut count = 0;
+        for range in self.runs.ranges(self.most) {
+            let edges = self.runs.merged(range)?;
+            for &(key, _) in &edges {
+                // Documents without near-duplicates begin where the next one does.
+                let document = self.spread.unkey(key).0 as usize;
+                begins.resize(begins.len().max(document + 1), count);
+                count += 1;
+            }
+            let neighbours =
+                edges.iter().map(|&(key, bits)| (self.spread.unkey(key).1, f64::from_bits(bits)));
+            list.extend(neighbours)?;
+        }
+        begins.resize(self.documents + 1, count);
+        Ok(Neighbours { begins, list })
+    }
+}
+
+/// The near-duplicates of each document.
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    /// Where those of each document begin, and where those of the last one end.
+    begins: Vec<u64>,
+    list: List,
+}
+
+#[derive(Debug)]
+enum List {
+    Memory(Vec<(u32, f64)>),
+    Disk(Temporary),
+}
+
+impl List {
+    fn extend(&mut self, neighbours: impl Iterator<Item = (u32, f64)>) -> Result<(), Error> {
+        match self {
+            Self::Memory(list) => list.extend(neighbours),
+            Self::Disk(file) => {
+                let mut bytes = vec![];
+                for (neighbour, similarity) in neighbours {
+                    bytes.extend_from_slice(&neighbour.to_le_bytes());
+                    bytes.extend_from_slice(&similarity.to_le_bytes());
+                }
+                file.append(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Neighbours {
+    /// Fills `out` with the near-duplicates of a document and their similarities, in ascending order.
+    pub(crate) fn of(&self, document: u32, out: &mut Vec<(u32, f64)>) -> Result<(), Error> {
+        let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);
+        out.clear();
+        match &self.list {
+            List::Memory(list) => out.extend_from_slice(&list[begin as usize..end as usize]),
+            List::Disk(_) if begin == end => {}
+            List::Disk(file) => {
+                let mut bytes = vec![0; (end - begin) as usize * STORED];
+                file.read_exact_at(begin * STORED as u64, &mut bytes)?;
+                out.extend(bytes.as_chunks::<STORED>().0.iter().map(|&[a, b, c, d, similarity @ ..]| {
+                    (u32::from_le_bytes([a, b, c, d]), f64::from_le_bytes(similarity))
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+
+    /// In memory and on disk, every document knows its near-duplicates.
+    #[test]
+    fn by_document_in_ascending_order() {
+        let edges = (0..300u32).flat_map(|a| (0..a % 7).map(move |i| ((a * 37) % 300, (a + i * 11) % 300)));
+        let mut expected = vec![vec![]; 300];
+        for (a, b) in edges.clone() {
+            expected[a as usize].push((b, f64::from(b) / 300.0));
+        }
+        for room in [0, 1000, 20_000, 1 << 20] {
+            let mut sorting = Edges::new(300, Memory::with_room(room).room(1, 300), None);
+            for (a, b) in edges.clone() {
+                sorting.add(a, b, f64::from(b) / 300.0).unwrap();
+            }
+            let neighbours = sorting.finish().unwrap();
+            assert_eq!(matches!(neighbours.list, List::Memory(_)), room == 1 << 20);
+            let mut found = vec![];
+            for (document, expected) in (0..).zip(&mut expected) {
+                neighbours.of(document, &mut found).unwrap();
+                expected.sort_by_key(|neighbour| neighbour.0);
+                assert_eq!(&found, expected, "{document}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_and_nobody() {
+        let neighbours = Edges::new(0, Room::none(), None).finish().unwrap();
+        assert_eq!(neighbours.begins, [0]);
+        let neighbours = Edges::new(2, Room::none(), None).finish().unwrap();
+        let mut found = vec![(1, 0.5)];
+        neighbours.of(1, &mut found).unwrap();
+        assert_eq!(found, []);
+    }
+}

@@ -1,0 +1,213 @@
+//! Sketches as a file: made once, compared any number of times.
+//!
+//! A file of our own form (`store/`) with the sections `present` (a byte a document: whether it has shingles), `id_ends` (u64 a
+//! document), `ids` (UTF-8, one after the other) and `rows` (the sketches, u32 a word). It says of itself which spec made
+//! it, with its version and the Unicode version, and how many documents and words it has.
+
+use std::ops::Range;
+use std::path::Path;
+
+use minwise::text::UNICODE;
+use minwise::{Spec, VERSION};
+use minwise_corpus::{Corpus, Overwrite};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind};
+use crate::read::Reading;
+use crate::read::documents::{RowReader, Which};
+use crate::storage::store::{Kind, Mapped, Writer};
+
+const KIND: Kind = Kind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
+
+/// What a sketch file says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    spec: String,
+    spec_version: u32,
+    unicode: String,
+    documents: u64,
+    words: u64,
+}
+
+/// Sketches that are read in place.
+#[derive(Debug)]
+pub struct SketchFile {
+    mapped: Mapped,
+    spec: Spec,
+    documents: usize,
+    words: usize,
+}
+
+/// A sketch file that was begun.
+#[derive(Debug)]
+pub struct NewSketchFile(Writer);
+
+/// Begins a file. What is there already is refused, unless `overwrite` allows to replace it.
+pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error> {
+    Writer::create(path, KIND, overwrite).map(NewSketchFile)
+}
+
+/// Writes the sketches of a corpus that was read with this spec.
+pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spec) -> Result<(), Error> {
+    let documents = &reading.documents;
+    let numbers = || 0..documents.len() as u32;
+    let NewSketchFile(mut writer) = file;
+    writer.begin("present")?;
+    for document in numbers() {
+        writer.write(&[u8::from(documents.has_shingles(document))])?;
+    }
+    writer.begin("id_ends")?;
+    let mut end = 0;
+    for document in numbers() {
+        end += documents.id(document, corpus)?.len() as u64;
+        writer.write(&end.to_le_bytes())?;
+    }
+    writer.begin("ids")?;
+    for document in numbers() {
+        writer.write(documents.id(document, corpus)?.as_bytes())?;
+    }
+    writer.begin("rows")?;
+    let mut row_bytes = vec![];
+    let mut rows = RowReader::new(documents, Which::Sketch);
+    for document in numbers() {
+        row_bytes.clear();
+        row_bytes.extend(rows.row(document)?.iter().flat_map(|word| word.to_le_bytes()));
+        writer.write(&row_bytes)?;
+    }
+    let about = About {
+        spec: spec.to_string(),
+        spec_version: VERSION,
+        unicode: UNICODE.to_owned(),
+        documents: documents.len() as u64,
+        words: documents.shape().words as u64,
+    };
+    writer.finish(&about)
+}
+
+impl SketchFile {
+    /// Opens a file and checks all of it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mapped = Mapped::open(path, KIND)?;
+        let about = About::deserialize(mapped.about())
+            .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
+        mapped.check_versions(about.spec_version, &about.unicode)?;
+        let spec: Spec =
+            about.spec.parse().map_err(|error| mapped.wrong(format!("its spec cannot be read: {error}")))?;
+        let words = spec.sketcher()?.words();
+        if about.words != words as u64 {
+            return Err(
+                mapped.wrong(format!("its rows have {} words, and its spec has {words}", about.words))
+            );
+        }
+        let documents = usize::try_from(about.documents)
+            .ok()
+            .filter(|&documents| u32::try_from(documents).is_ok_and(|documents| documents < u32::MAX))
+            .ok_or_else(|| mapped.wrong("it has too many documents".to_owned()))?;
+        let file = Self { mapped, spec, documents, words };
+        file.check_lengths()?;
+        Ok(file)
+    }
+
+    /// The spec that made the sketches.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// How many documents there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// Whether a document has shingles; the sketch of one without says nothing.
+    ///
+    /// # Panics
+    /// If there is no such document, as in all methods that take one.
+    #[must_use]
+    pub fn has_shingles(&self, document: usize) -> bool {
+        self.bytes("present")[document] != 0
+    }
+
+    /// A document's id.
+    #[must_use]
+    pub fn id(&self, document: usize) -> &str {
+        let ends: &[u64] = bytemuck::cast_slice(self.bytes("id_ends"));
+        let begin = document.checked_sub(1).map_or(0, |before| ends[before]);
+        let id = &self.bytes("ids")[begin as usize..ends[document] as usize];
+        std::str::from_utf8(id).unwrap_or_else(|_| unreachable!("ids were checked when the file was opened"))
+    }
+
+    /// All sketches, one after the other.
+    #[must_use]
+    pub fn rows(&self) -> &[u32] {
+        bytemuck::cast_slice(self.bytes("rows"))
+    }
+
+    /// The sketches of some documents, one after the other.
+    #[must_use]
+    pub fn rows_of(&self, documents: Range<usize>) -> &[u32] {
+        &self.rows()[documents.start * self.words..documents.end * self.words]
+    }
+
+    /// A document's sketch.
+    #[must_use]
+    pub fn row(&self, document: usize) -> &[u32] {
+        &self.rows()[document * self.words..][..self.words]
+    }
+
+    fn bytes(&self, section: &str) -> &[u8] {
+        self.mapped
+            .section(section)
+            .unwrap_or_else(|_| unreachable!("sections were checked when the file was opened"))
+    }
+
+    fn check_lengths(&self) -> Result<(), Error> {
+        let expected =
+            [("present", 1), ("id_ends", size_of::<u64>()), ("rows", self.words * size_of::<u32>())];
+        for (section, each) in expected {
+            let found = self.mapped.section(section)?.len();
+            if Some(found) != each.checked_mul(self.documents) {
+                let reason =
+                    format!("its section `{section}` has {found} bytes for {} documents", self.documents);
+                return Err(self.mapped.wrong(reason));
+            }
+        }
+        let ids = self.mapped.section("ids")?;
+        let ends: &[u64] = bytemuck::cast_slice(self.bytes("id_ends"));
+        let mut begin = 0;
+        for (document, &end) in ends.iter().enumerate() {
+            let id = usize::try_from(end).ok().and_then(|end| ids.get(begin..end));
+            if id.is_none_or(|id| std::str::from_utf8(id).is_err()) {
+                return Err(self.mapped.wrong(format!("the id of document {document} cannot be read")));
+            }
+            begin = end as usize;
+        }
+        Ok(())
+    }
+}
+
+/// Says whether the sketches of two files can be compared.
+pub fn check_same(first: &SketchFile, second: &SketchFile) -> Result<(), Error> {
+    first.spec.check(&second.spec).map_err(|error| {
+        ErrorKind::File {
+            path: second.mapped.path().to_owned(),
+            action: "compare",
+            reason: format!(
+                "it and `{}` cannot be compared, {error}",
+                minwise_corpus::escape_control(first.mapped.path())
+            ),
+            hint: Some(
+                format!("`{}` is the spec of the first, `{}` that of the second", first.spec, second.spec)
+                    .into(),
+            ),
+        }
+        .into()
+    })
+}

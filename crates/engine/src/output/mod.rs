@@ -1,0 +1,211 @@
+//! The last stage: documents written as they were read.
+
+pub mod report;
+
+use std::ops::Range;
+use std::sync::mpsc::Receiver;
+
+use minwise::{Observer, Stage};
+use minwise_corpus::{
+    Annotation, Corpus, Output, OutputFolder, Place, TableCompression, annotate_each, annotate_records,
+    copy_each, copy_records,
+};
+
+use crate::decide::{Decided, Decisions};
+use crate::error::{Error, ErrorKind};
+use crate::read::Reading;
+
+/// Bytes of a file that are copied at a time.
+const BLOCK_BYTES: u64 = 1 << 20;
+
+/// Where records go.
+#[derive(Debug)]
+pub enum Target<'o> {
+    /// All of them to one file.
+    One(&'o mut Output),
+    /// Those of each source to a file of their own, under the name that the source has in its folder.
+    Each(&'o OutputFolder),
+}
+
+impl Target<'_> {
+    fn copy(
+        &mut self,
+        corpus: &Corpus,
+        places: impl Iterator<Item = Place>,
+        compression: TableCompression,
+    ) -> Result<(), Error> {
+        match self {
+            Self::One(out) => copy_records(corpus, inputs(corpus), places, out, compression)?,
+            Self::Each(folder) => copy_each(corpus, places, folder, compression)?,
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of the sources that are not references, of which nothing is written.
+fn inputs(corpus: &Corpus) -> Range<u32> {
+    corpus.references()..corpus.sources().len() as u32
+}
+
+/// Which documents are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Those that stay.
+    Kept,
+    /// Those that do not.
+    Removed,
+}
+
+/// Writes the records of the kept or of the removed documents as they are, in input order.
+pub fn write_records(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    part: Part,
+    mut target: Target<'_>,
+    compression: TableCompression,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let mut failed = None;
+    let places = until_failure(places(reading, decisions, part), &mut failed);
+    target.copy(corpus, places.take_while(|_| !observer.cancelled()), compression)?;
+    failed.map_or(Ok(()), Err)?;
+    not_cancelled(observer)
+}
+
+/// Items until one cannot be had, which is noted.
+fn until_failure<T>(
+    items: impl Iterator<Item = Result<T, Error>>,
+    failed: &mut Option<Error>,
+) -> impl Iterator<Item = T> {
+    items.map_while(|item| item.map_err(|error| *failed = Some(error)).ok())
+}
+
+/// Fails if the person asked to stop, so that what was written until then is not put in place.
+fn not_cancelled(observer: &dyn Observer) -> Result<(), Error> {
+    if observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+}
+
+/// Writes the records of the kept documents while decisions are still falling; ends when there are no more.
+pub fn write_kept_as_decided(
+    corpus: &Corpus,
+    reading: &Reading,
+    decided: Receiver<Decided>,
+    mut target: Target<'_>,
+    compression: TableCompression,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let documents = reading.documents.len();
+    let mut places = (0..).zip(reading.documents.places());
+    let kept = AsDecided { decided, before: 0, next: reading.references, removed: vec![false; documents] };
+    // Kept documents come in input order, as places do.
+    let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
+    let mut failed = None;
+    let kept = until_failure(kept, &mut failed).take_while(|_| !observer.cancelled());
+    target.copy(corpus, kept, compression)?;
+    failed.map_or(Ok(()), Err)?;
+    not_cancelled(observer)
+}
+
+/// The kept documents in input order, each as soon as it is known that it stays.
+struct AsDecided {
+    decided: Receiver<Decided>,
+    before: u32,
+    next: u32,
+    removed: Vec<bool>,
+}
+
+impl Iterator for AsDecided {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            while self.next >= self.before {
+                let Decided { before, removed } = self.decided.recv().ok()?;
+                for document in removed {
+                    self.removed[document as usize] = true;
+                }
+                self.before = before;
+            }
+            let document = self.next;
+            self.next += 1;
+            if !self.removed[document as usize] {
+                return Some(document);
+            }
+        }
+    }
+}
+
+/// Writes the files of the kept or of the removed documents, byte for byte.
+pub fn write_files(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    part: Part,
+    out: &OutputFolder,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
+    for place in places(reading, decisions, part) {
+        not_cancelled(observer)?;
+        let place = place?;
+        let Some(source) = corpus.sources().get(place.source as usize) else { continue };
+        let mut left = place.offset..place.offset + u64::from(place.len);
+        out.write_file(source.id(), |block| {
+            let bytes = (left.end - left.start).min(BLOCK_BYTES);
+            block.resize(bytes as usize, 0);
+            corpus.read_span(place.source, left.start, block)?;
+            left.start += bytes;
+            Ok(())
+        })?;
+        observer.advance(1);
+    }
+    Ok(())
+}
+
+/// The places of the kept or of the removed documents, in input order.
+fn places<'a>(
+    reading: &'a Reading,
+    decisions: &'a Decisions,
+    part: Part,
+) -> impl Iterator<Item = Result<Place, Error>> + 'a {
+    let mut removed = decisions.removed.iter().map(|removed| removed.document).peekable();
+    numbered_inputs(reading).filter_map(move |(document, place)| {
+        let is_removed = removed.next_if_eq(&document).is_some();
+        (is_removed == (part == Part::Removed)).then_some(place)
+    })
+}
+
+/// The documents that are not of references, with their places, in input order.
+fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Place, Error>)> + '_ {
+    (0..).zip(reading.documents.places()).skip(reading.references as usize)
+}
+
+/// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
+pub fn write_annotated(
+    corpus: &Corpus,
+    reading: &Reading,
+    decisions: &Decisions,
+    target: Target<'_>,
+    compression: TableCompression,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
+    let mut removed = decisions.removed.iter().peekable();
+    let mut spared = decisions.spared.iter().peekable();
+    let annotated = numbered_inputs(reading).map(|(document, place)| {
+        let removed = removed.next_if(|removed| removed.document == document);
+        let keeper = removed.or(spared.next_if(|spared| spared.document == document));
+        let cluster = reading.documents.id(keeper.map_or(document, |keeper| keeper.of), corpus)?;
+        observer.advance(1);
+        Ok((place?, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) }))
+    });
+    let mut failed = None;
+    let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
+    match target {
+        Target::One(out) => annotate_records(corpus, inputs(corpus), annotated, out, compression)?,
+        Target::Each(folder) => annotate_each(corpus, annotated, folder, compression)?,
+    }
+    failed.map_or(Ok(()), Err)?;
+    not_cancelled(observer)
+}

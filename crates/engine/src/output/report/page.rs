@@ -1,0 +1,349 @@
+//! `index.html`: a run on one page, for people.
+//!
+//! The page is one file that opens without a network and loads nothing: no script, no font, no picture. All that comes
+//! from documents is escaped, and the content security policy forbids everything but the style of the page itself, should
+//! that ever fail. It shows samples, never everything, so that it stays below a megabyte and costs a pass over the places
+//! of documents and a few hundred records read again, whatever the corpus.
+//!
+//! Unlike the other files of a report it has a part that differs from run to run: the command as it was typed and the
+//! time of each stage. A person looks for both here and nowhere else, and a file that a program compares with another
+//! should have neither. The part stands between two comments ([`THIS_RUN`]) and is left out if the caller gives nothing
+//! for it; the rest of the page is the same bytes on every run.
+
+use std::time::Duration;
+
+use minwise_corpus::{Corpus, Scratch};
+
+use super::Summary;
+use super::charts::{Similarities, histogram, s_curve};
+use super::html::{self, Column, bytes, counted, escape, grouped, table};
+use super::sources::{Fate, Sources};
+use super::strange::Strange;
+use super::{Report, clusters, pairs};
+use crate::decide::{Decisions, Removed};
+use crate::error::Error;
+use crate::read::Reading;
+use crate::settings::{Plan, Search};
+
+const STYLE: &str = include_str!("page.css");
+/// The comments around what differs from run to run.
+pub const THIS_RUN: [&str; 2] = ["<!-- of this run -->", "<!-- of every run -->"];
+/// Bytes of a record that is read again for the page, or for passages. A longer one is named only.
+pub(crate) const READ_BYTES: u32 = 1 << 20;
+
+/// What the page shows besides what was decided.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extras {
+    /// The recall that an audit measured.
+    pub measured_recall: Option<MeasuredRecall>,
+    /// How this very run went.
+    pub this_run: Option<ThisRun>,
+}
+
+/// A recall that was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredRecall {
+    /// The share of near-duplicate pairs of a sample that became candidates.
+    pub value: f64,
+    /// The low end of its interval.
+    pub low: f64,
+    /// The high end of its interval.
+    pub high: f64,
+}
+
+/// What differs from run to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThisRun {
+    /// The command, as a shell would take it.
+    pub command: String,
+    /// The names of its stages and how long they took, one after the other.
+    pub stages: Vec<(&'static str, Duration)>,
+}
+
+/// A run, as the parts of the page look at it.
+pub(super) struct Run<'a> {
+    pub(super) corpus: &'a Corpus,
+    pub(super) reading: &'a Reading,
+    pub(super) decisions: &'a Decisions,
+    pub(super) plan: &'a Plan,
+    pub(super) summary: &'a Summary,
+    /// The removed documents by their keepers.
+    pub(super) by_keeper: &'a [&'a Removed],
+    /// Those of clusters that are so large that nothing of them was removed.
+    pub(super) spared_by_keeper: &'a [&'a Removed],
+}
+
+impl Run<'_> {
+    /// The id of a document, as HTML.
+    pub(super) fn id(&self, document: u32) -> Result<String, Error> {
+        Ok(html::id(&self.reading.documents.id(document, self.corpus)?))
+    }
+
+    /// The text of a document, unless it is too long.
+    pub(super) fn text(&self, document: u32) -> Result<Option<String>, Error> {
+        let place = self.reading.documents.place(document)?;
+        if place.len > READ_BYTES {
+            return Ok(None);
+        }
+        Ok(Some(self.corpus.read(&place, &mut Scratch::new())?.text.into_owned()))
+    }
+}
+
+/// The page.
+pub(super) fn page(run: &Run<'_>, extras: &Extras) -> Result<String, Error> {
+    let (sources, strange) = survey(run)?;
+    let mut sections = vec![
+        ("counts", "What was read, kept and removed", counts(run, extras) + &sources.table()),
+        ("similarities", "Similarities and recall", charts(run, extras)),
+        ("clusters", "The largest clusters", clusters::section(run)?),
+        ("pairs", "Pairs near the threshold", pairs::section(run)?),
+        ("strange", "Documents worth a look", strange.section(run)?),
+        ("settings", "Settings", settings(run.summary)),
+    ];
+    if let Some(this_run) = &extras.this_run {
+        let [begin, end] = THIS_RUN;
+        sections.push(("this-run", "This run", format!("{begin}\n{}{end}\n", times(this_run))));
+    }
+    let mut contents = String::new();
+    let mut body = String::new();
+    for (id, title, content) in &sections {
+        contents += &format!("<li><a href=\"#{id}\">{title}</a></li>\n");
+        body += &format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{content}</section>\n"
+        );
+    }
+    Ok(format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>Minwise report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header><h1>{}</h1>\n<nav aria-label=\"Parts of this page\"><ul>\n{contents}</ul></nav></header>\n\
+         <main>\n{body}</main>\n</body>\n</html>\n",
+        headline(run.summary)
+    ))
+}
+
+fn headline(summary: &Summary) -> String {
+    format!(
+        "{} read, {} removed as near-duplicates",
+        counted(summary.read, "document"),
+        grouped(summary.removed)
+    )
+}
+
+/// One look at where every document of the inputs stands.
+fn survey<'a>(run: &Run<'a>) -> Result<(Sources<'a>, Strange), Error> {
+    let mut sources = Sources::default();
+    let mut strange = Strange::new();
+    let mut removed = run.decisions.removed.iter().map(|removed| removed.document).peekable();
+    let documents = &run.reading.documents;
+    for (document, place) in (0..).zip(documents.places()).skip(run.reading.references as usize) {
+        let place = place?;
+        let is_removed = removed.next_if_eq(&document).is_some();
+        sources.add(run.corpus, place.source, if is_removed { Fate::Removed } else { Fate::Kept });
+        strange.see(document, place.len, documents.has_shingles(document));
+    }
+    run.reading.rejected.for_each(|rejected| {
+        if rejected.source >= run.corpus.references() {
+            sources.add(run.corpus, rejected.source, Fate::Rejected);
+        }
+        Ok(())
+    })?;
+    Ok((sources, strange))
+}
+
+/// The numbers at a glance, and what they mean.
+fn counts(run: &Run<'_>, extras: &Extras) -> String {
+    let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
+    let mut out = String::from("<dl class=\"counts\">\n");
+    let mut numbers = vec![
+        ("read", grouped(read)),
+        ("kept", grouped(kept)),
+        ("removed", grouped(removed)),
+        ("rejected", grouped(rejected)),
+        ("clusters", grouped(clusters)),
+        ("expected recall", format!("{:.4}", run.summary.expected_recall)),
+    ];
+    if let Some(measured) = extras.measured_recall {
+        numbers.push(("measured recall", format!("{:.4}", measured.value)));
+    }
+    numbers.push(("precision", "1".to_owned()));
+    for (name, number) in numbers {
+        out += &format!("<div><dt>{name}</dt><dd>{number}</dd></div>\n");
+    }
+    out += "</dl>\n";
+    let summary = run.summary;
+    let mut notes = vec![format!(
+        "{} of the removed documents have the shingles of the kept one.",
+        grouped(summary.removed_equal)
+    )];
+    if summary.reference > 0 {
+        notes.push(format!(
+            "Compared with {} of references, which stay.",
+            counted(summary.reference, "document")
+        ));
+    }
+    if summary.audit.is_some_and(|audit| audit.documents == 0) {
+        notes.push(
+            "No recall was measured: with documents so short it might take more than a twentieth of the time. <code>--audit N</code> measures it."
+                .to_owned(),
+        );
+    } else if let Some(audit) = summary.audit.filter(|audit| audit.pairs == 0) {
+        notes.push(format!(
+            "No recall was measured: {} looked at without bands, and nothing like {}.",
+            if audit.documents == 1 {
+                "1 document was".to_owned()
+            } else {
+                format!("{} documents were", grouped(audit.documents))
+            },
+            if audit.documents == 1 { "it is there" } else { "them is there" },
+        ));
+    }
+    if let Some(audit) = summary.audit.filter(|audit| audit.documents > 0 && audit.says_little()) {
+        notes.push(format!(
+            "{} too few to tell the recall; <code>--audit N</code> draws more.",
+            if audit.documents == 1 {
+                "1 document is".to_owned()
+            } else {
+                format!("{} documents are", grouped(audit.documents))
+            },
+        ));
+    }
+    if summary.spared > 0 {
+        notes.push(format!(
+            "{} stay because {} too large to be removed unseen: <a href=\"large-clusters.jsonl\">large-clusters.jsonl</a>.",
+            counted(summary.spared, "document"),
+            if summary.large_clusters == 1 { "their cluster is" } else { "their clusters are" },
+        ));
+    }
+    if summary.reordered + summary.reordered_estimated > 0 {
+        notes.push(format!(
+            "{} similar and reordered, and no near-duplicates: <a href=\"reordered.tsv\">reordered.tsv</a>.",
+            match summary.reordered + summary.reordered_estimated {
+                1 => "1 pair is".to_owned(),
+                pairs => format!("{} pairs are", grouped(pairs)),
+            }
+        ));
+    }
+    for (number, one, several) in [
+        (
+            summary.without_shingles,
+            "has no shingles and equals only the same text",
+            "have no shingles and equal only the same text",
+        ),
+        (
+            summary.repaired,
+            "had lone surrogates, which were replaced",
+            "had lone surrogates, which were replaced",
+        ),
+        (
+            summary.repeated_ids,
+            "shares its id with another and goes by file and line",
+            "share their id with another and go by file and line",
+        ),
+    ] {
+        if number > 0 {
+            notes.push(format!(
+                "{} {}.",
+                counted(number, "document"),
+                if number == 1 { one } else { several }
+            ));
+        }
+    }
+    out + &format!("<p>{}</p>\n", notes.join(" "))
+}
+
+fn charts(run: &Run<'_>, extras: &Extras) -> String {
+    let (summary, plan) = (run.summary, run.plan);
+    let similarities = Similarities::new(run.decisions.removed.iter().map(|removed| removed.similarity));
+    let precision = match plan.cluster {
+        minwise::cluster::Cluster::Star => {
+            "Every removed document was compared exactly with the one that was kept for it, so precision is 1."
+        }
+        minwise::cluster::Cluster::Components => {
+            "Every pair that holds a cluster together was compared exactly, so precision is 1. In components a document may be \
+             near another member than the kept one, so similarities can be below the threshold."
+        }
+    };
+    let found = match plan.search {
+        Search::Banding => format!(
+            "The probability that a pair shares one of {} of {}",
+            counted(summary.bands as u64, "band"),
+            counted(summary.rows as u64, "row")
+        ),
+        Search::SortMerge | Search::SortMergeSketch | Search::All => {
+            format!("Candidates were found by {}, which skips no pair by chance", escape(&summary.search))
+        }
+    };
+    let measured = extras.measured_recall.map_or(String::new(), |measured| {
+        format!(
+            " The point is the measured recall, {:.4}, with its interval from {:.4} to {:.4}.",
+            measured.value, measured.low, measured.high
+        )
+    });
+    format!(
+        "<div class=\"figures\">\n<figure>\n{}<figcaption>Similarities of removed documents to the kept ones, {} below 1. \
+         {} of exactly 1 are not drawn. {precision}</figcaption></figure>\n\
+         <figure>\n{}<figcaption>{found}. The dotted line is the expected recall of this run, {:.4}.{measured}</figcaption>\
+         </figure>\n</div>\n",
+        histogram(&similarities, plan.threshold),
+        grouped(similarities.below_one()),
+        grouped(similarities.ones),
+        s_curve(&plan.curve(), plan.threshold, summary.expected_recall, extras.measured_recall.as_ref()),
+        summary.expected_recall,
+    )
+}
+
+fn settings(summary: &Summary) -> String {
+    let mut rows = vec![
+        ("spec", summary.spec.clone()),
+        ("fingerprint", summary.fingerprint.clone()),
+        ("measure", summary.measure.clone()),
+        ("threshold", summary.threshold.to_string()),
+        ("candidates", summary.search.clone()),
+        ("bands and rows", format!("{} of {}", summary.bands, summary.rows)),
+        ("keep", summary.keep.clone()),
+        ("cluster", summary.cluster.clone()),
+    ];
+    let optional = [
+        ("order", summary.order.map(|order| order.to_string())),
+        ("bits", summary.bits.clone()),
+        ("filter error", summary.filter_error.map(|error| error.to_string())),
+        ("max cluster", summary.max_cluster.map(|most| most.to_string())),
+    ];
+    rows.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    rows.push(("input", format!("{}, decompressed", bytes(summary.bytes))));
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|(name, value)| vec![name.to_owned(), html::text(&value)]).collect();
+    let files: Vec<String> = Report::FILES
+        .iter()
+        .filter(|file| **file != Report::PAGE)
+        .map(|file| format!("<a href=\"{file}\">{file}</a>"))
+        .collect();
+    format!(
+        "{}<p>The same input with the same settings gives the same documents. The files beside this page have more than \
+         samples: {}.</p>\n",
+        table("All that decides the result", &[Column::Words("setting"), Column::Words("value")], &rows),
+        files.join(", ")
+    )
+}
+
+fn times(this_run: &ThisRun) -> String {
+    let total: Duration = this_run.stages.iter().map(|(_, elapsed)| *elapsed).sum();
+    let share = |elapsed: Duration| 100.0 * elapsed.as_secs_f64() / total.as_secs_f64().max(1e-9);
+    let seconds = |elapsed: Duration| format!("{:.2}", elapsed.as_secs_f64());
+    let stages = this_run
+        .stages
+        .iter()
+        .map(|(name, elapsed)| vec![escape(name), seconds(*elapsed), format!("{:.0} %", share(*elapsed))]);
+    let rows: Vec<Vec<String>> =
+        stages.chain([vec!["together".to_owned(), seconds(total), "100 %".to_owned()]]).collect();
+    let columns = [Column::Words("stage"), Column::Numbers("seconds"), Column::Numbers("share")];
+    format!(
+        "<p>The command:</p>\n<pre><code>{}</code></pre>\n{}",
+        html::text(&this_run.command),
+        table("Time by stage, until this page was written", &columns, &rows)
+    )
+}

@@ -1,0 +1,219 @@
+//! Pairs near the threshold, side by side: whoever wonders whether it is too low looks here.
+//!
+//! They are removed documents with those that were kept in their stead, at most one of a cluster as long as there are
+//! enough clusters, so that one large family does not fill the page. What both have is marked; long stretches are
+//! shown by their ends.
+
+use std::ops::Range;
+
+use super::html::{counted, text};
+use super::least::Least;
+use super::page::Run;
+use crate::decide::Removed;
+use crate::error::Error;
+use crate::verify::compare::compare;
+
+/// Pairs that are shown.
+const SHOWN: usize = 20;
+/// Pairs among which they are looked for, since some may have a document that is too long.
+const CHOSEN: usize = 3 * SHOWN;
+/// Characters at each end of a stretch that only one document has.
+const OWN_ENDS: usize = 300;
+/// Characters at each end of a stretch that both have.
+const SHARED_ENDS: usize = 120;
+/// Bytes of the page that one document may take, about: 40 of them are most of the page.
+const SHOWN_BYTES: usize = 12 << 10;
+
+/// The pairs, and what is to be seen in them.
+pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
+    let chosen = nearest(run.by_keeper, run.plan.threshold);
+    if chosen.is_empty() {
+        return Ok("<p>Nothing was removed for a similarity below 1.</p>\n".to_owned());
+    }
+    let mut shown = vec![];
+    for pair in chosen {
+        if shown.len() == SHOWN {
+            break;
+        }
+        if let (Some(kept), Some(removed)) = (run.text(pair.of)?, run.text(pair.document)?) {
+            shown.push((pair, kept, removed));
+        }
+    }
+    shown.sort_by(|(a, ..), (b, ..)| a.similarity.total_cmp(&b.similarity).then(a.document.cmp(&b.document)));
+    if shown.is_empty() {
+        return Ok("<p>Those nearest to it have documents that are too long to be shown.</p>\n".to_owned());
+    }
+    let mut out = format!(
+        "<p>{}, those with similarities nearest to the threshold. <mark>What both have</mark> is marked. Long stretches are \
+         shown by their ends.</p>\n",
+        counted(shown.len() as u64, "pair")
+    );
+    for (pair, kept, removed) in &shown {
+        out += &article(run, pair, kept, removed)?;
+    }
+    Ok(out)
+}
+
+/// The pairs nearest to the threshold, first those that are the nearest of their cluster. Those with a similarity of 1
+/// are never near it.
+fn nearest(by_keeper: &[&Removed], threshold: f64) -> Vec<Removed> {
+    let mut least = Least::new(CHOSEN);
+    for cluster in by_keeper.chunk_by(|a, b| a.of == b.of) {
+        let pairs = cluster.iter().filter(|pair| pair.similarity < 1.0);
+        // Numbers that are not negative are ordered as their bits are.
+        let keys = pairs.map(|pair| ((pair.similarity - threshold).abs().to_bits(), pair.document));
+        let first = keys.clone().min();
+        for key in keys {
+            least.offer((Some(key) != first, key, cluster[0].of));
+        }
+    }
+    let find = |of: u32, document: u32| {
+        by_keeper.binary_search_by_key(&(of, document), |pair| (pair.of, pair.document)).ok()
+    };
+    let chosen = least.into_items().into_iter();
+    chosen.filter_map(|(_, (_, document), of)| Some(*by_keeper[find(of, document)?])).collect()
+}
+
+fn article(run: &Run<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<String, Error> {
+    let comparison = compare(kept, removed, &run.plan.spec, &run.plan.weighing)?;
+    let passages = comparison.passages.iter();
+    let side = |fate: &str, id: &str, document: &str, shared: Vec<Range<usize>>| {
+        format!(
+            "<div><h4>{fate} <b>{id}</b></h4>\n<div class=\"text\" dir=\"auto\">{}</div></div>\n",
+            marked(document, merged(shared))
+        )
+    };
+    Ok(format!(
+        "<article>\n<h3>Similarity {:.4}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
+        pair.similarity,
+        side("kept", &run.id(pair.of)?, kept, passages.clone().map(|passage| passage.left.clone()).collect()),
+        side(
+            "removed",
+            &run.id(pair.document)?,
+            removed,
+            passages.map(|passage| passage.right.clone()).collect()
+        ),
+    ))
+}
+
+/// Ranges in order, those that overlap joined: shingles do, so passages may.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut out: Vec<Range<usize>> = vec![];
+    for range in ranges {
+        match out.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// A document as HTML with these parts of it marked, which are in order and apart from one another.
+fn marked(document: &str, shared: Vec<Range<usize>>) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    let end = document.len();
+    for range in shared.into_iter().chain(std::iter::once(end..end)) {
+        for (stretch, is_shared) in [(at..range.start, false), (range.clone(), true)] {
+            if stretch.is_empty() {
+                continue;
+            }
+            if out.len() > SHOWN_BYTES {
+                return out + &gap(&document[stretch.start..], "more ");
+            }
+            let part = &document[stretch];
+            out += &if is_shared {
+                format!("<mark>{}</mark>", ends(part, SHARED_ENDS))
+            } else {
+                ends(part, OWN_ENDS)
+            };
+        }
+        at = range.end;
+    }
+    out
+}
+
+/// A stretch of text, or its two ends if it is long.
+fn ends(stretch: &str, most: usize) -> String {
+    let head = stretch.char_indices().nth(most).map_or(stretch.len(), |(at, _)| at);
+    let tail = stretch.char_indices().nth_back(most - 1).map_or(0, |(at, _)| at);
+    // A gap must be worth its words.
+    if stretch.get(head..tail).is_none_or(|left_out| left_out.chars().count() < most) {
+        return text(stretch);
+    }
+    // A word is left out as a whole where words are short; there are scripts without spaces between them.
+    let is_near = |characters: &str| characters.chars().count() <= most / 4;
+    let space = stretch[..head].rfind(char::is_whitespace).filter(|&at| is_near(&stretch[at..head]));
+    let head = space.unwrap_or(head);
+    let space = stretch[tail..].find(char::is_whitespace).map(|at| tail + at);
+    let tail = space.filter(|&at| is_near(&stretch[tail..at])).unwrap_or(tail);
+    format!("{}{}{}", text(&stretch[..head]), gap(&stretch[head..tail], ""), text(&stretch[tail..]))
+}
+
+fn gap(left_out: &str, more: &str) -> String {
+    let characters = counted(left_out.chars().count() as u64, &format!("{more}character"));
+    format!("<span class=\"gap\" dir=\"ltr\">… {characters} …</span>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_pair_of_a_cluster_comes_first() {
+        let removed = |document, of, similarity| Removed { document, of, similarity };
+        let all = [removed(5, 0, 0.81), removed(6, 0, 0.82), removed(7, 1, 0.95), removed(8, 2, 1.0)];
+        let by_keeper: Vec<&Removed> = all.iter().collect();
+        let documents: Vec<u32> = nearest(&by_keeper, 0.8).iter().map(|pair| pair.document).collect();
+        assert_eq!(documents, [5, 7, 6]);
+        // In components a similarity may be below the threshold.
+        assert_eq!(nearest(&by_keeper, 0.96)[0].document, 7);
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_joined() {
+        assert_eq!(merged(vec![8..9, 0..4, 2..6, 3..4]), [0..6, 8..9]);
+        // What only touches stays apart, so that each passage can be told.
+        assert_eq!(merged(vec![0..2, 2..4]), [0..2, 2..4]);
+    }
+
+    #[test]
+    fn marks_stand_around_what_is_shared() {
+        assert_eq!(marked("a<b>c d", vec![1..4, 6..7]), "a<mark>&lt;b&gt;</mark>c <mark>d</mark>");
+        assert_eq!(marked("abc", vec![0..2, 2..3]), "<mark>ab</mark><mark>c</mark>");
+        assert_eq!(marked("abc", vec![]), "abc");
+        assert_eq!(marked("", vec![]), "");
+    }
+
+    #[test]
+    fn long_stretches_are_shown_by_their_ends() {
+        let long = format!("{}{}{}", "ä".repeat(10), "b".repeat(1234), "ç".repeat(10));
+        let shown = ends(&long, 10);
+        assert_eq!(
+            shown,
+            format!(
+                "{}<span class=\"gap\" dir=\"ltr\">… 1\u{202f}234 characters …</span>{}",
+                "ä".repeat(10),
+                "ç".repeat(10)
+            )
+        );
+        let words = ends(&"word ".repeat(100), 22);
+        assert!(words.starts_with("word word word word<span"), "{words}");
+        assert!(words.ends_with("</span> word word word word "), "{words}");
+        for characters in 0..30 {
+            let short = "é".repeat(characters);
+            assert_eq!(ends(&short, 10), short);
+        }
+    }
+
+    /// A document of very many short stretches, each of which costs a pair of tags.
+    #[test]
+    fn a_document_takes_a_bounded_part_of_the_page() {
+        let document = "&x".repeat(100_000);
+        let shared = (0..100_000).map(|at| 2 * at..2 * at + 1).collect();
+        let shown = marked(&document, shared);
+        assert!(shown.len() > SHOWN_BYTES && shown.len() < SHOWN_BYTES + 200, "{}", shown.len());
+        assert!(shown.contains("more characters …"), "{}", &shown[SHOWN_BYTES..]);
+    }
+}

@@ -1,0 +1,412 @@
+//! What a run remembers of each document, in memory or on disk.
+
+mod columns;
+mod ids;
+mod rows;
+pub(crate) mod segment;
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use minwise_corpus::{Corpus, Layout, Place, Temporary};
+
+use crate::error::Error;
+use crate::rows::Rows;
+use crate::storage::store::Stored;
+
+pub(crate) use columns::{Columns, New, Shape};
+pub(crate) use rows::{RowReader, Which};
+use segment::{Medium, Section, Segment};
+
+/// The documents of a run, numbered in input order.
+///
+/// In memory they take some 60 bytes each, besides their ids and sketches; of those on disk only a bit stays.
+#[derive(Debug)]
+pub struct Documents {
+    shape: Shape,
+    /// The first ones, on disk, and the number of the first in each.
+    segments: Vec<(u32, Segment)>,
+    /// Those behind them, in memory.
+    held: Columns,
+    /// The number of the first of them.
+    first_held: u32,
+    /// A bit for each document: whether it has shingles.
+    has_shingles: Vec<u64>,
+    /// Documents whose id another one has too, in order.
+    repeated: Vec<u32>,
+    /// Where segments go that no later process is to find.
+    temporary: Option<Arc<Temporary>>,
+}
+
+/// Where a document is.
+enum Found<'a> {
+    Held(&'a Columns, usize),
+    Stored(&'a Segment, usize),
+}
+
+impl Documents {
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            segments: vec![],
+            held: Columns::new(shape),
+            first_held: 0,
+            has_shingles: vec![],
+            repeated: vec![],
+            temporary: None,
+        }
+    }
+
+    /// Documents of which only the places are known: the n-th has 10 n bytes.
+    #[cfg(test)]
+    pub(crate) fn of_places(shape: Shape, documents: u32) -> Self {
+        let mut columns = Columns::new(shape);
+        for document in 0..documents {
+            let place = Place { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
+            columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
+        }
+        let mut all = Self::new(shape);
+        all.append(&mut columns, 0);
+        all
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.first_held as usize + self.held.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many of them have no shingles, from one on.
+    #[must_use]
+    pub fn without_shingles(&self, from: u32) -> u64 {
+        (from..self.len() as u32).filter(|&document| !self.has_shingles(document)).count() as u64
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether some of them are on disk.
+    pub(crate) fn is_stored(&self) -> bool {
+        !self.segments.is_empty()
+    }
+
+    /// # Panics
+    /// If there is no such document, as in all methods that take one.
+    fn find_document(&self, document: u32) -> Found<'_> {
+        if let Some(at) = document.checked_sub(self.first_held) {
+            return Found::Held(&self.held, at as usize);
+        }
+        let at = self.segments.partition_point(|&(first, _)| first <= document) - 1;
+        let (first, segment) = &self.segments[at];
+        Found::Stored(segment, (document - first) as usize)
+    }
+
+    /// Where a document stands in its source.
+    pub fn place(&self, document: u32) -> Result<Place, Error> {
+        match self.find_document(document) {
+            Found::Held(columns, at) => Ok(columns.places[at]),
+            Found::Stored(segment, at) => segment.place(at),
+        }
+    }
+
+    /// All places, in input order.
+    #[must_use]
+    pub fn places(&self) -> Places<'_> {
+        Places { documents: self, next: 0, block: vec![], taken: 0 }
+    }
+
+    /// Whether the document has shingles; one without equals only texts that are the same.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    #[must_use]
+    pub fn has_shingles(&self, document: u32) -> bool {
+        self.has_shingles[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// The document's id: the user's own if it has one that no other document has, else `file:line`.
+    pub fn id<'a>(&'a self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
+        if self.repeated.binary_search(&document).is_err() {
+            let id = self.raw_id(document)?;
+            if !id.is_empty() {
+                return Ok(id);
+            }
+        }
+        self.place_name(document, corpus)
+    }
+
+    /// `file:line` for a line of a file, the file's name for a whole file.
+    pub fn place_name<'a>(&self, document: u32, corpus: &'a Corpus) -> Result<Cow<'a, str>, Error> {
+        let place = self.place(document)?;
+        let Some(source) = corpus.sources().get(place.source as usize) else { return Ok(Cow::Borrowed("?")) };
+        Ok(match source.layout() {
+            Layout::Texts => Cow::Borrowed(source.id()),
+            Layout::Records => Cow::Owned(format!("{}:{}", source.name(), place.line + 1)),
+        })
+    }
+
+    /// The user's own id, whether others have it or not; empty if there is none.
+    pub(crate) fn raw_id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
+        Ok(match self.find_document(document) {
+            Found::Held(columns, at) => Cow::Borrowed(columns.user_id(at).unwrap_or_default()),
+            Found::Stored(segment, at) => Cow::Owned(segment.user_id(at)?),
+        })
+    }
+
+    /// Visits the user's ids in order; a document without one has an empty one.
+    pub(crate) fn for_each_raw_id(&self, mut visit: impl FnMut(u32, &str)) -> Result<(), Error> {
+        let mut next = 0..;
+        let mut visit = |id: &str| {
+            if let Some(document) = next.next() {
+                visit(document, id);
+            }
+        };
+        for (_, segment) in &self.segments {
+            segment.for_each_id(&mut visit)?;
+        }
+        (0..self.held.len()).for_each(|at| visit(self.held.user_id(at).unwrap_or_default()));
+        Ok(())
+    }
+
+    /// Visits the key of equal documents of each of them.
+    pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
+        for (first, segment) in &self.segments {
+            let mut next = *first;
+            segment.equality_keys(|key| {
+                visit(next, key);
+                next += 1;
+            })?;
+        }
+        (self.first_held..).zip(&self.held.equality_keys).for_each(|(document, &key)| visit(document, key));
+        Ok(())
+    }
+
+    /// Visits the key of one band of each of them.
+    pub(crate) fn for_each_band_key(
+        &self,
+        band: usize,
+        rows: &Rows,
+        mut visit: impl FnMut(u32, u64),
+    ) -> Result<(), Error> {
+        for (first, segment) in &self.segments {
+            let mut next = *first;
+            segment.band_keys(band, |key| {
+                visit(next, key);
+                next += 1;
+            })?;
+        }
+        (self.first_held..)
+            .zip(self.held.band_keys(band, rows))
+            .for_each(|(document, key)| visit(document, key));
+        Ok(())
+    }
+
+    /// Makes room for this many more documents.
+    pub(crate) fn reserve(&mut self, documents: usize) {
+        self.held.reserve(documents);
+        let _ = self.has_shingles.try_reserve(documents / 64 + 1);
+    }
+
+    /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
+    pub(crate) fn append(&mut self, part: &mut Columns, first_line: u64) {
+        for (document, &has) in (self.len()..).zip(&part.has_shingles) {
+            self.note_shingles(document, has);
+        }
+        self.held.append(part, first_line);
+    }
+
+    fn note_shingles(&mut self, document: usize, has: bool) {
+        if document / 64 == self.has_shingles.len() {
+            self.has_shingles.push(0);
+        }
+        self.has_shingles[document / 64] |= u64::from(has) << (document % 64);
+    }
+
+    /// How many of them are in memory.
+    pub(crate) fn held_len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Bytes of those in memory.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.held.size_bytes()
+    }
+
+    /// Moves those in memory to an unnamed file in `folder`, or where the system keeps such files. `rows` says which band
+    /// keys will be asked for.
+    pub(crate) fn spill(
+        &mut self,
+        rows: Option<&Rows>,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Temporary>, Error> {
+        let file = match &self.temporary {
+            Some(file) => Arc::clone(file),
+            None => Arc::clone(self.temporary.insert(Arc::new(Temporary::create(folder)?))),
+        };
+        let mut sections = [const { 0..0 }; Section::ALL.len()];
+        segment::write(&self.held, rows, |section, bytes| {
+            let begin = file.append(bytes)?;
+            let range = &mut sections[section as usize];
+            // Parts of one section follow one another, since nobody else writes meanwhile.
+            if range.start == range.end {
+                range.start = begin;
+            }
+            range.end = begin + bytes.len() as u64;
+            Ok(())
+        })?;
+        self.push_segment(Medium::Temporary(Arc::clone(&file)), sections, self.held.len());
+        self.held.clear();
+        Ok(file)
+    }
+
+    /// Gives back the room of those that were in memory before.
+    pub(crate) fn give_back_room(&mut self) {
+        if self.held.len() == 0 {
+            self.held = Columns::new(self.shape);
+        }
+    }
+
+    /// What a file in the folder of a run is to hold of those in memory.
+    pub(crate) fn write_held(
+        &self,
+        rows: Option<&Rows>,
+        sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
+        segment::write(&self.held, rows, sink)?;
+        Ok(self.held.len())
+    }
+
+    /// Takes those in memory to be in this file now.
+    pub(crate) fn now_stored(&mut self, file: Stored) -> Result<Medium, Error> {
+        let sections = file.ranges(Section::ALL.map(Section::name))?;
+        let medium = Medium::Stored(Arc::new(file));
+        self.push_segment(medium.clone(), sections, self.held.len());
+        self.held.clear();
+        Ok(medium)
+    }
+
+    /// Adds the documents that an earlier process wrote to a file.
+    pub(crate) fn append_stored(
+        &mut self,
+        file: Stored,
+        documents: usize,
+        bands: usize,
+        sources: u32,
+    ) -> Result<Medium, Error> {
+        self.check_sections(&file, documents, bands)?;
+        let sections = file.ranges(Section::ALL.map(Section::name))?;
+        let first = self.len();
+        let medium = Medium::Stored(Arc::new(file));
+        self.push_segment(medium.clone(), sections, documents);
+        let mut flags = vec![];
+        if let (Some((_, segment)), Medium::Stored(file)) = (self.segments.last(), &medium) {
+            segment.check(sources)?.map_err(|reason| file.wrong(reason.to_owned()))?;
+            segment.has_shingles(|has| flags.push(has))?;
+        }
+        for (document, has) in (first..).zip(flags) {
+            self.note_shingles(document, has);
+        }
+        Ok(medium)
+    }
+
+    /// Checksums say that a file is what was written; this says that what was written are these documents.
+    fn check_sections(&self, file: &Stored, documents: usize, bands: usize) -> Result<(), Error> {
+        let widths = [
+            (Section::Places, segment::PLACE_BYTES),
+            (Section::Ranks, 8 * self.shape.rank_words),
+            (Section::HasShingles, 1),
+            (Section::IdEnds, 8),
+            (Section::EqualityKeys, 16),
+            (Section::Rows, 4 * self.shape.words),
+            (Section::PlacedRows, 4 * self.shape.placed_words.unwrap_or(0)),
+            (Section::BandKeys, 8 * bands),
+        ];
+        for (section, width) in widths {
+            let [range] = file.ranges([section.name()])?;
+            if Some(range.end - range.start) != (width as u64).checked_mul(documents as u64) {
+                return Err(file.wrong(format!("its section `{}` has another length", section.name())));
+            }
+        }
+        Ok(())
+    }
+
+    fn push_segment(
+        &mut self,
+        medium: Medium,
+        sections: [std::ops::Range<u64>; Section::ALL.len()],
+        documents: usize,
+    ) {
+        let Shape { words, placed_words, .. } = self.shape;
+        let placed_words = placed_words.unwrap_or(0);
+        let segment = Segment { medium, sections, documents, words, placed_words };
+        self.segments.push((self.first_held, segment));
+        self.first_held += documents as u32;
+    }
+
+    /// What the rankings of a policy make of each document, one document after the other.
+    pub(crate) fn ranks(&self) -> Result<Vec<u64>, Error> {
+        let mut all = Vec::with_capacity(self.len() * self.shape.rank_words);
+        for (_, segment) in &self.segments {
+            segment.ranks(&mut all)?;
+        }
+        all.extend_from_slice(&self.held.ranks);
+        Ok(all)
+    }
+
+    /// How many of the first documents have places of which something holds, which does not hold of any later one.
+    pub(crate) fn partition_point(&self, holds: impl Fn(&Place) -> bool) -> Result<u32, Error> {
+        let (mut low, mut high) = (0, self.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if holds(&self.place(middle)?) { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+}
+
+/// The places of all documents, in input order.
+#[derive(Debug)]
+pub struct Places<'a> {
+    documents: &'a Documents,
+    next: u32,
+    /// Places of a segment that were read together, and how many of them were given out.
+    block: Vec<Place>,
+    taken: usize,
+}
+
+impl Iterator for Places<'_> {
+    type Item = Result<Place, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(&place) = self.block.get(self.taken) {
+            self.taken += 1;
+            self.next += 1;
+            return Some(Ok(place));
+        }
+        if self.next as usize >= self.documents.len() {
+            return None;
+        }
+        match self.documents.find_document(self.next) {
+            Found::Held(columns, at) => {
+                self.next += 1;
+                Some(Ok(columns.places[at]))
+            }
+            Found::Stored(segment, at) => {
+                self.block.clear();
+                self.taken = 0;
+                if let Err(error) = segment.places(at, &mut self.block) {
+                    return Some(Err(error));
+                }
+                self.next()
+            }
+        }
+    }
+}

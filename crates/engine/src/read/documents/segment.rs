@@ -1,0 +1,263 @@
+//! What is remembered of consecutive documents, on disk.
+//!
+//! A segment has the columns of [`Columns`] one after the other, and the keys of every band, band by band, so that the
+//! candidates of a band are found without a look at the rows. It lies in an unnamed temporary file, or is a file of our
+//! own form in the folder of a run, where a later process finds it again.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytemuck::cast_slice;
+use minwise_corpus::{Place, Temporary};
+
+use super::columns::Columns;
+use crate::error::Error;
+use crate::rows::Rows;
+use crate::storage::store::Stored;
+
+/// Entries of a column that are read together.
+const TOGETHER: usize = 8192;
+
+/// The columns, in the order in which they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Places,
+    Ranks,
+    HasShingles,
+    IdEnds,
+    Ids,
+    EqualityKeys,
+    Rows,
+    PlacedRows,
+    BandKeys,
+}
+
+impl Section {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Places,
+        Self::Ranks,
+        Self::HasShingles,
+        Self::IdEnds,
+        Self::Ids,
+        Self::EqualityKeys,
+        Self::Rows,
+        Self::PlacedRows,
+        Self::BandKeys,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Places => "places",
+            Self::Ranks => "ranks",
+            Self::HasShingles => "has_shingles",
+            Self::IdEnds => "id_ends",
+            Self::Ids => "ids",
+            Self::EqualityKeys => "equality_keys",
+            Self::Rows => "rows",
+            Self::PlacedRows => "placed_rows",
+            Self::BandKeys => "band_keys",
+        }
+    }
+}
+
+pub(super) const PLACE_BYTES: usize = 24;
+
+/// Hands out the columns as bytes, in order. With `rows`, the keys of their bands are the last of them.
+pub(crate) fn write(
+    columns: &Columns,
+    rows: Option<&Rows>,
+    mut sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(columns.len() * PLACE_BYTES);
+    for place in &columns.places {
+        let Place { source, line, offset, len } = *place;
+        bytes.extend_from_slice(&source.to_le_bytes());
+        bytes.extend_from_slice(&len.to_le_bytes());
+        bytes.extend_from_slice(&line.to_le_bytes());
+        bytes.extend_from_slice(&offset.to_le_bytes());
+    }
+    sink(Section::Places, &bytes)?;
+    bytes.clear();
+    bytes.extend(columns.has_shingles.iter().map(|&has| u8::from(has)));
+    sink(Section::Ranks, cast_slice(&columns.ranks))?;
+    sink(Section::HasShingles, &bytes)?;
+    sink(Section::IdEnds, cast_slice(&columns.id_ends))?;
+    sink(Section::Ids, columns.ids.as_bytes())?;
+    sink(Section::EqualityKeys, cast_slice(&columns.equality_keys))?;
+    sink(Section::Rows, cast_slice(columns.rows.as_slice()))?;
+    let placed = columns.placed_rows.as_ref().map_or(&[][..], |rows| rows.as_slice());
+    sink(Section::PlacedRows, cast_slice(placed))?;
+    let mut keys: Vec<u64> = vec![];
+    for band in 0..rows.map_or(0, Rows::bands) {
+        let Some(rows) = rows else { break };
+        keys.clear();
+        keys.extend(columns.band_keys(band, rows));
+        sink(Section::BandKeys, cast_slice(&keys))?;
+    }
+    Ok(())
+}
+
+/// Where a segment lies.
+#[derive(Debug, Clone)]
+pub(crate) enum Medium {
+    Temporary(Arc<Temporary>),
+    Stored(Arc<Stored>),
+}
+
+impl Medium {
+    pub(crate) fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::Temporary(file) => Ok(file.read_exact_at(offset, out)?),
+            Self::Stored(file) => file.read_exact_at(offset, out),
+        }
+    }
+}
+
+/// Documents on disk.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(super) medium: Medium,
+    /// Where each column lies, in the order of [`Section::ALL`].
+    pub(super) sections: [Range<u64>; Section::ALL.len()],
+    pub(super) documents: usize,
+    pub(super) words: usize,
+    pub(super) placed_words: usize,
+}
+
+impl Segment {
+    fn read<const N: usize>(&self, section: Section, at: usize) -> Result<[u8; N], Error> {
+        let mut bytes = [0; N];
+        self.read_into(section, (at * N) as u64, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_into(&self, section: Section, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.medium.read_exact_at(self.sections[section as usize].start + at, out)
+    }
+
+    /// Visits the entries of a column from the `first` one on, each of `N` bytes.
+    fn scan<const N: usize>(
+        &self,
+        section: Section,
+        first: usize,
+        mut visit: impl FnMut(&[u8; N]),
+    ) -> Result<(), Error> {
+        let mut bytes = vec![];
+        let mut at = 0;
+        while at < self.documents {
+            let entries = TOGETHER.min(self.documents - at);
+            bytes.resize(entries * N, 0);
+            self.read_into(section, ((first + at) * N) as u64, &mut bytes)?;
+            let (entries_read, _) = bytes.as_chunks::<N>();
+            entries_read.iter().for_each(&mut visit);
+            at += entries;
+        }
+        Ok(())
+    }
+
+    pub(super) fn place(&self, at: usize) -> Result<Place, Error> {
+        self.read::<PLACE_BYTES>(Section::Places, at).map(|bytes| place(&bytes))
+    }
+
+    /// Some places from `at` on, at least one.
+    pub(super) fn places(&self, at: usize, out: &mut Vec<Place>) -> Result<(), Error> {
+        let entries = TOGETHER.min(self.documents - at);
+        let mut bytes = vec![0; entries * PLACE_BYTES];
+        self.read_into(Section::Places, (at * PLACE_BYTES) as u64, &mut bytes)?;
+        out.extend(bytes.as_chunks::<PLACE_BYTES>().0.iter().map(place));
+        Ok(())
+    }
+
+    pub(super) fn user_id(&self, at: usize) -> Result<String, Error> {
+        let begin = match at.checked_sub(1) {
+            None => 0,
+            Some(before) => u64::from_ne_bytes(self.read(Section::IdEnds, before)?),
+        };
+        let end = u64::from_ne_bytes(self.read(Section::IdEnds, at)?);
+        let mut bytes = vec![0; end.saturating_sub(begin) as usize];
+        self.read_into(Section::Ids, begin, &mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Visits all ids in order; a document without one has an empty one.
+    pub(super) fn for_each_id(&self, mut visit: impl FnMut(&str)) -> Result<(), Error> {
+        let mut ends: Vec<u64> = Vec::with_capacity(self.documents);
+        self.scan(Section::IdEnds, 0, |&bytes| ends.push(u64::from_ne_bytes(bytes)))?;
+        let mut bytes = vec![];
+        let mut begin = 0;
+        for ends in ends.chunks(TOGETHER) {
+            let end = ends[ends.len() - 1];
+            bytes.resize((end - begin) as usize, 0);
+            self.read_into(Section::Ids, begin, &mut bytes)?;
+            let ids = String::from_utf8_lossy(&bytes);
+            let mut from = begin;
+            for &to in ends {
+                visit(ids.get((from - begin) as usize..(to - begin) as usize).unwrap_or_default());
+                from = to;
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Says what makes no sense though its checksums are right.
+    pub(super) fn check(&self, sources: u32) -> Result<Result<(), &'static str>, Error> {
+        let ids = &self.sections[Section::Ids as usize];
+        let (mut last, mut ascending) = (0, true);
+        self.scan(Section::IdEnds, 0, |&bytes| {
+            let end = u64::from_ne_bytes(bytes);
+            ascending &= end >= last;
+            last = end;
+        })?;
+        if !ascending || last != ids.end - ids.start {
+            return Ok(Err("its ids do not add up"));
+        }
+        let mut there = true;
+        self.scan(Section::Places, 0, |bytes| there &= place(bytes).source < sources)?;
+        Ok(if there { Ok(()) } else { Err("it names inputs that are not there") })
+    }
+
+    /// The ranks of all documents, behind those that are in `out`.
+    pub(super) fn ranks(&self, out: &mut Vec<u64>) -> Result<(), Error> {
+        let range = &self.sections[Section::Ranks as usize];
+        let begin = out.len();
+        out.resize(begin + (range.end - range.start) as usize / 8, 0);
+        self.read_into(Section::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
+    }
+
+    pub(super) fn has_shingles(&self, mut visit: impl FnMut(bool)) -> Result<(), Error> {
+        self.scan(Section::HasShingles, 0, |&[byte]| visit(byte != 0))
+    }
+
+    pub(super) fn equality_keys(&self, mut visit: impl FnMut(u128)) -> Result<(), Error> {
+        self.scan(Section::EqualityKeys, 0, |&bytes| visit(u128::from_ne_bytes(bytes)))
+    }
+
+    pub(super) fn band_keys(&self, band: usize, mut visit: impl FnMut(u64)) -> Result<(), Error> {
+        self.scan(Section::BandKeys, band * self.documents, |&bytes| visit(u64::from_ne_bytes(bytes)))
+    }
+
+    /// The row of a document, or those of several from it on.
+    pub(super) fn row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
+        self.read_into(Section::Rows, (at * self.words * 4) as u64, bytemuck::cast_slice_mut(out))
+    }
+
+    pub(super) fn placed_row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
+        self.read_into(
+            Section::PlacedRows,
+            (at * self.placed_words * 4) as u64,
+            bytemuck::cast_slice_mut(out),
+        )
+    }
+}
+
+fn place(bytes: &[u8; PLACE_BYTES]) -> Place {
+    let [source, len] =
+        [0, 4].map(|at| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
+    let long = |at: usize| {
+        let mut number = [0; 8];
+        number.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_le_bytes(number)
+    };
+    Place { source, line: long(8), offset: long(16), len }
+}

@@ -1,0 +1,517 @@
+//! The first stage: every document read, shingled and sketched, and little of it remembered.
+
+use std::borrow::Cow;
+
+use minwise::Spec;
+use minwise::keep::Keep;
+use minwise::shingle::{Shingling, Unit};
+use minwise::{Observer, Stage, Warning, escape_control};
+use minwise_corpus::{Chunk, Corpus, Document, Place, Scratch};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Problem};
+use crate::memory::Memory;
+use crate::parallel;
+use crate::read::documents::segment::{Medium, Section};
+use crate::read::documents::{Columns, Documents, New, Shape};
+use crate::read::placed::Placed;
+use crate::read::prepare::{Preparation, Prepared};
+use crate::read::ranks::Ranks;
+use crate::read::rejects::{Rejected, Rejects};
+use crate::rows::Rows;
+use crate::settings::{ReadKey, ReadPlan};
+use crate::storage::work::{self, Piece, Work};
+use crate::turn::Turns;
+
+pub(crate) mod documents;
+pub(crate) mod placed;
+pub(crate) mod prepare;
+pub(crate) mod ranks;
+pub(crate) mod rejects;
+
+/// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
+/// finish together.
+const CHUNK_BYTES: u64 = 2 << 20;
+/// Segments that a run has in its folder, about, if none of them is smaller than the least.
+const SEGMENTS: u64 = 256;
+const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
+/// The section of a segment that has its rejected records.
+const REJECTS: &str = "rejects";
+
+/// What the first stage found.
+#[derive(Debug)]
+pub struct Reading {
+    /// The documents.
+    pub documents: Documents,
+    /// The records that were not taken in.
+    pub rejected: Rejects,
+    /// How many of the first documents are of references.
+    pub references: u32,
+    /// Documents in which lone surrogates were replaced.
+    pub repaired: u64,
+    /// What could not be ranked.
+    pub(crate) ranks: Ranks,
+    /// By what the documents were read.
+    pub(crate) key: ReadKey,
+}
+
+/// How far reading has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Progress {
+    /// Chunks that are done.
+    chunks: usize,
+    /// The source of the last of them, and its lines so far: lines are numbered within a source.
+    source: u32,
+    lines: u64,
+}
+
+/// What a segment in the folder of a run says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    documents: usize,
+    rejected: u64,
+    rejected_of_references: u64,
+    repaired: u64,
+    ranks: Ranks,
+    after: Progress,
+}
+
+/// Refuses a keeper policy whose fields the corpus was not opened for: it would rank nothing.
+fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
+    let opened: Vec<String> = corpus.options().value_fields.iter().map(ToString::to_string).collect();
+    let keep = &plan.key.keep;
+    match keep.fields().find(|field| !opened.iter().any(|opened| opened == field)) {
+        None => Ok(()),
+        Some(field) => {
+            let reason = format!("the corpus was opened without the field `{}`", escape_control(field));
+            Err(Problem::new("keep", keep, reason).into())
+        }
+    }
+}
+
+/// Reads and sketches a corpus.
+pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result<Reading, Error> {
+    check_fields(corpus, plan)?;
+    let chunks = corpus.chunks(CHUNK_BYTES);
+    observer.begin(Stage::Read, corpus.size_bytes());
+
+    let tools = Tools::new(plan)?;
+    let mut desk = Desk::new(corpus, plan, &tools)?;
+    let from = desk.progress.chunks;
+    observer.advance(chunks.iter().take(from).map(Chunk::size_bytes).sum());
+    let Some(chunks) = chunks.get(from..) else {
+        let reason = format!("{from} chunks were read before, and the inputs have {}", chunks.len());
+        return Err(ErrorKind::Changed { setting: None, reason }.into());
+    };
+    let prepare = || Worker::new(plan, &tools);
+    let work = |worker: &mut Worker<'_>, chunk: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let chunk = &chunks[chunk];
+        let part = worker.read(corpus, chunk)?;
+        observer.advance(chunk.size_bytes());
+        Ok((chunk, part))
+    };
+    parallel::in_order(chunks.len(), plan.threads, prepare, work, |(chunk, part)| desk.take_in(chunk, part))?;
+    let mut reading = desk.finish()?;
+
+    let room = plan.memory.room(plan.threads, reading.documents.len());
+    if let Some(pair) = reading.documents.find_repeated_ids(corpus, room)? {
+        let documents = &reading.documents;
+        let place = |document: u32| documents.place_name(document, corpus).map(Cow::into_owned);
+        observer.warn(&Warning::RepeatedIds {
+            documents: documents.repeated_ids(),
+            example: documents.raw_id(pair[0])?.into_owned(),
+            places: [place(pair[0])?, place(pair[1])?],
+        });
+    }
+    if reading.repaired > 0 {
+        observer.warn(&Warning::Repaired { documents: reading.repaired });
+    }
+    reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
+    reading.ranks.check(&plan.key.keep, &reading.documents, reading.references, corpus, observer)?;
+    Ok(reading)
+}
+
+/// Where the parts that threads have read are put together, and put away when they are too many.
+struct Desk<'a> {
+    corpus: &'a Corpus,
+    plan: &'a ReadPlan,
+    tools: &'a Tools,
+    reading: Reading,
+    progress: Progress,
+    /// Segments in the folder of the run.
+    segments: usize,
+    /// What has not gone into a segment yet.
+    pending: Pending,
+    /// Bytes in memory from which on they are put away.
+    most_bytes: u64,
+}
+
+/// What is counted for a segment while it grows.
+#[derive(Debug, Default)]
+struct Pending {
+    rejected: u64,
+    rejected_of_references: u64,
+    repaired: u64,
+    ranks: Ranks,
+    /// Chunks, since even one without documents need not be read again.
+    chunks: usize,
+}
+
+impl Pending {
+    fn new(plan: &ReadPlan) -> Self {
+        Self { ranks: Ranks::new(&plan.key.keep), ..Self::default() }
+    }
+}
+
+impl<'a> Desk<'a> {
+    fn new(corpus: &'a Corpus, plan: &'a ReadPlan, tools: &'a Tools) -> Result<Self, Error> {
+        let reading = Reading {
+            documents: Documents::new(tools.shape(&plan.key.keep)),
+            rejected: Rejects::default(),
+            references: 0,
+            repaired: 0,
+            ranks: Ranks::new(&plan.key.keep),
+            key: plan.key.clone(),
+        };
+        let room = plan.memory.room(plan.threads, 0);
+        let mut desk = Self {
+            corpus,
+            plan,
+            tools,
+            reading,
+            progress: Progress::default(),
+            segments: 0,
+            pending: Pending::new(plan),
+            most_bytes: room.reading(),
+        };
+        if let Some(work) = plan.work.as_deref() {
+            let share = (corpus.size_bytes() / SEGMENTS).max(LEAST_SEGMENT_BYTES);
+            desk.most_bytes = share.min(room.segment());
+            desk.take_up(work)?;
+        }
+        Ok(desk)
+    }
+
+    /// Takes in what an earlier process has read.
+    fn take_up(&mut self, work: &Work) -> Result<(), Error> {
+        while work.has(Piece::Segment(self.segments)) {
+            let file = work.open_piece(Piece::Segment(self.segments))?;
+            let mut about: About = work::about(&file)?;
+            let [rejects] = file.ranges([REJECTS])?;
+            let before = self.reading.documents.len() as u32;
+            let medium = {
+                let bands = self.tools.rows.as_ref().map_or(0, Rows::bands);
+                let sources = self.corpus.sources().len() as u32;
+                self.reading.documents.append_stored(file, about.documents, bands, sources)?
+            };
+            let of_references = about.rejected_of_references;
+            self.reading.rejected.append_stored(medium, rejects, about.rejected, of_references)?;
+            self.reading.ranks.append(&mut about.ranks, before);
+            self.reading.repaired += about.repaired;
+            self.progress = about.after;
+            self.segments += 1;
+        }
+        self.check_rejects()?;
+        self.check_size()
+    }
+
+    fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (Part, u64)) -> Result<(), Error> {
+        if chunk.source() != self.progress.source {
+            self.progress = Progress { source: chunk.source(), lines: 0, ..self.progress };
+        }
+        if self.reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
+            // Growing step by step would copy everything several times and need twice the memory while it does. Memory
+            // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
+            let share = self.corpus.size_bytes() as f64 / chunk.size_bytes() as f64;
+            let expected = part.columns.len() as f64 * share * 1.1;
+            let bytes = part.columns.size_bytes() as f64 / part.columns.len().max(1) as f64;
+            let most = (self.most_bytes as f64 / bytes.max(1.0)) * 1.1;
+            self.reading.documents.reserve(expected.min(most) as usize);
+        }
+        // An example is told by its number within a segment there, and by that among all documents here.
+        let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
+        self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
+        self.reading.ranks.append(&mut part.ranks, before as u32);
+        self.reading.documents.append(&mut part.columns, self.progress.lines);
+        for mut rejected in part.rejected {
+            rejected.line += self.progress.lines;
+            let of_reference = rejected.source < self.corpus.references();
+            self.reading.rejected.push(rejected, of_reference);
+            self.pending.rejected += 1;
+            self.pending.rejected_of_references += u64::from(of_reference);
+        }
+        self.reading.repaired += part.repaired;
+        self.pending.repaired += part.repaired;
+        self.pending.chunks += 1;
+        self.progress.chunks += 1;
+        self.progress.lines += scanned;
+        self.check_size()?;
+        self.check_rejects()?;
+        if self.held_bytes() > self.most_bytes { self.put_away() } else { Ok(()) }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.reading.documents.held_bytes() + self.reading.rejected.held().len() as u64
+    }
+
+    /// Moves what is in memory to disk.
+    fn put_away(&mut self) -> Result<(), Error> {
+        let Reading { documents, rejected, .. } = &mut self.reading;
+        let rows = self.tools.rows.as_ref();
+        let Some(work) = self.plan.work.as_deref() else {
+            let file = documents.spill(rows, self.plan.temporary.as_deref())?;
+            let begin = file.append(rejected.held())?;
+            let end = begin + rejected.held().len() as u64;
+            rejected.now_stored(Medium::Temporary(file), begin..end);
+            // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
+            let room = self.plan.memory.room(self.plan.threads, documents.len());
+            self.most_bytes = self.most_bytes.min(room.segment());
+            self.pending = Pending::new(self.plan);
+            return Ok(());
+        };
+        let piece = Piece::Segment(self.segments);
+        let mut writer = work.create(piece)?;
+        let mut open: Option<Section> = None;
+        let mut begun = vec![];
+        let documents_here = documents.write_held(rows, |section, bytes| {
+            if open != Some(section) {
+                writer.begin(section.name())?;
+                begun.push(section);
+                open = Some(section);
+            }
+            writer.write(bytes)
+        })?;
+        for section in Section::ALL.into_iter().filter(|section| !begun.contains(section)) {
+            writer.begin(section.name())?;
+        }
+        writer.begin(REJECTS)?;
+        writer.write(rejected.held())?;
+        let about = About {
+            documents: documents_here,
+            rejected: self.pending.rejected,
+            rejected_of_references: self.pending.rejected_of_references,
+            repaired: self.pending.repaired,
+            ranks: std::mem::take(&mut self.pending.ranks),
+            after: self.progress,
+        };
+        writer.finish(&about)?;
+        let file = work.reopen(piece)?;
+        let [rejects] = file.ranges([REJECTS])?;
+        let medium = documents.now_stored(file)?;
+        rejected.now_stored(medium, rejects);
+        self.segments += 1;
+        self.pending = Pending::new(self.plan);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Reading, Error> {
+        // What is found out later needs the memory, and a run that is taken up again must find everything.
+        let unfinished = self.plan.work.is_some() && self.pending.chunks > 0;
+        if unfinished || self.reading.documents.is_stored() && self.held_bytes() > 0 {
+            self.put_away()?;
+        }
+        if self.reading.documents.is_stored() {
+            self.reading.documents.give_back_room();
+        }
+        Ok(self.reading)
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        let documents = self.reading.documents.len();
+        // The last number is left free to mean "none".
+        if documents >= u32::MAX as usize {
+            return Err(ErrorKind::TooManyDocuments.into());
+        }
+        let (allowed, asked) = (self.plan.memory, self.plan.threads);
+        let least = |threads| Memory::least(threads, documents, self.plan.key.keep.words());
+        let needed = least(asked);
+        if needed.bytes() > allowed.bytes() {
+            let threads = (1..asked).rev().find(|&threads| least(threads).bytes() <= allowed.bytes());
+            // Documents are not to blame for what fewer threads would do without.
+            let documents = format!("{documents} documents and more");
+            let reason = match threads {
+                Some(_) => format!("{asked} threads of {} each and {documents}", Memory::of_thread()),
+                None => documents,
+            };
+            return Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into());
+        }
+        Ok(())
+    }
+
+    fn check_rejects(&self) -> Result<(), Error> {
+        let Some(allowed) = self.plan.max_rejects else { return Ok(()) };
+        if self.reading.rejected.len() <= allowed {
+            return Ok(());
+        }
+        // The one that is too many, whatever else the same chunk held, so that the message is always the same.
+        let mut left = allowed;
+        let mut last = None;
+        self.reading.rejected.for_each(|rejected| {
+            if left == 0 && last.is_none() {
+                last = Some(rejected.describe(self.corpus));
+            }
+            left = left.saturating_sub(1);
+            Ok(())
+        })?;
+        let last = last.unwrap_or_default();
+        Err(ErrorKind::TooManyRejects { allowed, last }.into())
+    }
+}
+
+/// What one thread found in one chunk.
+#[derive(Debug)]
+struct Part {
+    columns: Columns,
+    rejected: Vec<Rejected>,
+    repaired: u64,
+    ranks: Ranks,
+}
+
+/// What all threads sketch with.
+struct Tools {
+    preparation: Preparation,
+    /// The bands whose keys will be asked for.
+    rows: Option<Rows>,
+    /// Whether rows are something else than registers.
+    bits: bool,
+    placed: Option<Placed>,
+    /// For documents that are cut whole though they are too large for it.
+    turns: Turns,
+}
+
+impl Tools {
+    fn new(plan: &ReadPlan) -> Result<Self, Error> {
+        let spec = &plan.key.spec;
+        Ok(Self {
+            preparation: Preparation::new(spec, &plan.weighing)?,
+            rows: plan.key.banding.map(|banding| Rows::new(spec, banding, plan.key.bits)).transpose()?,
+            bits: plan.key.bits.is_some(),
+            placed: plan.key.places.then(|| Placed::new(spec.seed)).transpose()?,
+            turns: Turns::default(),
+        })
+    }
+
+    fn shape(&self, keep: &Keep) -> Shape {
+        let words = match &self.rows {
+            Some(rows) if self.bits => rows.words(),
+            _ => self.preparation.words(),
+        };
+        let placed_words = self.placed.as_ref().map(Placed::words);
+        Shape { words, placed_words, rank_words: keep.words() }
+    }
+
+    /// Writes what is remembered of a sketch.
+    fn sketch(
+        &self,
+        prepared: &Prepared,
+        registers: &mut [u32],
+        row: &mut [u32],
+        placed: Option<&mut [u32]>,
+    ) {
+        match &self.rows {
+            Some(rows) if self.bits => {
+                self.preparation.sketch_into(prepared, registers);
+                rows.store(registers, row);
+            }
+            _ => self.preparation.sketch_into(prepared, row),
+        }
+        if let (Some(tool), Some(out)) = (&self.placed, placed) {
+            tool.sketch_into(self.preparation.in_order(prepared), out);
+        }
+    }
+}
+
+/// One thread's room to work in.
+struct Worker<'a> {
+    spec: Spec,
+    keep: &'a Keep,
+    tools: &'a Tools,
+    prepared: Prepared,
+    registers: Vec<u32>,
+    scratch: Scratch,
+    /// Documents of the chunk before, as a guess at those of the next.
+    before: usize,
+}
+
+impl<'a> Worker<'a> {
+    fn new(plan: &'a ReadPlan, tools: &'a Tools) -> Self {
+        Self {
+            spec: plan.key.spec,
+            keep: &plan.key.keep,
+            tools,
+            prepared: Prepared::default(),
+            registers: vec![0; tools.preparation.words()],
+            scratch: Scratch::new(),
+            before: 0,
+        }
+    }
+
+    /// Reads one chunk; gives how many lines it has too.
+    fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Part, u64), Error> {
+        let mut part = Part {
+            columns: Columns::new(self.tools.shape(self.keep)),
+            rejected: vec![],
+            repaired: 0,
+            ranks: Ranks::new(self.keep),
+        };
+        part.columns.reserve(self.before + self.before / 8);
+        let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
+        let preparation = &tools.preparation;
+        let mut failed = None;
+        let lines = corpus.scan_long(chunk, scratch, &mut |place, document| match document {
+            Ok(document) => {
+                let in_order = tools.placed.is_some();
+                let turn = tools.turns.take(preparation.is_oversized(&document.text, in_order));
+                let has_shingles = match preparation.prepare(&document.text, in_order, prepared) {
+                    Ok(has_shingles) => has_shingles,
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        return;
+                    }
+                };
+                if preparation.shingler().refuses(prepared.units()) {
+                    part.rejected.push(too_short(&place, &document, prepared.units(), &spec.shingling));
+                } else {
+                    part.repaired += u64::from(document.repaired);
+                    let new = New {
+                        place,
+                        id: document.id.as_deref(),
+                        has_shingles,
+                        equality_key: prepared.equality_key(),
+                    };
+                    let number = part.columns.len() as u32;
+                    let (row, placed) =
+                        part.columns.add(&new, |out| part.ranks.add(keep, number, &document, out));
+                    tools.sketch(prepared, registers, row, placed);
+                }
+                if turn.is_some() {
+                    *prepared = Prepared::default();
+                }
+            }
+            Err(reject) => part.rejected.push(Rejected::new(&place, reject)),
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.before = part.columns.len();
+        Ok((part, lines.0))
+    }
+}
+
+fn too_short<T>(place: &Place, document: &Document<'_, T>, units: usize, shingling: &Shingling) -> Rejected {
+    let unit = match shingling.unit() {
+        Unit::Words => "tokens",
+        Unit::Chars => "characters",
+        Unit::Terms => "terms",
+    };
+    Rejected {
+        source: place.source,
+        line: place.line + 1,
+        id: document.id.as_deref().map(str::to_owned),
+        code: "too_short".to_owned(),
+        message: format!("the text has {units} {unit}, and a shingle needs {}", shingling.size()),
+    }
+}

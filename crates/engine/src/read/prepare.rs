@@ -1,0 +1,391 @@
+//! From a text to what is sketched and compared.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use minwise::Spec;
+use minwise::estimate::Estimate;
+use minwise::shingle::{Shingler, Shingles, Tally, Unit};
+use minwise::sketch::weighted::WeightedSketcher;
+use minwise::sketch::{Method, Sketcher};
+use minwise::text::Markup;
+use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
+use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
+use minwise_corpus::Text;
+
+use crate::error::Error;
+use crate::weigh::Weighing;
+
+/// Text that one thread may cut whole: no more than half a million shingles, whatever it says, since they take many times
+/// its size. A character has one byte at least, a token one more that ends it. Blocks cost a little, so that ordinary
+/// documents are cut whole.
+const WHOLE_CHARS_BYTES: u64 = 512 << 10;
+const WHOLE_WORDS_BYTES: u64 = 1 << 20;
+/// Text that is never cut whole if there are blocks, however many threads share their memory for it. More is more than a
+/// thread may have of a document besides its shingles.
+pub(crate) const HUGE_BYTES: u64 = 8 << 20;
+/// Bytes of a block: its shingles stay in the second cache.
+const BLOCK_BYTES: usize = 128 << 10;
+
+/// The set of a document, as verification compares it.
+#[derive(Debug, Clone)]
+pub(crate) enum DocumentSet {
+    Plain(ShingleSet),
+    Weighted(WeightedSet),
+}
+
+impl DocumentSet {
+    pub(crate) fn size_bytes(&self) -> usize {
+        match self {
+            Self::Plain(set) => set.size_bytes(),
+            Self::Weighted(set) => set.size_bytes(),
+        }
+    }
+
+    /// Visits its shingles with their weights, which are 1 without weights.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u64, f64)) {
+        match self {
+            Self::Plain(set) => set.as_slice().iter().for_each(|&shingle| visit(shingle, 1.0)),
+            Self::Weighted(set) => {
+                let (shingles, weights) = (set.view().shingles(), set.view().weights());
+                shingles.iter().zip(weights).for_each(|(&shingle, &weight)| visit(shingle, weight));
+            }
+        }
+    }
+
+    /// Their Jaccard similarity, and the share of each that the other has.
+    pub(crate) fn relation(&self, other: &Self) -> [f64; 3] {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => {
+                let overlap = Overlap::of(a, b);
+                [overlap.jaccard(), overlap.left_in_right(), overlap.right_in_left()]
+            }
+            (Self::Weighted(a), Self::Weighted(b)) => {
+                let overlap = WeightedOverlap::of(a.view(), b.view());
+                // Sums of the same weights may round differently.
+                let share = |total: f64| (overlap.shared / total).min(1.0);
+                [overlap.jaccard(), share(a.view().total()), share(b.view().total())]
+            }
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(set) => set.is_empty(),
+            Self::Weighted(set) => set.view().is_empty(),
+        }
+    }
+
+    /// Their measure.
+    pub(crate) fn measure(&self, other: &Self, measure: Measure) -> f64 {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => measure.of(a, b),
+            (Self::Weighted(a), Self::Weighted(b)) => measure.of_weighted(a.view(), b.view()),
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+
+    /// Their measure, unless it is below the threshold.
+    pub(crate) fn at_least(&self, other: &Self, measure: Measure, threshold: f64) -> Option<f64> {
+        match (self, other) {
+            (Self::Plain(a), Self::Plain(b)) => measure.at_least(a, b, threshold),
+            (Self::Weighted(a), Self::Weighted(b)) => {
+                measure.at_least_weighted(a.view(), b.view(), threshold)
+            }
+            _ => unreachable!("one run has sets of one kind"),
+        }
+    }
+}
+
+/// Makes sketches of prepared documents.
+#[derive(Debug, Clone)]
+enum Maker {
+    Plain(Arc<dyn Sketcher>),
+    Weighted(Arc<dyn WeightedSketcher>),
+}
+
+/// Cuts, weighs and sketches documents as a spec says.
+#[derive(Debug, Clone)]
+pub(crate) struct Preparation {
+    shingler: Shingler,
+    weigher: Option<Weigher>,
+    maker: Maker,
+    /// Whether sketches of blocks make the sketch of the document.
+    merges: bool,
+    /// Whether markup is taken out of texts.
+    strips: bool,
+    /// Text that one thread may cut whole, in bytes.
+    whole_bytes: u64,
+}
+
+/// Room to prepare documents in, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// The shingles as they stand in the document, nothing left out; none of a document that was cut block by block.
+    pub shingles: Shingles,
+    /// What is known of such a document, besides its sketch.
+    tally: Option<Tally>,
+    sketch: MergedSketch,
+    remaining: Vec<u64>,
+    weighted: WeightedSet,
+    work: Work,
+    sort: (Vec<u64>, Vec<u64>),
+}
+
+impl Prepared {
+    /// Units of the document.
+    pub(crate) fn units(&self) -> usize {
+        self.tally.map_or_else(|| self.shingles.units(), |tally| tally.units)
+    }
+
+    /// What tells equal documents.
+    pub(crate) fn equality_key(&self) -> u128 {
+        self.tally.map_or_else(|| self.shingles.equality_key(), |tally| tally.equality_key)
+    }
+}
+
+/// A sketch that is put together block by block.
+#[derive(Debug, Default)]
+struct MergedSketch {
+    words: Vec<u32>,
+    of_block: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl MergedSketch {
+    /// Begins with nothing; says whether sketches of this kind can be put together.
+    fn begin(&mut self, sketcher: &dyn Sketcher) -> bool {
+        for row in [&mut self.words, &mut self.of_block, &mut self.before] {
+            row.resize(sketcher.words(), 0);
+        }
+        sketcher.sketch_into(&[], &mut self.words);
+        self.add(sketcher, &[])
+    }
+
+    fn add(&mut self, sketcher: &dyn Sketcher, shingles: &[u64]) -> bool {
+        sketcher.sketch_into(shingles, &mut self.of_block);
+        self.before.copy_from_slice(&self.words);
+        sketcher.merge_into(&self.before, &self.of_block, &mut self.words)
+    }
+}
+
+impl Preparation {
+    pub(crate) fn new(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+        let maker = match spec.method {
+            Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
+                Maker::Weighted(method.build(spec.seed)?)
+            }
+            method => Maker::Plain(method.build(spec.seed)?),
+        };
+        let merges = match &maker {
+            Maker::Plain(sketcher) => MergedSketch::default().begin(&**sketcher),
+            Maker::Weighted(_) => false,
+        };
+        let whole_bytes = match spec.shingling.unit() {
+            Unit::Chars => WHOLE_CHARS_BYTES,
+            Unit::Words | Unit::Terms => WHOLE_WORDS_BYTES,
+        };
+        let weigher = weighing.weigher(&spec.weights)?;
+        let strips = spec.normalization.markup == Markup::Strip;
+        Ok(Self { shingler: spec.shingler(), weigher, maker, merges, strips, whole_bytes })
+    }
+
+    /// The most text that may be cut whole at one time, if so many threads have their memory for it.
+    pub(crate) fn whole_bytes(&self, threads: usize) -> u64 {
+        (self.whole_bytes * threads as u64).clamp(self.whole_bytes, HUGE_BYTES)
+    }
+
+    /// Whether documents can be cut block by block. Weights need all shingles at once.
+    pub(crate) fn cuts_blocks(&self) -> bool {
+        self.weigher.is_none() && self.shingler.cuts_blocks()
+    }
+
+    /// Whether a text is cut whole to be sketched though it has more than one thread may cut so.
+    pub(crate) fn is_oversized(&self, text: &Text<'_>, in_order: bool) -> bool {
+        let is_large = match text {
+            Text::Whole(text) => text.len() as u64 > self.whole_bytes,
+            Text::Long(_) => true,
+        };
+        // Markup may go from one end of a text to the other, so that it is taken out of all of it at once.
+        is_large && (self.strips || !self.sketches_blocks(in_order))
+    }
+
+    fn sketches_blocks(&self, in_order: bool) -> bool {
+        !in_order && self.merges && self.cuts_blocks()
+    }
+
+    /// Gives the shingles of a huge document to `each`, block by block.
+    pub(crate) fn shingle_blocks(
+        &self,
+        text: &Text<'_>,
+        room: &mut Prepared,
+        each: impl FnMut(&[u64]) -> Result<(), Error>,
+    ) -> Result<Tally, Error> {
+        blocks(&self.shingler, text, &mut room.shingles, each)
+    }
+
+    /// Cuts and weighs a text, to be sketched; says whether any shingles are left. `in_order` is whether they will be asked
+    /// for in document order.
+    pub(crate) fn prepare(
+        &self,
+        text: &Text<'_>,
+        in_order: bool,
+        room: &mut Prepared,
+    ) -> Result<bool, Error> {
+        let whole = match text {
+            Text::Whole(whole) if whole.len() as u64 <= self.whole_bytes => Cow::Borrowed(&**whole),
+            _ if self.sketches_blocks(in_order)
+                && let Maker::Plain(sketcher) = &self.maker =>
+            {
+                return self.prepare_blocks(text, &**sketcher, room);
+            }
+            Text::Whole(whole) => Cow::Borrowed(&**whole),
+            Text::Long(long) => Cow::Owned(long.whole()?),
+        };
+        self.shingle(&whole, room);
+        Ok(self.weigh(room))
+    }
+
+    /// Sketches a text block by block.
+    #[cold]
+    fn prepare_blocks(
+        &self,
+        text: &Text<'_>,
+        sketcher: &dyn Sketcher,
+        room: &mut Prepared,
+    ) -> Result<bool, Error> {
+        let Prepared { shingles, sketch, tally, .. } = room;
+        sketch.begin(sketcher);
+        let of_blocks = blocks(&self.shingler, text, shingles, |shingles| {
+            sketch.add(sketcher, shingles);
+            Ok(())
+        })?;
+        *tally = Some(of_blocks);
+        Ok(of_blocks.units > 0)
+    }
+
+    pub(crate) fn shingler(&self) -> &Shingler {
+        &self.shingler
+    }
+
+    /// Words of a sketch.
+    pub(crate) fn words(&self) -> usize {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.words(),
+            Maker::Weighted(sketcher) => sketcher.words(),
+        }
+    }
+
+    /// Cuts a text.
+    pub(crate) fn shingle(&self, text: &str, room: &mut Prepared) {
+        room.tally = None;
+        self.shingler.shingle_into(text, &mut room.shingles);
+    }
+
+    /// Weighs what was cut; says whether anything is left.
+    pub(crate) fn weigh(&self, room: &mut Prepared) -> bool {
+        let hashes = room.shingles.hashes();
+        let Some(weigher) = &self.weigher else { return !hashes.is_empty() };
+        match &self.maker {
+            Maker::Weighted(_) => {
+                weigher.weigh_into(hashes, &mut room.work, &mut room.weighted);
+                !room.weighted.view().is_empty()
+            }
+            Maker::Plain(_) => {
+                // What stays is still in document order, for sketches that look at places.
+                let distinct = weigher.remaining(hashes, &mut room.work);
+                room.remaining.clear();
+                room.remaining
+                    .extend(hashes.iter().filter(|shingle| distinct.binary_search(shingle).is_ok()));
+                !room.remaining.is_empty()
+            }
+        }
+    }
+
+    /// The shingles that were not left out, in document order; all of them where there are weights.
+    pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
+        match (&self.weigher, &self.maker) {
+            (Some(_), Maker::Plain(_)) => &room.remaining,
+            _ => room.shingles.hashes(),
+        }
+    }
+
+    /// What two sketches say.
+    pub(crate) fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.estimate(a, b),
+            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+        }
+    }
+
+    /// Writes the sketch of what was weighed.
+    pub(crate) fn sketch_into(&self, room: &Prepared, out: &mut [u32]) {
+        match &self.maker {
+            Maker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
+            Maker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
+            Maker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
+        }
+    }
+
+    /// The set of a text, for comparison. Unlike [`set`](Self::set) it may leave the room without shingles, which takes less
+    /// of it.
+    pub(crate) fn set_alone(&self, text: &str, room: &mut Prepared) -> DocumentSet {
+        if text.len() <= BLOCK_BYTES || !self.cuts_blocks() {
+            return self.set(text, room);
+        }
+        let Prepared { shingles, sort, .. } = room;
+        sort.0.clear();
+        let Ok(_) = self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |shingles| {
+            sort.0.extend_from_slice(shingles);
+            Ok::<(), Infallible>(())
+        });
+        DocumentSet::Plain(ShingleSet::of_gathered(sort))
+    }
+
+    /// The set of a text, for comparison, and its shingles in the room.
+    pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
+        self.shingle(text, room);
+        self.weigh(room);
+        match &self.maker {
+            Maker::Weighted(_) => DocumentSet::Weighted(room.weighted.clone()),
+            Maker::Plain(_) => {
+                let hashes = match &self.weigher {
+                    Some(_) => &room.remaining,
+                    None => room.shingles.hashes(),
+                };
+                DocumentSet::Plain(ShingleSet::build(hashes, &mut room.sort))
+            }
+        }
+    }
+}
+
+/// Gives the shingles of a text to `each`, block by block.
+fn blocks(
+    shingler: &Shingler,
+    text: &Text<'_>,
+    room: &mut Shingles,
+    each: impl FnMut(&[u64]) -> Result<(), Error>,
+) -> Result<Tally, Error> {
+    match text {
+        Text::Whole(text) => shingler.shingle_blocks(text, BLOCK_BYTES, room, each),
+        Text::Long(long) => shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, room, each),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it, a text is cut block by block; with it, all of it has to be there.
+    #[test]
+    fn a_large_text_with_markup_waits_for_its_turn() {
+        let large = Text::Whole("word ".repeat(1 << 19).into());
+        for (form, waits) in [("nfkc+casefold", false), ("nfkc+casefold+strip-markup", true)] {
+            let spec = format!("{form} / words:5 / minhash:16 / seed:1").parse().unwrap();
+            let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+            assert_eq!(preparation.is_oversized(&large, false), waits, "{form}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Where documents stand in keeper order.
+
+use std::borrow::Cow;
+
+use minwise::keep::{Keep, Member, Ranking};
+use minwise::{Observer, Warning};
+use minwise_corpus::{Corpus, MaybeLong, Scratch, Text};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind};
+use crate::read::documents::Documents;
+
+/// Ranks documents: 8 or 16 bytes for each ranking of a policy, and nothing for one that goes by input order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Ranks {
+    /// What each ranking could not rank.
+    unranked: Vec<Unranked>,
+}
+
+/// Documents that come last by a ranking because it found no value.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Unranked {
+    documents: u64,
+    /// Those of them that have no such field.
+    without_field: u64,
+    /// The first of them, and what it holds.
+    example: Option<(u32, Option<String>)>,
+}
+
+/// How many documents come last by a ranking because it found no value, as a summary has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnrankedCount {
+    /// The ranking.
+    pub keep: String,
+    /// Documents without the field, or with something in it that cannot be read.
+    pub documents: u64,
+}
+
+impl Ranks {
+    pub(crate) fn new(keep: &Keep) -> Self {
+        Self { unranked: vec![Unranked::default(); keep.rankings().len()] }
+    }
+
+    /// Ranks a document, which gets this number.
+    pub(crate) fn add(&mut self, keep: &Keep, number: u32, document: &MaybeLong<'_>, out: &mut Vec<u64>) {
+        // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
+        let characters = match &document.text {
+            Text::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
+            Text::Whole(_) => 0,
+            Text::Long(long) => long.characters(),
+        };
+        let mut values = document.values.iter();
+        for (ranking, unranked) in keep.rankings().iter().zip(&mut self.unranked) {
+            // References come first whatever they hold, and so they are not asked.
+            let asked = ranking.field().and_then(|_| values.next());
+            let value = asked.and_then(Option::as_deref);
+            let rank = ranking.rank(Member { characters, value });
+            if rank.is_none() && asked.is_some() {
+                unranked.documents += 1;
+                unranked.without_field += u64::from(value.is_none());
+                unranked.example.get_or_insert_with(|| (number, value.map(str::to_owned)));
+            }
+            let rank = rank.unwrap_or([u64::MAX; 2]);
+            out.extend_from_slice(&rank[..ranking.words()]);
+        }
+    }
+
+    /// Adds what a part could not rank, whose documents come behind `before` others.
+    pub(crate) fn append(&mut self, part: &mut Self, before: u32) {
+        for (sum, part) in self.unranked.iter_mut().zip(&mut part.unranked) {
+            sum.documents += part.documents;
+            sum.without_field += part.without_field;
+            if sum.example.is_none() {
+                sum.example = part.example.take().map(|(document, value)| (before + document, value));
+            }
+        }
+    }
+
+    /// How many documents each ranking could not rank, where there are any.
+    pub(crate) fn unranked(&self, keep: &Keep) -> Vec<UnrankedCount> {
+        let counts = keep.rankings().iter().zip(&self.unranked);
+        counts
+            .filter(|(_, unranked)| unranked.documents > 0)
+            .map(|(ranking, unranked)| UnrankedCount {
+                keep: ranking.to_string(),
+                documents: unranked.documents,
+            })
+            .collect()
+    }
+
+    /// Tells of what could not be ranked. A field that no document has is refused, since it can only be misspelled.
+    pub(crate) fn check(
+        &self,
+        keep: &Keep,
+        documents: &Documents,
+        references: u32,
+        corpus: &Corpus,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        for (ranking, unranked) in keep.rankings().iter().zip(&self.unranked) {
+            let (Some(field), Some((example, value))) = (ranking.field(), &unranked.example) else {
+                continue;
+            };
+            if unranked.without_field == documents.len() as u64 - u64::from(references) {
+                let fields = corpus.field_names(&documents.place(*example)?, &mut Scratch::new())?;
+                return Err(ErrorKind::NoSuchField { field: field.to_owned(), fields }.into());
+            }
+            observer.warn(&Warning::Unranked {
+                ranking: ranking.to_string(),
+                documents: unranked.documents,
+                place: documents.place_name(*example, corpus)?.into_owned(),
+                reason: reason(ranking, field, value.as_deref()),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 40;
+
+/// Why a document could not be ranked.
+fn reason(ranking: &Ranking, field: &str, value: Option<&str>) -> String {
+    match (value, ranking.wants()) {
+        (None, _) => format!("has no field `{field}`"),
+        (Some(""), _) | (_, None) => format!("has nothing in `{field}`"),
+        (Some(value), Some(wanted)) => {
+            let shown: Cow<'_, str> = match value.char_indices().nth(SHOWN) {
+                Some((end, _)) => format!("{}…", &value[..end]).into(),
+                None => value.into(),
+            };
+            format!("has `{shown}` in `{field}`, which is not {wanted}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidate::order::Order;
+
+    fn ranks(keep: &Keep, values: &[Option<&str>]) -> (Ranks, Vec<u64>) {
+        let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
+        for (number, value) in (0..).zip(values) {
+            let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
+            let document = MaybeLong {
+                id: None,
+                text: Text::Whole(Cow::Borrowed("text")),
+                repaired: false,
+                values,
+                about: None,
+            };
+            ranks.add(keep, number, &document, &mut words);
+        }
+        (ranks, words)
+    }
+
+    fn order(keep: &Keep, references: u32, words: &[u64], documents: u32) -> Vec<u32> {
+        let order = Order::of_ranks(words, keep, references, documents);
+        (0..documents).map(|place| order.document(place)).collect()
+    }
+
+    #[test]
+    fn rankings_are_asked_in_order_and_input_order_decides_what_they_leave() {
+        let values = [Some("2"), None, Some("10"), Some("2"), Some("many"), Some("2.0")];
+        for (keep, expected) in [
+            ("first", [0, 1, 2, 3, 4, 5]),
+            ("min:n", [0, 3, 5, 2, 1, 4]),
+            ("min:n;last", [5, 3, 0, 2, 4, 1]),
+            ("longest;max:n", [2, 0, 3, 5, 1, 4]),
+            ("priority:n=2,many;max:n", [0, 3, 4, 2, 5, 1]),
+            ("last", [5, 4, 3, 2, 1, 0]),
+        ] {
+            let keep: Keep = keep.parse().unwrap();
+            assert_eq!(order(&keep, 0, &ranks(&keep, &values).1, 6), expected, "{keep}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_ranked_is_counted_with_the_first_of_it() {
+        let keep: Keep = "max:n".parse().unwrap();
+        let (mut all, mut words) = ranks(&keep, &[Some("1"), Some("2")]);
+        let (mut more, more_words) = ranks(&keep, &[Some("3"), Some("many"), None]);
+        all.append(&mut more, 2);
+        words.extend(more_words);
+        assert_eq!(order(&keep, 0, &words, 5), [2, 1, 0, 3, 4]);
+        assert_eq!(order(&keep, 2, &words, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(all.unranked(&keep), [UnrankedCount { keep: "max:n".into(), documents: 2 }]);
+        assert_eq!(all.unranked[0].example, Some((3, Some("many".into()))));
+        assert_eq!(all.unranked[0].without_field, 1);
+    }
+}

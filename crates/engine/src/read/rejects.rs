@@ -1,0 +1,210 @@
+//! Records that were not taken in.
+
+use std::ops::Range;
+
+use minwise_corpus::{Corpus, Layout, Place, Reject, Source, escape_control};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::read::documents::segment::Medium;
+
+/// Rejected records that are at hand; the others may be on disk.
+const AT_HAND: usize = 1000;
+/// Bytes of records on disk that are read together.
+const BLOCK_BYTES: u64 = 1 << 20;
+
+/// A record that was not taken in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// The number of its source.
+    pub source: u32,
+    /// Its line, from 1; 1 for a whole file.
+    pub line: u64,
+    /// Its id, where it could be read.
+    pub id: Option<String>,
+    /// A stable name for the reason.
+    pub code: String,
+    /// The reason in words.
+    pub message: String,
+}
+
+impl Rejected {
+    pub(crate) fn new(place: &Place, reject: Reject) -> Self {
+        Self {
+            source: place.source,
+            line: place.line + 1,
+            code: reject.reason.code().to_owned(),
+            message: reject.reason.to_string(),
+            id: reject.id,
+        }
+    }
+
+    /// Where it stands and why it was rejected, in one line.
+    #[must_use]
+    pub fn describe(&self, corpus: &Corpus) -> String {
+        let source = corpus.sources().get(self.source as usize);
+        let name = escape_control(source.map_or("?", |source| source.name()));
+        match source.map_or(corpus.layout(), Source::layout) {
+            Layout::Records => format!("{name}:{}: {}", self.line, self.message),
+            Layout::Texts => format!("{name}: {}", self.message),
+        }
+    }
+}
+
+/// All records of a run that were not taken in, in input order.
+#[derive(Debug, Default)]
+pub struct Rejects {
+    len: u64,
+    of_references: u64,
+    first: Vec<Rejected>,
+    /// Where those on disk lie: a line of JSON each.
+    stored: Vec<(Medium, Range<u64>)>,
+    /// The others, a line of JSON each.
+    held: Vec<u8>,
+}
+
+impl Rejects {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// How many of them are of references.
+    #[must_use]
+    pub fn of_references(&self) -> u64 {
+        self.of_references
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first thousand of them.
+    #[must_use]
+    pub fn first(&self) -> &[Rejected] {
+        &self.first
+    }
+
+    pub(crate) fn push(&mut self, rejected: Rejected, of_reference: bool) {
+        self.of_references += u64::from(of_reference);
+        serde_json::to_writer(&mut self.held, &rejected).expect("strings and numbers can be written as JSON");
+        self.held.push(b'\n');
+        self.len += 1;
+        if self.first.len() < AT_HAND {
+            self.first.push(rejected);
+        }
+    }
+
+    /// Those in memory, to be put away.
+    pub(crate) fn held(&self) -> &[u8] {
+        &self.held
+    }
+
+    /// Takes those in memory to be here now.
+    pub(crate) fn now_stored(&mut self, medium: Medium, range: Range<u64>) {
+        self.stored.push((medium, range));
+        self.held.clear();
+    }
+
+    /// Adds those that an earlier process put away.
+    pub(crate) fn append_stored(
+        &mut self,
+        medium: Medium,
+        range: Range<u64>,
+        rejected: u64,
+        of_references: u64,
+    ) -> Result<(), Error> {
+        if self.first.len() < AT_HAND && rejected > 0 {
+            let mut first = std::mem::take(&mut self.first);
+            read_lines(&medium, range.clone(), |rejected| {
+                if first.len() < AT_HAND {
+                    first.push(rejected);
+                }
+                Ok(())
+            })?;
+            self.first = first;
+        }
+        self.len += rejected;
+        self.of_references += of_references;
+        self.stored.push((medium, range));
+        Ok(())
+    }
+
+    /// Visits all of them.
+    pub fn for_each(&self, mut visit: impl FnMut(Rejected) -> Result<(), Error>) -> Result<(), Error> {
+        for (medium, range) in &self.stored {
+            read_lines(medium, range.clone(), &mut visit)?;
+        }
+        parse_lines(&self.held, &mut visit).map(drop)
+    }
+}
+
+fn read_lines(
+    medium: &Medium,
+    mut range: Range<u64>,
+    mut visit: impl FnMut(Rejected) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut bytes = vec![];
+    while !range.is_empty() {
+        let begin = bytes.len();
+        let more = BLOCK_BYTES.min(range.end - range.start);
+        bytes.resize(begin + more as usize, 0);
+        medium.read_exact_at(range.start, &mut bytes[begin..])?;
+        range.start += more;
+        let parsed = parse_lines(&bytes, &mut visit)?;
+        bytes.drain(..parsed);
+    }
+    Ok(())
+}
+
+/// Visits what whole lines say; gives how many bytes these were.
+fn parse_lines(bytes: &[u8], visit: &mut impl FnMut(Rejected) -> Result<(), Error>) -> Result<usize, Error> {
+    let mut parsed = 0;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        parsed += line.len();
+        // They were written here and are covered by a checksum, or never left this process.
+        if let Ok(rejected) = serde_json::from_slice(line) {
+            visit(rejected)?;
+        }
+    }
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minwise_corpus::Temporary;
+    use std::sync::Arc;
+
+    fn rejected(line: u64) -> Rejected {
+        let message = "bad \n line ".repeat(line as usize % 50);
+        Rejected { source: 0, line, id: Some("x\u{1}".to_owned()), code: "bad".to_owned(), message }
+    }
+
+    #[test]
+    fn those_on_disk_and_in_memory_come_in_order() {
+        let file = Arc::new(Temporary::create(None).unwrap());
+        let mut rejects = Rejects::default();
+        for line in 0..5000 {
+            rejects.push(rejected(line), line < 100);
+            if line % 2111 == 2000 {
+                let begin = file.append(rejects.held()).unwrap();
+                let range = begin..begin + rejects.held().len() as u64;
+                rejects.now_stored(Medium::Temporary(Arc::clone(&file)), range);
+            }
+        }
+        assert_eq!((rejects.len(), rejects.of_references(), rejects.first().len()), (5000, 100, AT_HAND));
+        let mut next = 0;
+        rejects
+            .for_each(|found| {
+                assert_eq!(found, rejected(next));
+                next += 1;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(next, 5000);
+    }
+}

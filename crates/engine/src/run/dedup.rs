@@ -1,0 +1,343 @@
+//! The run that decides which documents of a corpus stay.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use minwise::{Observer, Stage};
+use minwise_corpus::{Corpus, Overwrite, TableCompression};
+
+use super::inputs::Inputs;
+use super::known::known_again;
+use super::outputs::{Found, NewFolder, Outputs, Targets};
+use super::overwrite;
+use super::rejected::RejectedRecords;
+use super::stopwatch::Stopwatch;
+use crate::decide::Decisions;
+use crate::decide::dedup::dedup;
+use crate::error::{Error, ErrorKind};
+use crate::output::report::{Extras, MeasuredRecall, Summary, ThisRun};
+use crate::output::{Target, write_kept_as_decided};
+use crate::read::rejects::Rejects;
+use crate::read::{Reading, read};
+use crate::settings::{Plan, Settings};
+use crate::storage::work::{self, Claim, Manifest, Work};
+
+/// What a run is asked to do.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// What it reads.
+    pub inputs: Inputs,
+    /// What makes two documents near-duplicates, and which one stays.
+    pub settings: Settings,
+    /// What it writes.
+    pub outputs: Outputs,
+    /// The folder from which it can be resumed. Default: it cannot.
+    pub work: Option<WorkOptions>,
+    /// The command, as a shell would take it, for the page of the report.
+    pub command: Option<String>,
+}
+
+/// A folder in which a run keeps what it has found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkOptions {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether to go on with the run that was begun there, if there is one.
+    pub resume: bool,
+    /// Whether the folder stays when the run is done.
+    pub keep: bool,
+}
+
+/// A run over a corpus, checked and ready.
+///
+/// ```
+/// use minwise_engine::{Run, RunOptions, Unobserved};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("notes.jsonl");
+/// fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"A rose!\"}\n")?;
+///
+/// let mut options = RunOptions::default();
+/// options.inputs.inputs.push(path.to_string_lossy().into_owned());
+/// let outcome = Run::new(options)?.execute(&Unobserved)?;
+/// let decisions = outcome.columns();
+/// assert_eq!(decisions.kept, [true, false]);
+/// assert_eq!(decisions.duplicate_of, [None, Some(0)]);
+/// assert_eq!(decisions.similarity, [None, Some(1.0)]);
+/// assert_eq!(outcome.id(0)?, "1");
+/// outcome.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Run {
+    options: RunOptions,
+    plan: Plan,
+}
+
+impl Run {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    pub fn new(options: RunOptions) -> Result<Self, Error> {
+        let mut problems = vec![];
+        options.inputs.check(&mut problems);
+        let plan = options.settings.outline(&mut problems);
+        options.outputs.check(&mut problems);
+        match plan {
+            Some(plan) if problems.is_empty() => Ok(Self { options, plan }),
+            _ => Err(ErrorKind::Settings(problems).into()),
+        }
+    }
+
+    /// Reads, decides and writes.
+    ///
+    /// # Errors
+    /// If something cannot be read or written, or the observer asks to stop. Then nothing stands under the name of an
+    /// output.
+    pub fn execute(self, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let stopwatch = Stopwatch::new(observer);
+        let Self { options, mut plan } = self;
+        let RunOptions { inputs, settings: _, outputs, work, command } = options;
+        // Dropped after all that may lie in it.
+        let mut made_for_run = None;
+        let mut spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
+        if let Some(WorkOptions { folder, resume, .. }) = &work {
+            work::refuse(folder, *resume)?;
+            made_for_run = Some(NewFolder::create(folder)?);
+            // Whoever gave the run a folder has room for it there.
+            spool_dir.get_or_insert_with(|| folder.clone());
+        }
+        plan.temporary.clone_from(&spool_dir);
+        let corpus = inputs.open(plan.value_fields(), spool_dir.as_deref(), &stopwatch)?;
+        let claim = work.as_ref().map(|work| Claim::new(&work.folder)).transpose()?;
+        // Everything that could be refused is refused before the work begins.
+        let folder = work.as_ref().map(|work| work.folder.as_path());
+        let mut targets = Targets::open(&outputs, &corpus, folder, may_overwrite(&outputs, work.as_ref())?)?;
+        plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, &stopwatch)?;
+        if let Some(claim) = claim {
+            let known = known_again(&plan, &corpus);
+            let manifest = Manifest::new(known, &corpus, plan.threads, &stopwatch)?;
+            plan.work = Some(Arc::new(claim.begin(&manifest)?));
+        }
+        if let Some(folder) = made_for_run {
+            folder.keep();
+        }
+
+        let reading = read(&corpus, &plan.reading(), &stopwatch)?;
+        let compression = targets.compression();
+        let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;
+        stopwatch.turn_to(Stage::Write);
+        let summary = Summary::new(&corpus, &reading, &decisions, &plan);
+        let found = Found {
+            corpus: &corpus,
+            reading: &reading,
+            decisions: &decisions,
+            plan: &plan,
+            summary: &summary,
+        };
+        let written = targets.write(found, || extras(&decisions, command, &stopwatch), &stopwatch)?;
+        let complete = written.complete()?;
+        if let Some(work) = &plan.work {
+            work.note_outputs(&outputs.names())?;
+        }
+        complete.put_in_place()?;
+        let keep = work.is_some_and(|work| work.keep);
+        let work = plan.work.take();
+        if let Some(work) = work.as_ref().filter(|_| keep) {
+            work.forget_outputs()?;
+        }
+        let stages = stopwatch.times();
+        Ok(Outcome { corpus, reading, decisions, plan, summary, stages, work: work.filter(|_| !keep) })
+    }
+}
+
+/// Whether outputs that exist may be replaced: if that is asked for, or if the run that is resumed was putting them in place
+/// when it ended.
+fn may_overwrite(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Overwrite, Error> {
+    let finishing = match work {
+        Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names())?,
+        _ => false,
+    };
+    Ok(overwrite(outputs.overwrite || finishing))
+}
+
+/// What the report has besides the decisions.
+fn extras(decisions: &Decisions, command: Option<String>, stopwatch: &Stopwatch<'_>) -> Extras {
+    let this_run = command.map(|command| ThisRun { command, stages: stopwatch.times() });
+    // Without pairs there is nothing to measure by.
+    let audit = decisions.audit.filter(|audit| audit.pairs > 0);
+    let measured_recall =
+        audit.map(|audit| MeasuredRecall { value: audit.recall, low: audit.low, high: audit.high });
+    Extras { measured_recall, this_run }
+}
+
+/// Decides, and meanwhile writes the kept records to `early` as far as they are known.
+fn decide(
+    corpus: &Corpus,
+    reading: &Reading,
+    plan: &Plan,
+    stopwatch: &Stopwatch<'_>,
+    early: Option<Target<'_>>,
+    compression: TableCompression,
+) -> Result<Decisions, Error> {
+    let Some(target) = early else { return dedup(corpus, reading, plan, stopwatch, |_| {}) };
+    thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let writer = scope.spawn(move || {
+            // What cannot be written need not be decided.
+            write_kept_as_decided(corpus, reading, told, target, compression, stopwatch)
+                .inspect_err(|_| stopwatch.give_up())
+        });
+        // A writer that has failed no longer listens.
+        let decisions = dedup(corpus, reading, plan, stopwatch, move |decided| drop(tell.send(decided)));
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (decisions, written) {
+            // The run was stopped because of the writer, so the writer's reason is the reason.
+            (Err(stopped), Err(error)) if stopped.is_cancelled() => Err(error),
+            (decisions, written) => {
+                let decisions = decisions?;
+                written?;
+                Ok(decisions)
+            }
+        }
+    })
+}
+
+/// What a run came to. Its outputs are in place.
+///
+/// [`close`](Self::close) removes what the run had on disk for itself; dropping the outcome does so too, but cannot report
+/// that something is left.
+#[derive(Debug)]
+pub struct Outcome {
+    corpus: Corpus,
+    reading: Reading,
+    decisions: Decisions,
+    plan: Plan,
+    summary: Summary,
+    stages: Vec<(&'static str, Duration)>,
+    /// The folder of the run, if it is to go.
+    work: Option<Arc<Work>>,
+}
+
+/// What was decided about each document of the inputs, in input order. Documents of references have no rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecisionColumns {
+    /// Whether the document stays.
+    pub kept: Vec<bool>,
+    /// The number of the document that is kept in its stead; [`Outcome::id`] has its id.
+    pub duplicate_of: Vec<Option<u32>>,
+    /// The exact similarity of the two.
+    pub similarity: Vec<Option<f64>>,
+}
+
+impl Outcome {
+    /// The counts of the run.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The plan that the run followed.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How long each stage took, in order.
+    #[must_use]
+    pub fn stages(&self) -> &[(&'static str, Duration)] {
+        &self.stages
+    }
+
+    /// Which documents go, and because of which, in input order.
+    #[must_use]
+    pub fn decisions(&self) -> &Decisions {
+        &self.decisions
+    }
+
+    /// The numbers of the documents of the inputs. Those before them are of references.
+    #[must_use]
+    pub fn documents(&self) -> Range<u32> {
+        self.reading.references..self.reading.documents.len() as u32
+    }
+
+    /// What was decided, one row per document of the inputs.
+    ///
+    /// The columns take some 30 bytes per document, so that they are made when they are asked for.
+    #[must_use]
+    pub fn columns(&self) -> DecisionColumns {
+        let Range { start, end } = self.documents();
+        let documents = (end - start) as usize;
+        let mut columns = DecisionColumns {
+            kept: vec![true; documents],
+            duplicate_of: vec![None; documents],
+            similarity: vec![None; documents],
+        };
+        for removed in &self.decisions.removed {
+            let at = (removed.document - start) as usize;
+            columns.kept[at] = false;
+            columns.duplicate_of[at] = Some(removed.of);
+            columns.similarity[at] = Some(removed.similarity);
+        }
+        columns
+    }
+
+    /// The id of a document.
+    pub fn id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
+        self.reading.documents.id(document, &self.corpus)
+    }
+
+    /// The source of a document, by its number, and its line or row there, from 0.
+    pub fn place(&self, document: u32) -> Result<(u32, u64), Error> {
+        let place = self.reading.documents.place(document)?;
+        Ok((place.source, place.line))
+    }
+
+    /// The records that were rejected.
+    #[must_use]
+    pub fn rejects(&self) -> &Rejects {
+        &self.reading.rejected
+    }
+
+    /// The records that were rejected, for people.
+    #[must_use]
+    pub fn rejected_records(&self) -> RejectedRecords {
+        RejectedRecords::new(&self.reading, &self.corpus)
+    }
+
+    /// The corpus that was read.
+    #[must_use]
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+
+    /// Removes the folder of the run, unless it is to stay.
+    pub fn close(mut self) -> Result<(), Error> {
+        let work = self.work.take();
+        // Temporary files that lie there are closed first: some systems keep a folder with open files.
+        drop(self);
+        work.map_or(Ok(()), |work| work.remove())
+    }
+}
+
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            // `close` reports what cannot be removed.
+            let _ = work.remove();
+        }
+    }
+}
+
+impl WorkOptions {
+    /// A folder for a new run, which goes when the run is done.
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), resume: false, keep: false }
+    }
+}

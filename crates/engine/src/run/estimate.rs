@@ -1,0 +1,154 @@
+//! The run that estimates similarities from files of sketches.
+
+use std::path::PathBuf;
+
+use minwise::{Observer, Spec, escape_control, visible_json};
+use serde_json::json;
+
+use super::{Destination, PairFormat, overwrite, refuse};
+use crate::error::{Error, Problem};
+use crate::estimate::sketch_file::SketchFile;
+use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
+use crate::settings::{FILTER_ERROR, Limits, check_filter_error};
+
+/// What is to be estimated.
+#[derive(Debug, Clone)]
+pub struct EstimateOptions {
+    /// A file of sketches.
+    pub first: PathBuf,
+    /// A second file. Default: the documents of the first are compared with one another.
+    pub second: Option<PathBuf>,
+    /// Only pairs that have one of these documents. Default: all pairs.
+    pub of: Option<Vec<String>>,
+    /// The estimate from which on a pair is listed.
+    pub threshold: f64,
+    /// The share of pairs at the threshold that may be rejected before all their registers are compared.
+    pub filter_error: Option<f64>,
+    /// Threads to work with. Default: all cores.
+    pub threads: Option<usize>,
+    /// Where pairs are written. Default: nowhere.
+    pub output: Option<Destination>,
+    /// How pairs are written.
+    pub format: PairFormat,
+    /// Whether an output that exists is replaced.
+    pub overwrite: bool,
+}
+
+impl EstimateOptions {
+    /// The pairs of one file, with the defaults of the command.
+    #[must_use]
+    pub fn new(first: PathBuf) -> Self {
+        Self {
+            first,
+            second: None,
+            of: None,
+            threshold: 0.8,
+            filter_error: Some(FILTER_ERROR),
+            threads: None,
+            output: None,
+            format: PairFormat::default(),
+            overwrite: false,
+        }
+    }
+}
+
+/// A run that estimates, checked and ready.
+#[derive(Debug)]
+pub struct EstimateRun {
+    options: EstimateOptions,
+    threads: usize,
+}
+
+/// What was estimated.
+#[derive(Debug, Clone)]
+pub struct EstimateOutcome {
+    /// How the sketches were made.
+    pub spec: Spec,
+    /// What was compared.
+    pub compared: Compared,
+    /// Pairs whose estimate reaches the threshold.
+    pub pairs: u64,
+}
+
+impl EstimateRun {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    pub fn new(options: EstimateOptions) -> Result<Self, Error> {
+        let mut problems = vec![];
+        let threshold = options.threshold;
+        if !(0.0..=1.0).contains(&threshold) {
+            let reason = format!("an estimate cannot be {threshold}: it must be from 0 to 1");
+            problems.push(Problem::new("threshold", threshold, reason));
+        }
+        let threads = Limits::new(options.threads, None, &mut problems).threads;
+        check_filter_error(options.filter_error, &mut problems);
+        refuse(problems)?;
+        Ok(Self { options, threads })
+    }
+
+    /// Compares and writes.
+    pub fn execute(self, observer: &dyn Observer) -> Result<EstimateOutcome, Error> {
+        self.execute_with(observer, |_, _, _| Ok(()))
+    }
+
+    /// Compares and writes, and gives every pair to `visit` with the ids of its documents.
+    pub fn execute_with(
+        self,
+        observer: &dyn Observer,
+        mut visit: impl FnMut(&EstimatedPair, &str, &str) -> Result<(), Error> + Send,
+    ) -> Result<EstimateOutcome, Error> {
+        let Self { options, threads } = self;
+        let first = SketchFile::open(&options.first)?;
+        let second = options.second.as_deref().map(SketchFile::open).transpose()?;
+        let mut out =
+            options.output.as_ref().map(|output| output.open(overwrite(options.overwrite))).transpose()?;
+        let request = Request {
+            first: &first,
+            second: second.as_ref(),
+            of: options.of.as_deref(),
+            threshold: options.threshold,
+            filter: options.filter_error,
+            threads,
+        };
+        let right = second.as_ref().unwrap_or(&first);
+        let mut pairs = 0;
+        let compared = for_each_pair(&request, observer, |pair| {
+            let (a, b) = (first.id(pair.first), right.id(pair.second));
+            pairs += 1;
+            if let Some(out) = &mut out {
+                out.write_bytes(line(options.format, pair, a, b).as_bytes())?;
+            }
+            visit(pair, a, b)
+        })?;
+        if let Some(out) = out {
+            out.finish()?;
+        }
+        Ok(EstimateOutcome { spec: *first.spec(), compared, pairs })
+    }
+}
+
+/// A pair as it is written.
+fn line(format: PairFormat, pair: &EstimatedPair, first: &str, second: &str) -> String {
+    let estimate = &pair.estimate;
+    match format {
+        PairFormat::Tsv => format!(
+            "{}\t{}\t{:.6}\t{:.6}\n",
+            escape_control(first),
+            escape_control(second),
+            estimate.value,
+            estimate.standard_error
+        ),
+        PairFormat::Jsonl => {
+            let pair = json!({
+                "first": first,
+                "second": second,
+                "estimate": estimate.value,
+                "standard_error": estimate.standard_error,
+                "interval": [estimate.interval.0, estimate.interval.1],
+            });
+            format!("{}\n", visible_json(&pair.to_string()))
+        }
+    }
+}

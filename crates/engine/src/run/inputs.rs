@@ -1,0 +1,158 @@
+//! What a run reads, and the tables that its weights ask for.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use minwise::shingle::Shingles;
+use minwise::weight::Frequencies;
+use minwise::{Observer, Sentence, Spec, Stage, Weights};
+use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, ReadOptions, Scratch, visible};
+
+use crate::error::{Error, Problem};
+use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
+
+/// What a run reads.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// Files, folders, patterns, or `-` for standard input.
+    pub inputs: Vec<String>,
+    /// What the inputs are compared with: files, folders or patterns, which are only read.
+    pub against: Vec<String>,
+    /// How they are read.
+    pub options: ReadOptions,
+    /// A saved table of document frequencies. Default: the inputs are counted if weights ask for it.
+    pub weights: Option<PathBuf>,
+    /// Texts whose shingles are left out of every document: files or folders.
+    pub ignore_text: Vec<String>,
+}
+
+impl Inputs {
+    /// Notes what is wrong with how records are to be read.
+    pub(super) fn check(&self, problems: &mut Vec<Problem>) {
+        let ReadOptions { text_fields, max_record_bytes, .. } = &self.options;
+        if text_fields.is_empty() {
+            problems.push(Problem::new("text-field", "", "it names no field"));
+        }
+        // A place in a source has 32 bits for its length.
+        if !(1..=u64::from(u32::MAX)).contains(max_record_bytes) {
+            let reason = "it must be at least 1 byte and less than 4 GiB";
+            problems.push(Problem::new("max-record", max_record_bytes, reason));
+        }
+    }
+
+    /// Opens the inputs, with the fields that a keeper policy looks at.
+    pub(super) fn open(
+        &self,
+        value_fields: Vec<FieldPath>,
+        spool_dir: Option<&Path>,
+        observer: &dyn Observer,
+    ) -> Result<Corpus, Error> {
+        observer.begin(Stage::Open, 0);
+        let spool_dir = spool_dir.map(Path::to_owned);
+        let options = ReadOptions { value_fields, spool_dir, ..self.options.clone() };
+        Ok(Corpus::open_against(&self.against, &self.inputs, &options, observer)?)
+    }
+
+    /// The tables that the weights of a spec ask for, whose fingerprints go into it. Without a saved one, the corpus is
+    /// counted.
+    pub fn weigh(
+        &self,
+        spec: &mut Spec,
+        corpus: Option<&Corpus>,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<Weighing, Error> {
+        let mut weighing = Weighing::default();
+        if spec.weights.need_table() {
+            let table = match (&self.weights, corpus) {
+                (Some(path), _) => saved(path, spec)?,
+                (None, Some(corpus)) => {
+                    let folder = corpus.options().spool_dir.as_deref();
+                    count_for_a_run(corpus, spec, threads, folder, observer)?
+                }
+                (None, None) => {
+                    let hint = Sentence::new()
+                        .action_on("weights", "INPUT -o FILE")
+                        .text(" counts a corpus, and ")
+                        .setting_to("weights", "FILE")
+                        .text(" uses it");
+                    let reason = "document frequencies are not known from two documents";
+                    return Err(Problem::new("weight", spec.weights.weighting, reason).hint(hint).into());
+                }
+            };
+            spec.weights.table = Some(table.fingerprint());
+            weighing.frequencies = Some(Arc::new(table));
+        } else if let Some(path) = &self.weights {
+            let hint =
+                Sentence::new().setting_to("weight", "tf-idf").text(" and ").setting("max-df").text(" do");
+            let reason = "nothing asks for document frequencies";
+            return Err(Problem::new("weights", path.display(), reason).hint(hint).into());
+        }
+        if !self.ignore_text.is_empty() {
+            let ignored = self.ignored(spec, observer)?;
+            spec.weights.ignored = Some(Weights::fingerprint_of_ignored(&ignored));
+            weighing.ignored = ignored.into();
+        }
+        Ok(weighing)
+    }
+
+    /// The shingles of templates. One that has none was given by mistake.
+    fn ignored(&self, spec: &Spec, observer: &dyn Observer) -> Result<Vec<u64>, Error> {
+        let options = ReadOptions {
+            format: whole_files(self.options.format),
+            value_fields: vec![],
+            ..self.options.clone()
+        };
+        let corpus = Corpus::open(&self.ignore_text, &options, observer)?;
+        let shingler = spec.shingler();
+        let (mut shingles, mut all, mut refused) = (Shingles::new(), vec![], None);
+        for chunk in corpus.chunks(u64::MAX) {
+            corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| match document {
+                Ok(document) => {
+                    shingler.shingle_into(&document.text, &mut shingles);
+                    all.extend_from_slice(shingles.hashes());
+                    if shingles.hashes().is_empty() {
+                        let name = visible(corpus.sources()[place.source as usize].name());
+                        refused = Some(format!("`{name}` has no shingles that could be left out"));
+                    }
+                }
+                Err(reject) => refused = Some(reject.to_string()),
+            })?;
+        }
+        match refused {
+            Some(reason) => Err(Problem::new("ignore-text", self.ignore_text.join(", "), reason).into()),
+            None => Ok(all),
+        }
+    }
+}
+
+/// A saved table, if it can weigh what the spec gives.
+fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
+    let table = FrequencyTable::open(path)?;
+    let refused =
+        |reason: String| Problem::new("weights", path.display(), format!("`{}`: {reason}", path.display()));
+    table.check(spec).map_err(|error| {
+        let hint = Sentence::new()
+            .action("weights")
+            .text(" takes the same ")
+            .setting("shingle")
+            .text(" and ")
+            .setting("normalize");
+        refused(error.to_string()).hint(hint)
+    })?;
+    // Nothing can be rare among no documents.
+    if table.documents() == 0 {
+        let hint = Sentence::new().action_on("weights", "INPUT -o FILE").text(" counts a corpus");
+        return Err(refused("it counts no documents".to_owned()).hint(hint).into());
+    }
+    Ok(table)
+}
+
+/// How files are read where each is one document, whatever else it could be: as what they are, unless they are said to be
+/// texts.
+fn whole_files(format: InputFormat) -> InputFormat {
+    match format {
+        InputFormat::Only(Format::Text) => format,
+        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::Document),
+    }
+}

@@ -1,0 +1,99 @@
+//! Whole runs: what the command, Python and other programs call.
+//!
+//! | run | gives |
+//! |---|---|
+//! | [`Run`] | which documents of a corpus stay, written as they came in, with a report |
+//! | [`PairsRun`] | the near-duplicate pairs of a corpus |
+//! | [`SketchRun`] | the sketches of a corpus, as a file |
+//! | [`WeightsRun`] | the document frequencies of a corpus, as a file |
+//! | [`EstimateRun`] | similarities estimated from files of sketches |
+//!
+//! Each has options with public fields, `new`, which checks all of them at once, and `execute`, which does the work.
+//! A run that is refused has written nothing.
+
+mod dedup;
+mod estimate;
+mod inputs;
+mod known;
+mod outputs;
+mod pairs;
+mod rejected;
+mod sketch;
+mod stopwatch;
+mod weights;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use minwise_corpus::{Output, Overwrite};
+
+pub use dedup::{DecisionColumns, Outcome, Run, RunOptions, WorkOptions};
+pub use estimate::{EstimateOptions, EstimateOutcome, EstimateRun};
+pub use inputs::Inputs;
+pub use outputs::Outputs;
+pub use pairs::{PairsOptions, PairsOutcome, PairsRun};
+pub use rejected::RejectedRecords;
+pub use sketch::{SketchOptions, SketchOutcome, SketchRun};
+pub use weights::{WeightsOptions, WeightsOutcome, WeightsRun};
+
+use crate::error::{Error, ErrorKind, Problem};
+
+/// Where a run writes something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A file, or a folder if the path ends with a separator or a folder is there.
+    Path(PathBuf),
+}
+
+impl From<&str> for Destination {
+    /// `-` is standard output; anything else is a path.
+    fn from(text: &str) -> Self {
+        if text == "-" { Self::Stdout } else { Self::Path(text.into()) }
+    }
+}
+
+impl From<&Path> for Destination {
+    fn from(path: &Path) -> Self {
+        Self::Path(path.to_owned())
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("-"),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Destination {
+    /// Opens a file for lines.
+    fn open(&self, overwrite: Overwrite) -> Result<Output, Error> {
+        match self {
+            Self::Stdout => Ok(Output::stdout()),
+            Self::Path(path) => Ok(Output::create(path, overwrite)?),
+        }
+    }
+}
+
+/// How pairs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PairFormat {
+    /// The two ids and the similarity, separated by tabs.
+    #[default]
+    Tsv,
+    /// One JSON object per line.
+    Jsonl,
+}
+
+fn overwrite(allowed: bool) -> Overwrite {
+    if allowed { Overwrite::Allow } else { Overwrite::Refuse }
+}
+
+/// Fails with all problems, if there are any.
+fn refuse(problems: Vec<Problem>) -> Result<(), Error> {
+    if problems.is_empty() { Ok(()) } else { Err(ErrorKind::Settings(problems).into()) }
+}

@@ -1,0 +1,158 @@
+//! The run that lists the near-duplicate pairs of a corpus.
+
+use minwise::keep::Keep;
+use minwise::{Observer, escape_control, visible_json};
+use minwise_corpus::{Corpus, refuse_overlap};
+use serde_json::json;
+
+use super::inputs::Inputs;
+use super::rejected::RejectedRecords;
+use super::{Destination, PairFormat, overwrite};
+use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
+use crate::error::{Error, ErrorKind};
+use crate::read::{Reading, read};
+use crate::settings::{Plan, Settings};
+use crate::verify::Verification;
+
+/// What a run over pairs is asked to do.
+#[derive(Debug, Clone, Default)]
+pub struct PairsOptions {
+    /// What it reads.
+    pub inputs: Inputs,
+    /// What makes two documents near-duplicates. The keeper policy is not looked at.
+    pub settings: Settings,
+    /// Only the near-duplicates of these documents. Default: all pairs.
+    pub of: Option<Vec<String>>,
+    /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
+    pub output: Option<Destination>,
+    /// How pairs are written.
+    pub format: PairFormat,
+    /// Whether an output that exists is replaced.
+    pub overwrite: bool,
+}
+
+/// A run over pairs, checked and ready.
+#[derive(Debug)]
+pub struct PairsRun {
+    options: PairsOptions,
+    plan: Plan,
+}
+
+impl PairsRun {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`], which has all problems at once.
+    pub fn new(mut options: PairsOptions) -> Result<Self, Error> {
+        let mut problems = vec![];
+        options.inputs.check(&mut problems);
+        options.settings.keep = Some(Keep::default());
+        match options.settings.outline(&mut problems) {
+            Some(plan) if problems.is_empty() => Ok(Self { options, plan }),
+            _ => Err(ErrorKind::Settings(problems).into()),
+        }
+    }
+
+    /// Reads, compares and writes.
+    pub fn execute(self, observer: &dyn Observer) -> Result<PairsOutcome, Error> {
+        let Self { options, mut plan } = self;
+        let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
+        let spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
+        plan.temporary.clone_from(&spool_dir);
+        let corpus = inputs.open(vec![], spool_dir.as_deref(), observer)?;
+        if let Some(Destination::Path(path)) = &output {
+            refuse_overlap(&corpus, path)?;
+        }
+        let out = output.map(|output| output.open(overwrite(replace))).transpose()?;
+        plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, observer)?;
+        let reading = read(&corpus, &plan.reading(), observer)?;
+        let found = pairs(&corpus, &reading, of.as_deref(), &plan, observer)?;
+        let mut outcome = PairsOutcome { corpus, reading, found, plan, written: 0 };
+        if let Some(mut out) = out {
+            let mut written = 0;
+            outcome.for_each(observer, |pair, first, second| {
+                out.write_bytes(line(format, &pair, first, second).as_bytes())?;
+                written += 1;
+                Ok(())
+            })?;
+            out.finish()?;
+            outcome.written = written;
+        }
+        Ok(outcome)
+    }
+}
+
+/// A pair as it is written.
+fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> String {
+    let similarity = pair.similarity;
+    match format {
+        PairFormat::Tsv => {
+            format!("{}\t{}\t{similarity:.6}\n", escape_control(first), escape_control(second))
+        }
+        PairFormat::Jsonl => {
+            let pair = json!({"first": first, "second": second, "similarity": similarity}).to_string();
+            format!("{}\n", visible_json(&pair))
+        }
+    }
+}
+
+/// What a run over pairs came to.
+#[derive(Debug)]
+pub struct PairsOutcome {
+    corpus: Corpus,
+    reading: Reading,
+    found: SimilarPairs,
+    plan: Plan,
+    written: u64,
+}
+
+impl PairsOutcome {
+    /// Visits every pair with the ids of its documents, in input order.
+    pub fn for_each(
+        &self,
+        observer: &dyn Observer,
+        mut visit: impl FnMut(SimilarPair, &str, &str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.found.for_each(observer, |pair| {
+            let first = self.reading.documents.id(pair.first, &self.corpus)?;
+            let second = self.reading.documents.id(pair.second, &self.corpus)?;
+            visit(pair, &first, &second)
+        })
+    }
+
+    /// How many pairs were written.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// How many records were read, rejected ones among them.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        self.reading.documents.len() as u64 + self.reading.rejected.len()
+    }
+
+    /// What was compared.
+    #[must_use]
+    pub fn verification(&self) -> &Verification {
+        &self.found.verification
+    }
+
+    /// The plan that the run followed.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The records that were rejected, for people.
+    #[must_use]
+    pub fn rejected_records(&self) -> RejectedRecords {
+        RejectedRecords::new(&self.reading, &self.corpus)
+    }
+
+    /// The corpus that was read.
+    #[must_use]
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+}

@@ -1,0 +1,90 @@
+//! The run that writes the sketches of a corpus to a file.
+
+use std::path::PathBuf;
+
+use minwise::{Observer, Spec};
+use minwise_corpus::refuse_overlap;
+
+use super::inputs::Inputs;
+use super::rejected::RejectedRecords;
+use super::{overwrite, refuse};
+use crate::error::Error;
+use crate::estimate::sketch_file;
+use crate::memory::Memory;
+use crate::read::read;
+use crate::settings::{Limits, ReadPlan, check_spec};
+
+/// What is to be sketched.
+#[derive(Debug, Clone, Default)]
+pub struct SketchOptions {
+    /// What is read.
+    pub inputs: Inputs,
+    /// How documents become sketches.
+    pub spec: Spec,
+    /// Threads to work with. Default: all cores, as far as the memory is enough for them.
+    pub threads: Option<usize>,
+    /// The most memory to take. Default: half of the machine's.
+    pub memory: Option<Memory>,
+    /// Rejected records that are put up with. Default: any number.
+    pub max_rejects: Option<u64>,
+    /// The file that is written.
+    pub output: PathBuf,
+    /// Whether a file that exists is replaced.
+    pub overwrite: bool,
+}
+
+/// A run that sketches, checked and ready.
+#[derive(Debug)]
+pub struct SketchRun {
+    options: SketchOptions,
+    plan: ReadPlan,
+}
+
+/// What was sketched.
+#[derive(Debug, Clone)]
+pub struct SketchOutcome {
+    /// How the documents became sketches.
+    pub spec: Spec,
+    /// Documents that were sketched.
+    pub documents: u64,
+    /// Bytes of the inputs.
+    pub bytes: u64,
+    /// The records that were rejected.
+    pub rejected: RejectedRecords,
+}
+
+impl SketchRun {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    pub fn new(options: SketchOptions) -> Result<Self, Error> {
+        let mut problems = vec![];
+        options.inputs.check(&mut problems);
+        check_spec(&options.spec, &mut problems);
+        let limits = Limits::new(options.threads, options.memory, &mut problems);
+        refuse(problems)?;
+        let mut plan = ReadPlan::for_sketches(options.spec, limits);
+        plan.max_rejects = options.max_rejects;
+        plan.temporary.clone_from(&options.inputs.options.spool_dir);
+        Ok(Self { options, plan })
+    }
+
+    /// Reads, sketches and writes.
+    pub fn execute(self, observer: &dyn Observer) -> Result<SketchOutcome, Error> {
+        let Self { options, plan } = self;
+        let SketchOptions { inputs, spec, output, overwrite: replace, .. } = options;
+        let corpus = inputs.open(vec![], plan.temporary.as_deref(), observer)?;
+        refuse_overlap(&corpus, &output)?;
+        // What is there already is refused before the work begins, and not after it.
+        let file = sketch_file::create(&output, overwrite(replace))?;
+        let reading = read(&corpus, &plan, observer)?;
+        sketch_file::write(file, &corpus, &reading, &spec)?;
+        Ok(SketchOutcome {
+            spec,
+            documents: reading.documents.len() as u64,
+            bytes: corpus.size_bytes(),
+            rejected: RejectedRecords::new(&reading, &corpus),
+        })
+    }
+}

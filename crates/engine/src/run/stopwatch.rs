@@ -1,0 +1,61 @@
+//! When the stages of a run began, and a way to stop it from within.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use minwise::{Observer, Stage, Warning};
+
+/// An observer that passes everything on, and remembers when stages began.
+pub(super) struct Stopwatch<'a> {
+    observer: &'a dyn Observer,
+    given_up: AtomicBool,
+    began: Mutex<Vec<(&'static str, Instant)>>,
+}
+
+impl<'a> Stopwatch<'a> {
+    pub(super) fn new(observer: &'a dyn Observer) -> Self {
+        let began = Mutex::new(vec![(Stage::Open.name(), Instant::now())]);
+        Self { observer, given_up: AtomicBool::new(false), began }
+    }
+
+    /// Stops the run as if the person had asked for it.
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a stage begins, without telling anybody.
+    pub(super) fn turn_to(&self, stage: Stage) {
+        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        // Decompressing is a part of opening.
+        if stage != Stage::Unpack && began.last().is_none_or(|(last, _)| *last != stage.name()) {
+            began.push((stage.name(), Instant::now()));
+        }
+    }
+
+    /// How long each stage took, the last of them until now.
+    pub(super) fn times(&self) -> Vec<(&'static str, Duration)> {
+        let began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);
+        began.iter().zip(ends).map(|((what, start), end)| (*what, end.duration_since(*start))).collect()
+    }
+}
+
+impl Observer for Stopwatch<'_> {
+    fn begin(&self, stage: Stage, total: u64) {
+        self.turn_to(stage);
+        self.observer.begin(stage, total);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.observer.advance(amount);
+    }
+
+    fn warn(&self, warning: &Warning) {
+        self.observer.warn(warning);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed) || self.observer.cancelled()
+    }
+}

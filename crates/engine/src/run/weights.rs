@@ -1,0 +1,79 @@
+//! The run that counts in how many documents each shingle stands.
+
+use std::path::PathBuf;
+
+use minwise::weight::Frequencies;
+use minwise::{Observer, Spec};
+use minwise_corpus::refuse_overlap;
+
+use super::inputs::Inputs;
+use super::{overwrite, refuse};
+use crate::error::Error;
+use crate::settings::Limits;
+use crate::weigh::{self, FrequencyTable};
+
+/// What is to be counted.
+#[derive(Debug, Clone, Default)]
+pub struct WeightsOptions {
+    /// What is read.
+    pub inputs: Inputs,
+    /// How text is normalised and cut into shingles; the rest of the spec is not looked at.
+    pub spec: Spec,
+    /// Threads to work with. Default: all cores.
+    pub threads: Option<usize>,
+    /// The file that is written.
+    pub output: PathBuf,
+    /// Whether a file that exists is replaced.
+    pub overwrite: bool,
+}
+
+/// A run that counts, checked and ready.
+#[derive(Debug)]
+pub struct WeightsRun {
+    options: WeightsOptions,
+    threads: usize,
+}
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WeightsOutcome {
+    /// Documents that were counted.
+    pub documents: u64,
+    /// Different shingles that were found.
+    pub shingles: u64,
+    /// A number that stands for the table.
+    pub fingerprint: u64,
+    /// Bytes of the inputs.
+    pub bytes: u64,
+}
+
+impl WeightsRun {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    pub fn new(options: WeightsOptions) -> Result<Self, Error> {
+        let mut problems = vec![];
+        options.inputs.check(&mut problems);
+        let threads = Limits::new(options.threads, None, &mut problems).threads;
+        refuse(problems)?;
+        Ok(Self { options, threads })
+    }
+
+    /// Reads, counts and writes.
+    pub fn execute(self, observer: &dyn Observer) -> Result<WeightsOutcome, Error> {
+        let WeightsOptions { inputs, spec, output, overwrite: replace, .. } = self.options;
+        let temporary = inputs.options.spool_dir.clone();
+        let corpus = inputs.open(vec![], temporary.as_deref(), observer)?;
+        refuse_overlap(&corpus, &output)?;
+        let file = weigh::create(&output, overwrite(replace))?;
+        weigh::count(&corpus, &spec, self.threads, temporary.as_deref(), file, observer)?;
+        let table = FrequencyTable::open(&output)?;
+        Ok(WeightsOutcome {
+            documents: table.documents(),
+            shingles: table.shingles().len() as u64,
+            fingerprint: table.fingerprint(),
+            bytes: corpus.size_bytes(),
+        })
+    }
+}

@@ -1,0 +1,375 @@
+//! What a run is asked to do, and the plan that follows from it.
+//!
+//! [`Settings`] are plain values that nobody has checked. [`Settings::plan`] checks every one of them and all their
+//! combinations, reports all problems at once, and fills in what follows from the others. Every stage of a run takes
+//! the [`Plan`], so that none of them can meet settings that do not go together.
+
+mod plan;
+mod spec;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread::available_parallelism;
+
+use minwise::candidate::{Banding, tune};
+use minwise::cluster::Cluster;
+use minwise::keep::{Keep, Ranking};
+use minwise::sketch::{Bits, Method};
+use minwise::verify::Measure;
+use minwise::{Error as CoreError, Sentence, Spec};
+use minwise_corpus::FieldPath;
+
+use crate::error::{Error, ErrorKind, Problem};
+use crate::memory::Memory;
+use crate::rows::Rows;
+use crate::weigh::Weighing;
+
+pub(crate) use plan::ReadKey;
+pub use plan::{Plan, ReadPlan};
+pub use spec::SpecOptions;
+pub(crate) use spec::check_spec;
+
+/// The share of pairs at the threshold that the filter may put aside by mistake, unless said otherwise.
+pub const FILTER_ERROR: f64 = 1e-6;
+/// The probability of finding a pair at the threshold, unless said otherwise.
+pub const RECALL: f64 = 0.99;
+
+/// How many documents are audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AuditSize {
+    /// Up to a thousand, fewer where that would take more than a twentieth of the run.
+    #[default]
+    Affordable,
+    /// This many, however long it takes.
+    Documents(u64),
+}
+
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Search {
+    /// By bands that agree.
+    #[default]
+    Banding,
+    /// By shingles that are shared, counted.
+    SortMerge,
+    /// By registers that are shared, counted.
+    SortMergeSketch,
+    /// Every pair.
+    All,
+}
+
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Banding => "banding",
+            Self::SortMerge => "sort-merge",
+            Self::SortMergeSketch => "sort-merge,sketch",
+            Self::All => "all",
+        })
+    }
+}
+
+impl FromStr for Search {
+    type Err = CoreError;
+
+    fn from_str(text: &str) -> Result<Self, CoreError> {
+        let all = [Self::Banding, Self::SortMerge, Self::SortMergeSketch, Self::All];
+        all.into_iter().find(|search| search.to_string() == text).ok_or_else(|| {
+            let expected = "`banding`, `sort-merge`, `sort-merge,sketch` or `all`";
+            CoreError::parse("way to find candidates", text, expected)
+        })
+    }
+}
+
+/// How sketches are cut into bands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bands {
+    /// So that a pair exactly at the threshold is found with this probability.
+    ForRecall(f64),
+    /// As given.
+    Given {
+        /// How many bands there are.
+        bands: usize,
+        /// How many rows each band has.
+        rows: usize,
+    },
+}
+
+impl Default for Bands {
+    fn default() -> Self {
+        Self::ForRecall(RECALL)
+    }
+}
+
+/// What a run is asked to do. Nothing is checked until [`plan`](Self::plan).
+///
+/// `None` means the default that follows from the other settings.
+///
+/// ```
+/// use minwise_engine::Settings;
+///
+/// let plan = Settings { threshold: 0.9, ..Settings::default() }.plan()?;
+/// assert_eq!(plan.search().to_string(), "banding");
+///
+/// let wrong = Settings { threshold: 1.7, threads: Some(0), ..Settings::default() };
+/// let problems: Vec<&str> = wrong.plan().unwrap_err().problems().iter().map(|p| p.setting).collect();
+/// assert_eq!(problems, ["threshold", "threads"]);
+/// # Ok::<(), minwise_engine::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How documents become sketches.
+    pub spec: Spec,
+    /// The tables that the weights of the spec ask for.
+    pub weighing: Weighing,
+    /// The exact number that decides.
+    pub measure: Measure,
+    /// The exact similarity, by that measure, from which on two documents are near-duplicates.
+    pub threshold: f64,
+    /// The alignment share below which two documents are reordered and no near-duplicates.
+    pub order: Option<f64>,
+    /// How candidates are found. Default: banding; sort-merge for containment.
+    pub search: Option<Search>,
+    /// How sketches are cut into bands, where bands find candidates.
+    pub bands: Bands,
+    /// Bits that are kept of each register once its bands are known. Default: all of them.
+    pub bits: Option<Bits>,
+    /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
+    pub filter_error: Option<f64>,
+    /// Which document of a cluster stays. Default: the first; the longest for containment.
+    pub keep: Option<Keep>,
+    /// What a cluster is.
+    pub cluster: Cluster,
+    /// The most documents of a cluster of which any is removed. Default: no limit.
+    pub max_cluster: Option<u64>,
+    /// Documents that are compared without bands to measure the recall; none without it. It changes nothing but the report.
+    pub audit: Option<AuditSize>,
+    /// Threads to work with. Default: all cores, as far as the memory is enough for them.
+    pub threads: Option<usize>,
+    /// Rejected records that are put up with. Default: any number.
+    pub max_rejects: Option<u64>,
+    /// The most memory to take. Default: half of the machine's.
+    pub memory: Option<Memory>,
+    /// Where intermediate results go that do not fit into memory. Default: where the system keeps temporary files.
+    pub temporary: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            spec: Spec::default(),
+            weighing: Weighing::default(),
+            measure: Measure::default(),
+            threshold: 0.8,
+            order: None,
+            search: None,
+            bands: Bands::default(),
+            bits: None,
+            filter_error: Some(FILTER_ERROR),
+            keep: None,
+            cluster: Cluster::default(),
+            max_cluster: None,
+            audit: Some(AuditSize::default()),
+            threads: None,
+            max_rejects: None,
+            memory: None,
+            temporary: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Checks everything, and fills in what follows.
+    ///
+    /// # Errors
+    /// With [`ErrorKind::Settings`], which has all problems in the order of the settings.
+    pub fn plan(&self) -> Result<Plan, Error> {
+        let mut problems = vec![];
+        let plan = self.outline(&mut problems);
+        if self.spec.weights.need_table() && self.weighing.frequencies.is_none() {
+            problems.push(Problem::new(
+                "weight",
+                self.spec.weights.weighting,
+                "document frequencies are needed, and there is no table of them",
+            ));
+        }
+        match plan {
+            Some(plan) if problems.is_empty() => Ok(plan),
+            _ => Err(ErrorKind::Settings(problems).into()),
+        }
+    }
+
+    /// The plan but for the tables of weights, which may still have to be counted; `None` with a problem noted.
+    pub(crate) fn outline(&self, problems: &mut Vec<Problem>) -> Option<Plan> {
+        let before = problems.len();
+        self.check_similarity(problems);
+        check_spec(&self.spec, problems);
+        let search = self.chosen_search(problems);
+        let banding = self.chosen_banding(search, before, problems);
+        let keep = self.chosen_keep(problems);
+        self.check_bits(search, banding, problems);
+        check_filter_error(self.filter_error, problems);
+        let limits = Limits::new(self.threads, self.memory, problems);
+        if self.max_cluster == Some(0) {
+            problems.push(Problem::new("max-cluster", 0, "it must be at least 1"));
+        }
+        if problems.len() > before {
+            return None;
+        }
+        Some(Plan {
+            spec: self.spec,
+            weighing: self.weighing.clone(),
+            measure: self.measure,
+            threshold: self.threshold,
+            order: self.order,
+            search,
+            banding: banding?,
+            bits: self.bits,
+            filter: self.filter_error,
+            keep,
+            cluster: self.cluster,
+            max_cluster: self.max_cluster,
+            audit: self.audit,
+            threads: limits.threads,
+            max_rejects: self.max_rejects,
+            temporary: self.temporary.clone(),
+            memory: limits.memory,
+            work: None,
+        })
+    }
+
+    fn check_similarity(&self, problems: &mut Vec<Problem>) {
+        if let Err(error) = tune::check_threshold(self.threshold) {
+            problems.push(Problem::of("threshold", self.threshold, &error));
+        }
+        if let Some(share) = self.order
+            && !(share > 0.0 && share <= 1.0)
+        {
+            let reason = format!("a share cannot be {share}: it must be above 0 and at most 1");
+            problems.push(Problem::new("order", share, reason));
+        }
+    }
+
+    /// How candidates are found; containment has one way that bands do not offer.
+    fn chosen_search(&self, problems: &mut Vec<Problem>) -> Search {
+        let search = self.search.unwrap_or(match self.measure {
+            Measure::Jaccard => Search::Banding,
+            Measure::Containment => Search::SortMerge,
+        });
+        let sees = match search {
+            Search::Banding | Search::SortMergeSketch => self.measure == Measure::Jaccard,
+            Search::SortMerge | Search::All => true,
+        };
+        if !sees {
+            problems.push(
+                Problem::new("candidates", search, format!("`{search}` does not see containment"))
+                    .hint("`sort-merge` finds every pair, and so does `all`"),
+            );
+        }
+        search
+    }
+
+    fn chosen_banding(&self, search: Search, before: usize, problems: &mut Vec<Problem>) -> Option<Banding> {
+        let method = self.spec.method;
+        let registers = method.registers();
+        match search {
+            Search::Banding if method.bandable().is_none() => {
+                let hint = if matches!(method, Method::Weighted(_)) {
+                    Sentence::from(
+                        "candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with ",
+                    )
+                    .setting("candidates")
+                } else {
+                    "candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".into()
+                };
+                let reason = format!("`{method}` has no registers to be banded by");
+                problems.push(Problem::new("sketch", method, reason).hint(hint));
+                return None;
+            }
+            Search::Banding => {}
+            // No band is looked at.
+            Search::SortMerge | Search::SortMergeSketch | Search::All => {
+                return Banding::new(1, 1, registers)
+                    .map_err(|error| problems.push(Problem::of("registers", registers, &error)))
+                    .ok();
+            }
+        }
+        match self.bands {
+            Bands::Given { bands, rows } => Banding::new(bands, rows, registers)
+                .map_err(|error| problems.push(Problem::of("bands", bands, &error)))
+                .ok(),
+            Bands::ForRecall(recall) => {
+                if let Err(error) = tune::check_recall(recall) {
+                    problems.push(Problem::of("recall", recall, &error));
+                }
+                if problems.len() > before {
+                    // What could be chosen depends on what is wrong.
+                    return None;
+                }
+                // Registers that can be banded agree with the probability of the similarity itself.
+                tune::choose(self.threshold, recall, registers, |similarity| similarity)
+                    .map_err(|error| problems.push(Problem::of("recall", recall, &error)))
+                    .ok()
+            }
+        }
+    }
+
+    fn chosen_keep(&self, problems: &mut Vec<Problem>) -> Keep {
+        let Some(keep) = &self.keep else {
+            return match self.measure {
+                // The longer document has all that the shorter one would keep.
+                Measure::Containment => Ranking::Longest.into(),
+                Measure::Jaccard => Keep::default(),
+            };
+        };
+        for field in keep.fields() {
+            if let Err(error) = field.parse::<FieldPath>() {
+                problems.push(Problem::new("keep", keep, error.to_string()));
+            }
+        }
+        keep.clone()
+    }
+
+    fn check_bits(&self, search: Search, banding: Option<Banding>, problems: &mut Vec<Problem>) {
+        let Some(bits) = self.bits else { return };
+        if search == Search::SortMergeSketch {
+            let reason =
+                Sentence::new().setting_to("candidates", "sort-merge,sketch").text(" needs whole registers");
+            problems.push(Problem::new("bits", bits, reason));
+        }
+        if let Some(banding) = banding
+            && let Err(error) = Rows::new(&self.spec, banding, self.bits)
+        {
+            problems.push(Problem::of("bits", bits, &error));
+        }
+    }
+}
+
+/// Refuses a share that the filter cannot keep to.
+pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>) {
+    if let Some(error) = error
+        && !(1e-200..=0.5).contains(&error)
+    {
+        let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`");
+        problems.push(Problem::new("filter-error", error, reason));
+    }
+}
+
+/// Threads and memory, checked and filled in.
+pub(crate) struct Limits {
+    pub(crate) threads: usize,
+    pub(crate) memory: Memory,
+}
+
+impl Limits {
+    pub(crate) fn new(threads: Option<usize>, memory: Option<Memory>, problems: &mut Vec<Problem>) -> Self {
+        if threads == Some(0) {
+            problems.push(Problem::new("threads", 0, "it must be at least 1"));
+        }
+        let memory = memory.unwrap_or_default();
+        let threads = threads
+            .unwrap_or_else(|| available_parallelism().map_or(1, usize::from).min(memory.most_threads()));
+        Self { threads, memory }
+    }
+}

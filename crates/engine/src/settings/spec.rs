@@ -1,0 +1,98 @@
+//! A spec from the parts that people name.
+
+use minwise::shingle::{Repeats, Shingling};
+use minwise::sketch::Method;
+use minwise::text::Normalization;
+use minwise::weight::{MostDocuments, Weighting};
+use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, Weights};
+
+use crate::error::Problem;
+
+/// Registers of a sketch, unless said otherwise.
+const REGISTERS: usize = 128;
+
+/// The parts of a spec.
+#[derive(Debug, Clone, Default)]
+pub struct SpecOptions {
+    /// How text is normalised.
+    pub normalization: Normalization,
+    /// How text is cut into shingles.
+    pub shingling: Shingling,
+    /// The sketch: a name such as `minhash`, or a whole form such as `super-minhash:256`. Default: `minhash`; `dart` with
+    /// weights.
+    pub sketch: Option<String>,
+    /// Registers of a sketch that is given by its name. Default: 128.
+    pub registers: Option<usize>,
+    /// The seed of the hash functions. Default: 1.
+    pub seed: Option<u64>,
+    /// How shingles are weighed.
+    pub weighting: Weighting,
+    /// Shingles of more documents than this are left out. Default: none is.
+    pub most_documents: Option<MostDocuments>,
+}
+
+impl SpecOptions {
+    /// The spec, and problems where its parts make none; then the default stands in.
+    pub fn spec(&self, problems: &mut Vec<Problem>) -> Spec {
+        let method = self.method(problems).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Method::default()
+        });
+        let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
+        let weights = Weights { weighting, most_documents, ..Weights::default() };
+        Spec { normalization, shingling, method, seed: seed.unwrap_or(1), weights }
+    }
+
+    /// The sketch that is named, with the registers that are asked for unless it says how many itself.
+    fn method(&self, problems: &mut Vec<Problem>) -> Result<Method, Problem> {
+        let default = if self.weighting == Weighting::None { "minhash" } else { "dart" };
+        let name = self.sketch.as_deref().unwrap_or(default);
+        if name.contains([':', '/']) {
+            if let Some(registers) = self.registers {
+                let reason =
+                    Sentence::new().setting_to("sketch", name.to_owned()).text(" says how many there are");
+                problems.push(Problem::new("registers", registers, reason));
+            }
+            return name.parse().map_err(|error| Problem::of("sketch", name, &error));
+        }
+        let registers = self.registers.unwrap_or(REGISTERS);
+        // Parsing the text form checks the size.
+        let plain: Result<Method, CoreError> = Method::minhash(registers).to_string().parse();
+        plain.map_err(|error| Problem::of("registers", registers, &error))?;
+        format!("{name}:{registers}").parse().map_err(|error: CoreError| match error.kind() {
+            // What was given, and not what was made of it.
+            CoreErrorKind::Parse { what, expected, .. } => {
+                let error = CoreError::parse(what, name, expected.clone());
+                Problem::of("sketch", name, &error)
+            }
+            _ => Problem::of("sketch", name, &error),
+        })
+    }
+}
+
+/// Refuses a spec whose parts do not go together.
+pub(crate) fn check_spec(spec: &Spec, problems: &mut Vec<Problem>) {
+    let method = spec.method;
+    // Parsing the text form checks the sizes.
+    if let Err(error) = method.to_string().parse::<Method>() {
+        problems.push(Problem::of("registers", method.registers(), &error));
+        return;
+    }
+    let weighted = spec.weights.weighting != Weighting::None;
+    if weighted != matches!(method, Method::Weighted(_)) {
+        let problem = if weighted {
+            Problem::new("sketch", method, format!("`{method}` is not for weighted shingles"))
+                .hint("`dart`, `icws` and `cws` are")
+        } else {
+            Problem::new("sketch", method, format!("`{method}` is for weighted shingles"))
+                .hint(Sentence::new().setting("weight").text(" says how they are weighed"))
+        };
+        problems.push(problem);
+    }
+    if weighted && spec.shingling.repeats() == Repeats::Bag {
+        problems.push(
+            Problem::new("weight", spec.weights.weighting, "weights count repeats themselves")
+                .hint(Sentence::from("leave `,bag` away from ").setting("shingle")),
+        );
+    }
+}

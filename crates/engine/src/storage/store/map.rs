@@ -1,0 +1,99 @@
+//! Reading a file of our own, in place.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use memmap2::Mmap;
+use minwise::VERSION;
+use minwise::text::UNICODE;
+use minwise_corpus::open_file;
+
+use super::check::Description;
+use super::{Header, Kind, damaged};
+use crate::error::Error;
+
+/// A file that is mapped, and whose every byte is what was written.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    map: Mmap,
+    header: Header,
+    path: String,
+    kind: Kind,
+}
+
+impl Mapped {
+    pub(crate) fn open(path: &Path, kind: Kind) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let file = open_file(path, &name)?;
+        if !file.metadata().is_ok_and(|about| about.is_file()) {
+            let reason = "it is no file that can be read in place".to_owned();
+            return Err(damaged(&name, kind, reason, false));
+        }
+        if cfg!(target_endian = "big") {
+            let reason = "its numbers are little-endian, and this machine's are not".to_owned();
+            return Err(Error::file("read", &name, reason));
+        }
+        let map = map(&file).map_err(|error| Error::io("map", &name, error))?;
+        let ours = map.starts_with(&kind.magic);
+        let read = |offset: u64, out: &mut [u8]| {
+            let begin = offset as usize;
+            let bytes = begin.checked_add(out.len()).and_then(|end| map.get(begin..end));
+            out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        };
+        let described = Description::read(map.len() as u64, kind, &read)
+            .and_then(|described| described.check_body(&read).map(|()| described))
+            .map_err(|reason| damaged(&name, kind, reason, ours))?;
+        Ok(Self { header: described.header, map, path: name, kind })
+    }
+
+    /// Refuses what was made with shingles or sketches that mean something else today.
+    pub(crate) fn check_versions(&self, spec_version: u32, unicode: &str) -> Result<(), Error> {
+        for (what, there, here) in [
+            ("spec version", spec_version.to_string(), VERSION.to_string()),
+            ("Unicode version", unicode.to_owned(), UNICODE.to_owned()),
+        ] {
+            if there != here {
+                let reason = format!("it was made with {what} {there}, and this program has {here}");
+                return Err(self.wrong(reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a section.
+    pub(crate) fn section(&self, name: &str) -> Result<&[u8], Error> {
+        let range = self.header.sections.get(name);
+        let bytes = range.and_then(|range| self.map.get(to_usize(range)?));
+        bytes.ok_or_else(|| self.wrong(format!("its section `{name}` is missing")))
+    }
+
+    /// Its name.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the file says of itself.
+    pub(crate) fn about(&self) -> &serde_json::Value {
+        &self.header.about
+    }
+
+    /// The error that something in the file makes no sense, though its checksums are right.
+    pub(crate) fn wrong(&self, reason: String) -> Error {
+        damaged(&self.path, self.kind, reason, true)
+    }
+}
+
+fn to_usize(range: &Range<u64>) -> Option<Range<usize>> {
+    Some(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+}
+
+#[expect(unsafe_code, reason = "a map of a file can be made in no other way")]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: The file is one of ours, which are written under another name and never changed once they have theirs.
+    // Whoever writes into it meanwhile, or cuts it short, can make this process see other bytes or end it; SECURITY.md
+    // says so.
+    unsafe { Mmap::map(file) }
+}

@@ -1,0 +1,115 @@
+//! What a run was asked to do, and with what.
+
+use minwise::{Observer, Stage};
+use minwise_corpus::{ContentHash, Corpus};
+use serde::{Deserialize, Serialize};
+
+use super::{Piece, Work, about, finish};
+use crate::error::{Error, ErrorKind};
+use crate::parallel;
+use crate::storage::store::Stored;
+
+/// The options that change the result of a run, and the content of its inputs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// By the names that a person gives them.
+    options: Vec<(String, String)>,
+    inputs: Vec<Input>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Input {
+    name: String,
+    bytes: u64,
+    /// In hexadecimal.
+    hash: String,
+}
+
+impl Manifest {
+    /// Reads all inputs through, to know them again.
+    pub fn new(
+        options: Vec<(String, String)>,
+        corpus: &Corpus,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        observer.begin(Stage::Hash, corpus.size_bytes());
+        let mut inputs = vec![];
+        let hash = |(): &mut (), source: usize| -> Result<_, Error> {
+            let hash = corpus.content_hash(source as u32, &mut |bytes| {
+                observer.advance(bytes);
+                !observer.cancelled()
+            })?;
+            let Some(ContentHash { bytes, hash }) = hash else { return Err(ErrorKind::Cancelled.into()) };
+            Ok(Input {
+                name: corpus.sources()[source].name().to_owned(),
+                bytes,
+                hash: format!("{hash:032x}"),
+            })
+        };
+        let sources = corpus.sources().len();
+        parallel::in_order(
+            sources,
+            threads,
+            || (),
+            hash,
+            |input| {
+                inputs.push(input);
+                Ok(())
+            },
+        )?;
+        Ok(Self { options, inputs })
+    }
+
+    pub(super) fn write(&self, work: &Work) -> Result<(), Error> {
+        finish(work.create(Piece::Manifest)?, self)
+    }
+
+    /// Refuses to go on with a run that was begun with something else.
+    pub(super) fn check(&self, file: &Stored) -> Result<(), Error> {
+        let before: Self = about(file)?;
+        let changed = |reason: String| Error::from(ErrorKind::Changed { setting: None, reason });
+        let setting = |name: &str, reason: String| {
+            Error::from(ErrorKind::Changed { setting: Some(name.to_owned()), reason })
+        };
+        for (name, now) in &self.options {
+            match before.options.iter().find(|(before, _)| bare(before) == name) {
+                Some((_, before)) if before == now => {}
+                Some((_, before)) => {
+                    return Err(setting(name, format!("was `{before}` then and is `{now}` now")));
+                }
+                None => return Err(setting(name, format!("is `{now}` now and was not known then"))),
+            }
+        }
+        if let Some((name, before)) =
+            before.options.iter().find(|(name, _)| self.options.iter().all(|(now, _)| now != bare(name)))
+        {
+            return Err(setting(bare(name), format!("was `{before}` then and is not known now")));
+        }
+        for (then, now) in before.inputs.iter().zip(&self.inputs) {
+            if then.name != now.name {
+                return Err(changed(format!("`{}` is read where `{}` was read then", now.name, then.name)));
+            }
+            if then.bytes != now.bytes {
+                let (then, bytes) = (then.bytes, now.bytes);
+                return Err(changed(format!("`{}` had {then} bytes then and has {bytes} now", now.name)));
+            }
+            if then.hash != now.hash {
+                return Err(changed(format!("`{}` is as long as it was then, but not the same", now.name)));
+            }
+        }
+        let (then, now) = (before.inputs.len(), self.inputs.len());
+        match (before.inputs.get(now), self.inputs.get(then)) {
+            (None, None) => Ok(()),
+            (Some(missing), _) => {
+                Err(changed(format!("`{}` was read then and is not given now", missing.name)))
+            }
+            (None, Some(new)) => Err(changed(format!("`{}` is new", new.name))),
+        }
+    }
+}
+
+/// The name of a setting, which earlier versions wrote as a flag.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("--").unwrap_or(name)
+}

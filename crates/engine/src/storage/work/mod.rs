@@ -1,0 +1,321 @@
+//! The folder of a run, in which it can be taken up again after whatever ended it.
+//!
+//! | file | holds | written |
+//! |---|---|---|
+//! | `lock` | nothing; whoever has it locked works here | first |
+//! | `manifest` | the options that change the result, and the inputs with sizes and content hashes | before the work begins |
+//! | `segment-000000`… | what is remembered of documents, in input order | as documents are read |
+//! | `groups` | the documents that agree in each band | when all of them are known |
+//! | `batch-000000`… | what was decided about neighbourhoods, in order | as decisions fall |
+//! | `finishing` | the names of the outputs, some of which may be in place | before the first of them is, until all are |
+//!
+//! All but the lock are files of our own form (`store/`), synced and complete before they get their names. So what is there
+//! under its name is done, and what is missing is done again; nothing else says how far a run got. Temporary files of a
+//! process may lie there too: they have no names, or such as the next process removes.
+
+mod manifest;
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use minwise::Sentence;
+use minwise_corpus::{Overwrite, TEMPORARY_PREFIX};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind};
+use crate::storage::store::{Check, Kind, Stored, Writer};
+
+pub use manifest::Manifest;
+
+const MADE_BY: &str = "dedup --work";
+const MANIFEST: Kind = Kind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
+const SEGMENT: Kind = Kind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
+const GROUPS: Kind = Kind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
+const FINISHING: Kind = Kind { magic: *b"MINWfini", version: 1, name: "list of outputs", made_by: MADE_BY };
+const BATCH: Kind = Kind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
+
+/// A file in the folder of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Manifest,
+    Segment(usize),
+    Groups,
+    Batch(usize),
+    Finishing,
+}
+
+impl Piece {
+    fn name(self) -> String {
+        match self {
+            Self::Manifest => "manifest".to_owned(),
+            Self::Segment(number) => format!("segment-{number:06}"),
+            Self::Groups => "groups".to_owned(),
+            Self::Batch(number) => format!("batch-{number:06}"),
+            Self::Finishing => "finishing".to_owned(),
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Manifest => MANIFEST,
+            Self::Segment(_) => SEGMENT,
+            Self::Groups => GROUPS,
+            Self::Batch(_) => BATCH,
+            Self::Finishing => FINISHING,
+        }
+    }
+}
+
+const LOCK: &str = "lock";
+
+/// The folder of a run that is about to be begun or taken up, so that temporary files can lie there before all is known
+/// that the run is known by. No other process works in it.
+#[derive(Debug)]
+pub struct Claim {
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    lock: Option<File>,
+    /// Whether the folder goes if no run is begun.
+    passing: bool,
+}
+
+impl Claim {
+    /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
+    /// were killed.
+    pub fn new(folder: &Path) -> Result<Self, Error> {
+        let passing = !folder.exists();
+        fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
+        let lock = Some(lock(folder)?);
+        let mut claim = Self { folder: folder.to_owned(), lock, passing };
+        remove_temporary(folder)?;
+        let finishing = folder.join(Piece::Finishing.name());
+        if !is_begun(folder) && finishing.exists() {
+            // A run that was done was ended while it removed its folder. Its outputs are nothing to another run.
+            remove(&finishing)?;
+            claim.passing = true;
+        }
+        Ok(claim)
+    }
+
+    /// Begins a run, or goes on with the one that was begun with the same options on the same inputs.
+    pub fn begin(mut self, manifest: &Manifest) -> Result<Work, Error> {
+        let resumed = is_begun(&self.folder);
+        let work = Work { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
+        if resumed {
+            manifest.check(&work.open_piece(Piece::Manifest)?)?;
+        } else {
+            manifest.write(&work)?;
+        }
+        Ok(work)
+    }
+}
+
+/// Without a run, nothing is left.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.lock.is_some() && !is_begun(&self.folder) {
+            // There is nothing to be done about what cannot be removed.
+            let _ = fs_err::remove_file(self.folder.join(LOCK));
+            if self.passing {
+                let _ = fs_err::remove_dir(&self.folder);
+            }
+        }
+    }
+}
+
+/// The folder of a run. While it is open, no other process works in it.
+#[derive(Debug)]
+pub struct Work {
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    _lock: Option<File>,
+    resumed: bool,
+}
+
+impl Work {
+    /// Begins a run in a folder that is empty or not there yet, or, with `resume`, goes on with the one that was begun
+    /// there with the same options on the same inputs.
+    pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {
+        refuse(folder, resume)?;
+        Claim::new(folder)?.begin(manifest)
+    }
+
+    /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
+    pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
+        self.create(Piece::Finishing)?.finish(&outputs)
+    }
+
+    /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
+    pub fn forget_outputs(&self) -> Result<(), Error> {
+        remove(&self.path(Piece::Finishing))
+    }
+
+    /// Whether an earlier process began the run.
+    #[must_use]
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Removes the folder with everything that the run put there. Nobody may go on with the run after that.
+    pub fn remove(&self) -> Result<(), Error> {
+        let folder = &self.folder;
+        let remove = |name: &str| remove(&folder.join(name));
+        // As long as there is a manifest, whoever is ended here can be taken up again, and finds by the list of outputs that
+        // those in place are its own. Without a manifest the list says nothing, but that the folder is to go.
+        let last = [Piece::Manifest.name(), LOCK.to_owned(), Piece::Finishing.name()];
+        // The newest first: a piece is never there without those before it.
+        for name in entries(folder)?.iter().rev().filter(|name| is_piece(name) && !last.contains(name)) {
+            remove(name)?;
+        }
+        for name in last.iter().filter(|name| folder.join(name).exists()) {
+            remove(name)?;
+        }
+        // Something that somebody else put there stays, and so does the folder then.
+        let _ = fs_err::remove_dir(folder);
+        Ok(())
+    }
+
+    fn path(&self, piece: Piece) -> PathBuf {
+        self.folder.join(piece.name())
+    }
+
+    pub(crate) fn has(&self, piece: Piece) -> bool {
+        self.path(piece).exists()
+    }
+
+    /// Begins a piece.
+    pub(crate) fn create(&self, piece: Piece) -> Result<Writer, Error> {
+        Writer::create(&self.path(piece), piece.kind(), Overwrite::Allow)
+    }
+
+    /// Opens a piece that another process wrote, and checks every byte of it.
+    pub(crate) fn open_piece(&self, piece: Piece) -> Result<Stored, Error> {
+        Stored::open(&self.path(piece), piece.kind(), Check::Everything)
+    }
+
+    /// Opens a piece that this process has just written.
+    pub(crate) fn reopen(&self, piece: Piece) -> Result<Stored, Error> {
+        Stored::open(&self.path(piece), piece.kind(), Check::Description)
+    }
+}
+
+fn is_begun(folder: &Path) -> bool {
+    folder.join(Piece::Manifest.name()).exists()
+}
+
+/// Refuses a folder in which no run can be begun, or, with `resume`, none can be taken up.
+pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let strange = others(folder)?;
+    let begun = is_begun(folder);
+    if (begun || !strange.is_empty()) && !resume {
+        return Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "begin a run in",
+            reason: "it is not empty".to_owned(),
+            hint: Some(if begun {
+                Sentence::new().setting("resume").text(" goes on with the run that was begun there")
+            } else {
+                "name a folder that is empty or not there yet".into()
+            }),
+        }
+        .into());
+    }
+    if !begun && !strange.is_empty() {
+        return Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "go on with a run in",
+            reason: format!("there is no run, and there is `{}`", strange[0]),
+            hint: Some(Sentence::from("name the folder that ").setting("work").text(" was given before")),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Whether the run in a folder was ended while it put these outputs in place.
+pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
+    let path = folder.join(Piece::Finishing.name());
+    // Whether it is the same run is for the manifest to say, and without one there is no run.
+    if !is_begun(folder) || !path.exists() {
+        return Ok(false);
+    }
+    let file = Stored::open(&path, FINISHING, Check::Everything)?;
+    Ok(about::<Vec<String>>(&file)? == outputs)
+}
+
+/// What a piece says of itself.
+pub(crate) fn about<T: DeserializeOwned>(file: &Stored) -> Result<T, Error> {
+    T::deserialize(file.about())
+        .map_err(|error| file.wrong(format!("its description is incomplete: {error}")))
+}
+
+/// Finishes a piece with what it says of itself.
+pub(crate) fn finish(writer: Writer, about: &impl Serialize) -> Result<(), Error> {
+    writer.finish(about)
+}
+
+fn io(action: &'static str, path: &Path, error: std::io::Error) -> Error {
+    Error::io(action, &path.display().to_string(), error)
+}
+
+fn lock(folder: &Path) -> Result<File, Error> {
+    let path = folder.join(LOCK);
+    let file = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = file.map_err(|error| io("open", &path, error))?.into_parts().0;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ErrorKind::File {
+            path: folder.display().to_string(),
+            action: "work in",
+            reason: "another process is at work there".to_owned(),
+            hint: Some("wait for it, or name another folder".into()),
+        }
+        .into()),
+        Err(TryLockError::Error(error)) => Err(io("lock", &path, error)),
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut names = vec![];
+    for entry in fs_err::read_dir(folder).map_err(|error| io("read", folder, error))? {
+        let entry = entry.map_err(|error| io("read", folder, error))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Whether a file is one that a run puts into its folder.
+fn is_piece(name: &str) -> bool {
+    let numbered = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() >= 6 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    [Piece::Manifest, Piece::Groups, Piece::Finishing].iter().any(|piece| piece.name() == name)
+        || numbered("segment-")
+        || numbered("batch-")
+        || name.starts_with(TEMPORARY_PREFIX)
+}
+
+/// Files that no run put there.
+fn others(folder: &Path) -> Result<Vec<String>, Error> {
+    Ok(entries(folder)?.into_iter().filter(|name| name != LOCK && !is_piece(name)).collect())
+}
+
+/// Removes what a process that was killed left under names of its own.
+fn remove_temporary(folder: &Path) -> Result<(), Error> {
+    for name in entries(folder)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
+        remove(&folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// Removes a file, or a folder with what is in it.
+fn remove(path: &Path) -> Result<(), Error> {
+    let removed = if path.is_dir() { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
+    removed.map_err(|error| io("remove", path, error))
+}

@@ -1,0 +1,79 @@
+//! Huge documents compared: shingle sets that would not fit into memory, sorted on disk.
+//!
+//! The shingles of a document are cut block by block, sorted in stretches and merged part by part of the range of keys,
+//! beside the same part of another document. What two parts share adds up to what the documents share.
+
+use minwise::sort::sort_mixed;
+use minwise::verify::Overlap;
+
+use crate::error::Error;
+use crate::read::prepare::HUGE_BYTES;
+use crate::storage::runs::Runs;
+use crate::verify::loader::{Loader, Room, Sorting};
+
+/// The shingles of one document, sorted.
+#[derive(Debug)]
+pub(crate) struct Sorted<'a> {
+    runs: Runs<'a, u64>,
+    most: usize,
+}
+
+impl<'a> Sorted<'a> {
+    /// Reads and sorts a document.
+    pub(crate) fn load(loader: &Loader<'a>, document: u32, room: &mut Room) -> Result<Self, Error> {
+        let Sorting { most, folder } = loader.sorting;
+        let mut runs = Runs::new(most, folder);
+        let mut stretch: Vec<u64> = vec![];
+        let Room { scratch, prepared } = room;
+        let place = loader.documents.place(document)?;
+        let _turn = loader.turns.take(u64::from(place.len) > HUGE_BYTES);
+        let read = loader.corpus.read_long(&place, scratch)?;
+        loader.preparation.shingle_blocks(&read.text, prepared, |shingles| {
+            stretch.extend_from_slice(shingles);
+            if stretch.len() >= most { runs.add(sorted(&mut stretch)) } else { Ok(()) }
+        })?;
+        runs.add(sorted(&mut stretch))?;
+        drop(read);
+        scratch.give_back();
+        Ok(Self { runs, most })
+    }
+
+    /// What two documents share.
+    pub(crate) fn overlap(&self, other: &Self) -> Result<Overlap, Error> {
+        let mut sum = Overlap { shared: 0, left: 0, right: 0 };
+        // Shingles are spread evenly, so that the parts of the shorter one are no larger.
+        let longer = if self.runs.len() >= other.runs.len() { self } else { other };
+        for parts in longer.runs.ranges(self.most) {
+            let (mut left, mut right) = (self.runs.merged(parts.clone())?, other.runs.merged(parts)?);
+            left.dedup();
+            right.dedup();
+            sum.add(&Overlap::of_sorted(&left, &right));
+        }
+        Ok(sum)
+    }
+}
+
+/// Takes out a stretch as a set.
+fn sorted(stretch: &mut Vec<u64>) -> Vec<u64> {
+    let mut sorted = std::mem::take(stretch);
+    sort_mixed(&mut sorted, &mut vec![]);
+    sorted.dedup();
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Memory, Room};
+    use crate::verify::loader::LEAST;
+
+    /// What they sort at one time is no more than what one of them would.
+    #[test]
+    fn threads_share_the_memory() {
+        let room = Memory::new(8 << 30).unwrap().room(16, 0);
+        let most = |threads| Sorting::new(room, threads, None).most;
+        assert!(most(1) > 16 * LEAST);
+        assert_eq!(most(16), most(1) / 16);
+        assert_eq!(Sorting::new(Room::none(), 1, None).most, LEAST);
+    }
+}

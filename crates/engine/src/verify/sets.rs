@@ -1,0 +1,414 @@
+//! Shingle sets, read when they are needed and kept while there is room.
+
+use std::sync::Mutex;
+
+use minwise::verify::Measure;
+use minwise::verify::order::alignment_share;
+
+use crate::error::Error;
+use crate::parallel;
+use crate::read::prepare::DocumentSet;
+use crate::verify::huge::Sorted;
+use crate::verify::loader::{Loader, Room};
+
+/// Rooms that threads use one after the other, so that their buffers are not made anew for every portion.
+#[derive(Debug, Default)]
+struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    fn lend(&self) -> Lent<'_> {
+        let room = self.0.lock().ok().and_then(|mut rooms| rooms.pop()).unwrap_or_default();
+        Lent { room, rooms: self }
+    }
+}
+
+/// A room that goes back when it is no longer used.
+struct Lent<'a> {
+    room: Room,
+    rooms: &'a Rooms,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut rooms) = self.rooms.0.lock() {
+            rooms.push(std::mem::take(&mut self.room));
+        }
+    }
+}
+
+/// The shingle sets of one neighbourhood.
+pub(crate) struct Sets<'a> {
+    loader: &'a Loader<'a>,
+    documents: &'a [u32],
+    room: &'a mut Room,
+    rooms: Rooms,
+    /// For each document, where its set is in `held`.
+    slots: Vec<u32>,
+    held: Vec<Held>,
+    /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
+    sorted: Vec<(u32, Sorted<'a>)>,
+    now: u64,
+    ahead: Ahead,
+    size_bytes: usize,
+    budget: Budget,
+    /// Text that may be cut whole at one time.
+    whole_bytes: u64,
+}
+
+/// Text that is loaded together if two documents that follow each other are needed again.
+const AGAIN_BYTES: u64 = 16 << 10;
+/// The slot of a document whose set is not there.
+const NONE: u32 = u32::MAX;
+
+/// A set that is there.
+struct Held {
+    document: u32,
+    /// When it was used last; the oldest go first when there is no more room.
+    used: u64,
+    set: DocumentSet,
+}
+
+impl Held {
+    /// What it takes. Of small sets there are many, and their list may be half empty.
+    fn size_bytes(&self) -> usize {
+        2 * size_of::<Self>() + self.set.size_bytes()
+    }
+}
+
+/// How much is loaded ahead: all that may be where nothing was loaded yet, since documents are first asked for one after the
+/// other. What was thrown out and is needed again comes alone, since it may be needed by chance; where it goes on in order,
+/// more and more is loaded with it.
+#[derive(Debug, Default)]
+struct Ahead {
+    /// No document from this one on has been loaded.
+    frontier: u32,
+    /// The document behind the one that was loaded last.
+    next: u32,
+    bytes: u64,
+}
+
+impl Ahead {
+    /// Text to load from a document on, up to `most`; of one alone, nothing.
+    fn of(&mut self, document: u32, most: u64) -> u64 {
+        self.bytes = if document >= self.frontier {
+            most
+        } else if document == self.next {
+            most.min((2 * self.bytes).max(AGAIN_BYTES))
+        } else {
+            0
+        };
+        self.bytes
+    }
+
+    fn loaded(&mut self, document: u32) {
+        self.next = document + 1;
+        self.frontier = self.frontier.max(self.next);
+    }
+}
+
+/// What a neighbourhood may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// Memory for sets.
+    pub bytes: usize,
+    /// Threads that load sets.
+    pub threads: usize,
+    /// Text that is loaded together, because the next documents will be asked for next.
+    pub ahead_bytes: u64,
+}
+
+impl<'a> Sets<'a> {
+    pub(crate) fn new(
+        loader: &'a Loader<'a>,
+        documents: &'a [u32],
+        room: &'a mut Room,
+        budget: Budget,
+    ) -> Self {
+        Self {
+            loader,
+            documents,
+            room,
+            rooms: Rooms::default(),
+            slots: vec![NONE; documents.len()],
+            held: vec![],
+            sorted: vec![],
+            now: 0,
+            ahead: Ahead::default(),
+            size_bytes: 0,
+            budget,
+            whole_bytes: loader.preparation.whole_bytes(budget.threads),
+        }
+    }
+
+    /// The measure of two documents of the neighbourhood.
+    pub(crate) fn measure(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
+        if self.are_huge(a, b)? {
+            return self.measure_huge(a, b, measure);
+        }
+        let (a, b) = self.both(a, b)?;
+        Ok(a.measure(b, measure))
+    }
+
+    /// The measure of two documents of the neighbourhood, unless it is below the threshold.
+    pub(crate) fn at_least(
+        &mut self,
+        a: u32,
+        b: u32,
+        measure: Measure,
+        threshold: f64,
+    ) -> Result<Option<f64>, Error> {
+        if self.are_huge(a, b)? {
+            return Ok(Some(self.measure_huge(a, b, measure)?).filter(|&found| found >= threshold));
+        }
+        let (a, b) = self.both(a, b)?;
+        Ok(a.at_least(b, measure, threshold))
+    }
+
+    /// Whether one of two documents is huge.
+    fn are_huge(&self, a: u32, b: u32) -> Result<bool, Error> {
+        for document in [a, b] {
+            // No set of a huge one is held.
+            let is_held = self.slots[document as usize] != NONE;
+            if !is_held && self.is_huge(document)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a document is compared on disk.
+    fn is_huge(&self, document: u32) -> Result<bool, Error> {
+        Ok(self.loader.preparation.cuts_blocks()
+            && self.loader.text_bytes(self.documents[document as usize])? > self.whole_bytes)
+    }
+
+    fn measure_huge(&mut self, a: u32, b: u32, measure: Measure) -> Result<f64, Error> {
+        self.sorted.retain(|(document, _)| [a, b].contains(document));
+        for document in [a, b] {
+            if self.sorted.iter().all(|(there, _)| *there != document) {
+                let sorted = Sorted::load(self.loader, self.documents[document as usize], self.room)?;
+                self.sorted.push((document, sorted));
+            }
+        }
+        match &self.sorted[..] {
+            [(_, one), (_, other)] => Ok(measure.of_overlap(&one.overlap(other)?)),
+            _ => unreachable!("two documents are compared"),
+        }
+    }
+
+    /// The sets of two documents of the neighbourhood.
+    fn both(&mut self, a: u32, b: u32) -> Result<(&DocumentSet, &DocumentSet), Error> {
+        self.now += 1;
+        // Noted before loading, so that making room for one does not throw out the other.
+        for document in [a, b] {
+            if let Some(held) = self.held.get_mut(self.slots[document as usize] as usize) {
+                held.used = self.now;
+            }
+        }
+        for document in [a, b] {
+            if self.slots[document as usize] == NONE {
+                self.load(document)?;
+            }
+        }
+        let [a, b] = [a, b].map(|document| &self.held[self.slots[document as usize] as usize].set);
+        Ok((a, b))
+    }
+
+    /// The alignment share of two documents. Both are read again, since sets have no order.
+    pub(crate) fn alignment_share(&mut self, a: u32, b: u32) -> Result<f64, Error> {
+        let [a, b] = [a, b].map(|document| self.documents[document as usize]);
+        let text_bytes = self.loader.text_bytes(a)?.max(self.loader.text_bytes(b)?);
+        let _turn = self.loader.turns.take(text_bytes > self.whole_bytes);
+        let first = self.loader.shingle(a, self.room)?.to_vec();
+        let share = alignment_share(&first, self.loader.shingle(b, self.room)?);
+        if text_bytes > self.whole_bytes {
+            self.room.give_back();
+        }
+        Ok(share)
+    }
+
+    fn load(&mut self, document: u32) -> Result<(), Error> {
+        match self.ahead.of(document, self.budget.ahead_bytes) {
+            0 => {
+                let set = self.loader.load(self.documents[document as usize], self.room, self.whole_bytes)?;
+                self.ahead.loaded(document);
+                self.put(document, set);
+            }
+            ahead_bytes => self.load_ahead(document, ahead_bytes)?,
+        }
+        self.make_room();
+        Ok(())
+    }
+
+    /// Loads a document and those behind it, with several threads; no huge ones, which are compared on disk.
+    fn load_ahead(&mut self, document: u32, ahead_bytes: u64) -> Result<(), Error> {
+        let (mut text_bytes, mut largest) = (0, 1);
+        let mut missing: Vec<u32> = vec![];
+        for next in (document..self.documents.len() as u32).filter(|&next| self.slots[next as usize] == NONE)
+        {
+            if next != document && self.is_huge(next)? {
+                continue;
+            }
+            let bytes = self.loader.text_bytes(self.documents[next as usize])?;
+            text_bytes += bytes;
+            if next != document && text_bytes > ahead_bytes {
+                break;
+            }
+            largest = largest.max(bytes);
+            missing.push(next);
+        }
+        let mut loaded = Vec::with_capacity(missing.len());
+        let (loader, documents, whole_bytes) = (self.loader, self.documents, self.whole_bytes);
+        let work = |room: &mut Lent<'_>, item: usize| {
+            loader.load(documents[missing[item] as usize], &mut room.room, whole_bytes)
+        };
+        let prepare = || self.rooms.lend();
+        // As many as may be cut whole at one time.
+        let threads = (whole_bytes / largest).clamp(1, self.budget.threads as u64) as usize;
+        parallel::in_order(missing.len(), threads, prepare, work, |set| {
+            loaded.push(set);
+            Ok(())
+        })?;
+        for (next, set) in missing.into_iter().zip(loaded) {
+            self.ahead.loaded(next);
+            self.put(next, set);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, document: u32, set: DocumentSet) {
+        let held = Held { document, used: self.now, set };
+        self.size_bytes += held.size_bytes();
+        self.slots[document as usize] = self.held.len() as u32;
+        self.held.push(held);
+    }
+
+    /// Throws out all sets.
+    pub(crate) fn give_back(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            self.slots[held.document as usize] = NONE;
+        }
+        self.size_bytes = 0;
+    }
+
+    /// Throws out the sets that were used longest ago, down to half of the budget, but none that is in use now.
+    fn make_room(&mut self) {
+        if self.size_bytes <= self.budget.bytes {
+            return;
+        }
+        self.held.sort_by_key(|held| (held.used, held.document));
+        let (mut thrown, now) = (0, self.now);
+        for held in self.held.iter().take_while(|held| held.used < now) {
+            if self.size_bytes <= self.budget.bytes / 2 {
+                break;
+            }
+            self.size_bytes -= held.size_bytes();
+            self.slots[held.document as usize] = NONE;
+            thrown += 1;
+        }
+        self.held.drain(..thrown);
+        for (slot, held) in (0..).zip(&self.held) {
+            self.slots[held.document as usize] = slot;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise_corpus::{Corpus, ReadOptions, Scratch, Unobserved};
+
+    use super::*;
+    use crate::memory;
+    use crate::read::documents::{Columns, Documents, New, Shape};
+    use crate::read::prepare::Preparation;
+    use crate::turn::Turns;
+    use crate::verify::loader::Sorting;
+    use crate::weigh::Weighing;
+
+    fn documents(corpus: &Corpus) -> Documents {
+        let shape = Shape { words: 1, placed_words: None, rank_words: 0 };
+        let mut columns = Columns::new(shape);
+        for chunk in corpus.chunks(u64::MAX) {
+            let mut add = |place, _| {
+                columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
+            };
+            corpus
+                .scan(&chunk, &mut Scratch::new(), &mut |place, document| add(place, document.is_ok()))
+                .unwrap();
+        }
+        let mut all = Documents::new(shape);
+        all.append(&mut columns, 0);
+        all
+    }
+
+    /// Runs `test` with the sets of a corpus of these texts.
+    fn with_sets(texts: &[&str], budget: Budget, test: impl FnOnce(&mut Sets<'_>)) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("in.jsonl");
+        let lines: Vec<String> = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+        fs_err::write(&file, lines.concat()).unwrap();
+        let name = file.to_string_lossy().into_owned();
+        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unobserved).unwrap();
+        let spec = "casefold / words:2 / minhash:16 / seed:1".parse().unwrap();
+        let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+        let loader = Loader {
+            corpus: &corpus,
+            documents: &documents(&corpus),
+            preparation: &preparation,
+            sorting: Sorting::new(memory::Room::none(), 1, None),
+            turns: Turns::default(),
+        };
+        let numbers: Vec<u32> = (0..texts.len() as u32).collect();
+        test(&mut Sets::new(&loader, &numbers, &mut Room::default(), budget));
+    }
+
+    fn held(sets: &Sets<'_>) -> Vec<bool> {
+        sets.slots.iter().map(|&slot| slot != NONE).collect()
+    }
+
+    #[test]
+    fn what_is_compared_on_disk_is_not_loaded_ahead() {
+        let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
+        let budget = Budget { bytes: 1 << 30, threads: 1, ahead_bytes: 9 << 20 };
+        with_sets(&texts, budget, |sets| {
+            assert_eq!(sets.measure(0, 1, Measure::Jaccard).unwrap(), 1.0 / 3.0);
+            assert_eq!(held(sets), [true, true, false, true]);
+            assert_eq!(sets.measure(2, 3, Measure::Jaccard).unwrap(), 0.0);
+            assert_eq!(sets.slots[2], NONE);
+        });
+    }
+
+    #[test]
+    fn what_was_thrown_out_is_loaded_again_alone() {
+        let texts = ["one two three"; 6];
+        let line_bytes = "{\"text\":\"one two three\"}\n".len() as u64;
+        // Three documents at a time, and room for none but those in use.
+        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 3 * line_bytes };
+        with_sets(&texts, budget, |sets| {
+            sets.measure(0, 1, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [true, true, true, false, false, false]);
+            sets.measure(3, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [false, false, false, true, true, true]);
+            sets.measure(0, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [true, false, false, false, true, false]);
+            // Whoever goes on in order needs the next ones too.
+            sets.measure(1, 4, Measure::Jaccard).unwrap();
+            assert_eq!(held(sets), [false, true, true, true, true, false]);
+        });
+    }
+
+    #[test]
+    fn whoever_goes_on_in_order_is_given_more_and_more() {
+        let mut ahead = Ahead::default();
+        let mut of = |document, last| {
+            let bytes = ahead.of(document, 1 << 20);
+            ahead.loaded(last);
+            bytes
+        };
+        assert_eq!(of(0, 99), 1 << 20);
+        assert_eq!(of(100, 120), 1 << 20);
+        assert_eq!([of(7, 7), of(8, 9), of(10, 15), of(16, 30)], [0, 16 << 10, 32 << 10, 64 << 10]);
+        assert_eq!([of(40, 40), of(41, 44)], [0, 16 << 10]);
+        assert_eq!(of(121, 130), 1 << 20);
+    }
+}

@@ -1,0 +1,192 @@
+//! Counting: a pass over the corpus, in bounded memory.
+
+use std::path::Path;
+
+use minwise::Spec;
+use minwise::shingle::{Shingler, Shingles};
+use minwise::sort::sort_mixed;
+use minwise::text::UNICODE;
+use minwise::{Observer, Stage};
+use minwise_corpus::{Corpus, Overwrite, Scratch, Temporary, temporary_folder};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::table::{About, FrequencyTable, KIND};
+use crate::error::{Error, ErrorKind};
+use crate::parallel;
+use crate::storage::runs::Runs;
+use crate::storage::store::Writer;
+
+/// Bytes of text that are counted together: enough that most repeats within are summed at once.
+const CHUNK_BYTES: u64 = 8 << 20;
+/// Entries that stay in memory, for each thread.
+const HELD: usize = 8 << 20;
+/// Entries that are merged together, for each thread.
+const TOGETHER: usize = 2 << 20;
+
+/// A shingle and in how many documents it stands.
+type Entry = (u64, u32);
+
+/// A table that was begun.
+#[derive(Debug)]
+pub struct NewTable(Writer);
+
+/// Begins the file of a table. What is there already is refused, unless `overwrite` allows to replace it.
+pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
+    Writer::create(path, KIND, overwrite).map(NewTable)
+}
+
+/// Counts in how many documents each shingle stands, and writes the table. Intermediate results that do not fit into
+/// memory go to `temporary`, or where the system keeps such files.
+///
+/// Documents that cannot be read, and those that the rule for short documents refuses, are not counted.
+pub fn count(
+    corpus: &Corpus,
+    spec: &Spec,
+    threads: usize,
+    temporary: Option<&Path>,
+    table: NewTable,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let chunks = corpus.chunks(CHUNK_BYTES);
+    observer.begin(Stage::Weigh, corpus.size_bytes());
+    let mut runs = Runs::new(HELD * threads, temporary);
+    let mut documents = 0;
+    let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let counted = worker.count(corpus, &chunks[chunk])?;
+        observer.advance(chunks[chunk].size_bytes());
+        Ok(counted)
+    };
+    parallel::in_order(
+        chunks.len(),
+        threads,
+        || Worker::new(spec),
+        work,
+        |(count, entries)| {
+            documents += count;
+            runs.add(entries)
+        },
+    )?;
+    write(&runs, documents, spec, threads, temporary, table)
+}
+
+/// Counts for one run only: the table goes with it.
+pub fn count_for_a_run(
+    corpus: &Corpus,
+    spec: &Spec,
+    threads: usize,
+    temporary: Option<&Path>,
+    observer: &dyn Observer,
+) -> Result<FrequencyTable, Error> {
+    let folder = temporary_folder(temporary)?;
+    let path = folder.path().join("frequencies");
+    count(corpus, spec, threads, temporary, create(&path, Overwrite::Refuse)?, observer)?;
+    FrequencyTable::open(&path).map(|table| table.in_folder(folder))
+}
+
+/// One thread's room to work in.
+struct Worker {
+    shingler: Shingler,
+    shingles: Shingles,
+    scratch: Scratch,
+    distinct: Vec<u64>,
+    all: Vec<u64>,
+    room: Vec<u64>,
+}
+
+impl Worker {
+    fn new(spec: &Spec) -> Self {
+        Self {
+            shingler: spec.shingler(),
+            shingles: Shingles::new(),
+            scratch: Scratch::new(),
+            distinct: vec![],
+            all: vec![],
+            room: vec![],
+        }
+    }
+
+    /// How many documents a chunk has, and in how many of them each shingle stands.
+    fn count(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(u64, Vec<Entry>), Error> {
+        let Self { shingler, shingles, scratch, distinct, all, room } = self;
+        all.clear();
+        let mut documents = 0;
+        corpus.scan(chunk, scratch, &mut |_, document| {
+            let Ok(document) = document else { return };
+            shingler.shingle_into(&document.text, shingles);
+            if shingler.refuses(shingles.units()) {
+                return;
+            }
+            documents += 1;
+            distinct.clear();
+            distinct.extend_from_slice(shingles.hashes());
+            sort_mixed(distinct, room);
+            distinct.dedup();
+            all.extend_from_slice(distinct);
+        })?;
+        sort_mixed(all, room);
+        Ok((documents, all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()))
+    }
+}
+
+/// Entries with the counts of equal shingles added up.
+fn summed(entries: &[Entry]) -> Vec<Entry> {
+    let sum = |same: &[Entry]| same.iter().fold(0u32, |sum, entry| sum.saturating_add(entry.1));
+    entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
+}
+
+/// Merges all runs into the file, shingles first and frequencies behind them.
+fn write(
+    runs: &Runs<'_, Entry>,
+    documents: u64,
+    spec: &Spec,
+    threads: usize,
+    temporary: Option<&Path>,
+    NewTable(mut writer): NewTable,
+) -> Result<(), Error> {
+    let ranges = runs.ranges(TOGETHER);
+    let frequencies = Temporary::create(temporary)?;
+    let mut content = Xxh3::new();
+    let mut shingles = 0;
+    let mut bytes = vec![];
+    writer.begin("shingles")?;
+    let work = |(): &mut (), range: usize| runs.merged(ranges[range].clone()).map(|entries| summed(&entries));
+    parallel::in_order(
+        ranges.len(),
+        threads,
+        || (),
+        work,
+        |entries: Vec<Entry>| {
+            shingles += entries.len() as u64;
+            bytes.clear();
+            bytes.extend(entries.iter().flat_map(|entry| entry.0.to_le_bytes()));
+            content.update(&bytes);
+            writer.write(&bytes)?;
+            bytes.clear();
+            bytes.extend(entries.iter().flat_map(|entry| entry.1.to_le_bytes()));
+            content.update(&bytes);
+            frequencies.append(&bytes)?;
+            Ok::<(), Error>(())
+        },
+    )?;
+
+    writer.begin("frequencies")?;
+    let mut at = 0;
+    while at < frequencies.size_bytes() {
+        bytes.resize((frequencies.size_bytes() - at).min(1 << 20) as usize, 0);
+        frequencies.read_exact_at(at, &mut bytes)?;
+        writer.write(&bytes)?;
+        at += bytes.len() as u64;
+    }
+    writer.finish(&About {
+        normalize: spec.normalization.to_string(),
+        shingle: spec.shingling.to_string(),
+        spec_version: minwise::VERSION,
+        unicode: UNICODE.to_owned(),
+        documents,
+        shingles,
+        fingerprint: format!("{:016x}", content.digest() ^ documents),
+    })
+}

@@ -1,0 +1,182 @@
+//! The table of document frequencies, read in place.
+
+use std::path::Path;
+
+use minwise::weight::Frequencies;
+use minwise::{ErrorKind as SettingKind, Spec};
+use minwise_corpus::TempDir;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::storage::store::{Kind, Mapped};
+
+pub(super) const KIND: Kind =
+    Kind { magic: *b"MINWfreq", version: 1, name: "frequency table", made_by: "weights" };
+
+/// What a table says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct About {
+    pub normalize: String,
+    pub shingle: String,
+    pub spec_version: u32,
+    pub unicode: String,
+    pub documents: u64,
+    pub shingles: u64,
+    pub fingerprint: String,
+}
+
+/// In how many documents of a corpus each shingle stands.
+#[derive(Debug)]
+pub struct FrequencyTable {
+    mapped: Mapped,
+    about: About,
+    fingerprint: u64,
+    /// Goes when the table does, if it was made for one run.
+    _folder: Option<TempDir>,
+}
+
+impl Frequencies for FrequencyTable {
+    fn documents(&self) -> u64 {
+        self.about.documents
+    }
+
+    fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>) {
+        let (all, frequencies) = (self.shingles(), self.frequencies());
+        out.clear();
+        out.extend(
+            shingles.iter().map(|&shingle| position(all, shingle).map_or(0, |at| u64::from(frequencies[at]))),
+        );
+    }
+}
+
+impl FrequencyTable {
+    /// Opens a table and checks all of it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mapped = Mapped::open(path, KIND)?;
+        let about = About::deserialize(mapped.about())
+            .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
+        mapped.check_versions(about.spec_version, &about.unicode)?;
+        for (section, each) in [("shingles", 8), ("frequencies", 4)] {
+            let found = mapped.section(section)?.len();
+            if Some(found as u64) != about.shingles.checked_mul(each) {
+                let reason =
+                    format!("its section `{section}` has {found} bytes for {} shingles", about.shingles);
+                return Err(mapped.wrong(reason));
+            }
+        }
+        let fingerprint = u64::from_str_radix(&about.fingerprint, 16)
+            .map_err(|_| mapped.wrong("its fingerprint cannot be read".to_owned()))?;
+        Ok(Self { mapped, about, fingerprint, _folder: None })
+    }
+
+    /// The same table, which takes the folder that it lies in with it.
+    pub(super) fn in_folder(self, folder: TempDir) -> Self {
+        Self { _folder: Some(folder), ..self }
+    }
+
+    /// Says whether the table was counted with the shingles that a spec gives.
+    pub fn check(&self, spec: &Spec) -> Result<(), Error> {
+        let fields = [
+            ("normalize", spec.normalization.to_string(), &self.about.normalize),
+            ("shingle", spec.shingling.to_string(), &self.about.shingle),
+        ];
+        for (field, left, right) in fields {
+            if left != *right {
+                let right = right.clone();
+                return Err(minwise::Error::from(SettingKind::SpecMismatch { field, left, right }).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that stands for its content.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The shingles, in ascending order.
+    #[must_use]
+    pub fn shingles(&self) -> &[u64] {
+        bytemuck::cast_slice(self.bytes("shingles"))
+    }
+
+    /// In how many documents each of them stands.
+    #[must_use]
+    pub fn frequencies(&self) -> &[u32] {
+        bytemuck::cast_slice(self.bytes("frequencies"))
+    }
+
+    fn bytes(&self, section: &str) -> &[u8] {
+        self.mapped
+            .section(section)
+            .unwrap_or_else(|_| unreachable!("sections were checked when the table was opened"))
+    }
+}
+
+/// Where a well-mixed number stands among others in ascending order.
+///
+/// They are spread evenly, so that a number tells about where it is: each guess leaves the square root of what was left.
+fn position(sorted: &[u64], wanted: u64) -> Option<usize> {
+    /// A stretch of as many lies in a line of the cache or two.
+    const FEW: usize = 16;
+    let (mut begin, mut end) = (0, sorted.len());
+    // The numbers before `begin` are below `low`, those from `end` on are above `high`.
+    let (mut low, mut high) = (0u64, u64::MAX);
+    // Numbers that are not spread evenly could make every guess a bad one.
+    let mut guesses = 0;
+    while end - begin > FEW {
+        let middle = if guesses < 4 {
+            let share = (wanted - low) as f64 / ((high - low) as f64 + 1.0);
+            (begin + (share * (end - begin) as f64) as usize).min(end - 1)
+        } else {
+            usize::midpoint(begin, end)
+        };
+        guesses += 1;
+        // A guess is off by about the root of the distance; looking that far to both sides closes the range at once.
+        let reach = if guesses <= 4 { 2 * (end - begin).isqrt() } else { 0 };
+        let (left, right) = (middle.saturating_sub(reach).max(begin), (middle + reach).min(end - 1));
+        if sorted[right] < wanted {
+            (begin, low) = (right + 1, sorted[right]);
+        } else if sorted[left] > wanted {
+            (end, high) = (left, sorted[left]);
+        } else if (left, right + 1) == (begin, end) {
+            break;
+        } else {
+            (begin, end) = (left, right + 1);
+            (low, high) = (sorted[left], sorted[right]);
+        }
+    }
+    sorted[begin..end].binary_search(&wanted).ok().map(|at| begin + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use minwise::hash::fmix64;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_mixed_number_is_found() {
+        for count in [0, 1, 17, 1000, 100_000] {
+            let mut sorted: Vec<u64> = (0..count).map(fmix64).collect();
+            sorted.sort_unstable();
+            for (at, &number) in sorted.iter().enumerate() {
+                assert_eq!(position(&sorted, number), Some(at));
+            }
+            assert!((count..count + 1000).all(|other| position(&sorted, fmix64(other)).is_none()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn uneven_numbers_are_found_too(mut sorted in prop::collection::vec(prop_oneof![0u64..50, any::<u64>(), (u64::MAX - 50)..], 0..200), other: u64) {
+            sorted.sort_unstable();
+            sorted.dedup();
+            for (at, &number) in sorted.iter().enumerate() {
+                prop_assert_eq!(position(&sorted, number), Some(at));
+            }
+            prop_assert_eq!(position(&sorted, other), sorted.binary_search(&other).ok());
+        }
+    }
+}

@@ -62,8 +62,12 @@ pub fn in_order<W, T: Send, E: Send>(
         run();
     } else {
         thread::scope(|scope| {
-            for _ in 0..threads.min(items) {
-                scope.spawn(run);
+            let workers: Vec<_> = (0..threads.min(items)).map(|_| scope.spawn(run)).collect();
+            for worker in workers {
+                // A scope that joins by itself replaces the message of the worker by one of its own.
+                if let Err(panic) = worker.join() {
+                    std::panic::resume_unwind(panic);
+                }
             }
         });
     }
@@ -200,13 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_not_waited_for() {
+    fn a_panic_is_not_waited_for_and_keeps_its_message() {
         let work = |(): &mut (), item: usize| {
             assert!(item != 7, "seven");
             Ok::<(), ()>(())
         };
-        let run = || in_order(10_000, 3, || (), work, |()| Ok(()));
-        assert!(std::panic::catch_unwind(run).is_err());
+        for threads in [1, 3] {
+            let run = || in_order(10_000, threads, || (), work, |()| Ok(()));
+            let panic = std::panic::catch_unwind(run).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"seven"), "{threads} threads");
+        }
     }
 
     #[test]

@@ -74,3 +74,72 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
+
+#[cfg(test)]
+mod tests {
+    use minwise::Unobserved;
+    use minwise::cluster::Cluster;
+    use minwise::verify::Measure;
+    use minwise_corpus::{Encoding, FieldPath};
+
+    use super::*;
+    use crate::settings::{Bands, Search, Settings};
+
+    /// The settings by which two runs differ.
+    fn differing(settings: &Settings, options: &ReadOptions) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.jsonl");
+        fs_err::write(&path, "{\"text\": \"a\"}\n").unwrap();
+        let known = |settings: &Settings, options: &ReadOptions| {
+            let inputs = [path.to_string_lossy().into_owned()];
+            let corpus = Corpus::open(&inputs, options, &Unobserved).unwrap();
+            known_again(&settings.plan().unwrap(), &corpus)
+        };
+        let before = known(&Settings::default(), &ReadOptions::default());
+        let after = known(settings, options);
+        let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
+        changed.map(|(before, _)| before.0.clone()).collect()
+    }
+
+    #[test]
+    fn whatever_changes_a_decision_is_known() {
+        let settings = Settings::default;
+        let cases = [
+            (Settings { threshold: 0.9, ..settings() }, vec!["threshold", "bands", "rows"]),
+            (Settings { order: Some(0.5), ..settings() }, vec!["order"]),
+            (
+                Settings { measure: Measure::Containment, ..settings() },
+                vec!["measure", "candidates", "bands", "rows", "keep"],
+            ),
+            (Settings { search: Some(Search::All), ..settings() }, vec!["candidates", "bands", "rows"]),
+            (Settings { bands: Bands::Given { bands: 16, rows: 8 }, ..settings() }, vec!["rows"]),
+            (Settings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
+            (Settings { filter_error: None, ..settings() }, vec!["filter-error"]),
+            (Settings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
+            (Settings { cluster: Cluster::Components, ..settings() }, vec!["cluster"]),
+            (Settings { max_cluster: Some(9), ..settings() }, vec!["max-cluster"]),
+            (
+                Settings {
+                    spec: "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap(),
+                    ..settings()
+                },
+                vec!["spec"],
+            ),
+            // None of these changes a decision.
+            (Settings { threads: Some(1), audit: None, max_rejects: Some(3), ..settings() }, vec![]),
+        ];
+        for (settings, expected) in cases {
+            assert_eq!(differing(&settings, &ReadOptions::default()), expected, "{settings:?}");
+        }
+        let options = ReadOptions::default;
+        let cases = [
+            (ReadOptions { text_fields: vec![FieldPath::field("body")], ..options() }, "text-field"),
+            (ReadOptions { id_field: FieldPath::field("key"), ..options() }, "id-field"),
+            (ReadOptions { encoding: Encoding::Auto, ..options() }, "encoding"),
+            (ReadOptions { max_record_bytes: 99, ..options() }, "max-record"),
+        ];
+        for (options, expected) in cases {
+            assert_eq!(differing(&Settings::default(), &options), [expected]);
+        }
+    }
+}

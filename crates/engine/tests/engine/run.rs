@@ -1,0 +1,283 @@
+//! Whole runs through the call that the command, Python and other programs make.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use minwise_corpus::{Corpus, ReadOptions};
+use minwise_engine::work::{Manifest, Work};
+use minwise_engine::{
+    Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs, PairFormat,
+    PairsOptions, PairsRun, Run, RunOptions, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    WeightsOptions, WeightsRun, WorkOptions,
+};
+use tempfile::TempDir;
+
+/// A folder with a corpus: two near-copies, an equal one, one that is alone, and a line that is no record.
+struct Desk(TempDir);
+
+const TEXTS: [&str; 4] = [
+    "the ferry leaves the old harbour at nine in the morning on every day but sunday in the winter months",
+    "nothing here resembles any other text of this small corpus in the least, which is what it is for",
+    "the ferry leaves the old harbour at nine in the morning on every day but sunday in the winter season",
+    "The FERRY leaves the old harbour at nine in the morning on every day but Sunday in the winter months!",
+];
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        let line = |(number, text): (usize, &&str)| format!("{{\"id\":\"d{number}\",\"text\":\"{text}\"}}\n");
+        let lines: String = TEXTS.iter().enumerate().map(line).chain(["no record\n".to_owned()]).collect();
+        fs_err::write(desk.path("in.jsonl"), lines).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn inputs(&self) -> Inputs {
+        Inputs { inputs: vec![self.path("in.jsonl").to_string_lossy().into_owned()], ..Inputs::default() }
+    }
+
+    fn options(&self) -> RunOptions {
+        RunOptions { inputs: self.inputs(), ..RunOptions::default() }
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs_err::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn to(&self, name: &str) -> Option<Destination> {
+        Some(Destination::Path(self.path(name)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs_err::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn an_outcome_has_decisions_summary_and_rejects() {
+    let desk = Desk::new();
+    let outcome = Run::new(desk.options()).unwrap().execute(&Unobserved).unwrap();
+    let columns = outcome.columns();
+    assert_eq!(columns.kept, [true, true, false, false]);
+    assert_eq!(columns.duplicate_of, [None, None, Some(0), Some(0)]);
+    assert_eq!(columns.similarity[3], Some(1.0));
+    let near = columns.similarity[2].unwrap();
+    assert!((0.8..1.0).contains(&near), "{near}");
+    let ids: Vec<String> = outcome.documents().map(|document| outcome.id(document).unwrap().into()).collect();
+    assert_eq!(ids, ["d0", "d1", "d2", "d3"]);
+    assert_eq!(outcome.place(3).unwrap(), (0, 3));
+    let summary = outcome.summary();
+    assert_eq!((summary.read, summary.kept, summary.removed, summary.rejected), (5, 2, 2, 1));
+    let rejected = outcome.rejected_records();
+    assert_eq!((rejected.count, rejected.first.len()), (1, 1));
+    assert!(rejected.first[0].contains("in.jsonl:5: "), "{}", rejected.first[0]);
+    let stages: Vec<&str> = outcome.stages().iter().map(|(stage, _)| *stage).collect();
+    assert_eq!(stages, ["open", "read", "candidates", "verify", "audit", "write"]);
+    outcome.close().unwrap();
+    assert_eq!(desk.names(), ["in.jsonl"], "a run that is asked to write nothing writes nothing");
+}
+
+#[test]
+fn references_are_no_rows_of_the_decisions() {
+    let desk = Desk::new();
+    let reference = format!("{{\"id\":\"r\",\"text\":\"{}\"}}\n", TEXTS[1]);
+    fs_err::write(desk.path("reference.jsonl"), reference).unwrap();
+    let mut options = desk.options();
+    options.inputs.against.push(desk.path("reference.jsonl").to_string_lossy().into_owned());
+    let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+    assert_eq!(outcome.documents(), 1..5);
+    let columns = outcome.columns();
+    assert_eq!(columns.kept, [true, false, false, false]);
+    assert_eq!(columns.duplicate_of, [None, Some(0), Some(1), Some(1)]);
+    assert_eq!(outcome.id(0).unwrap(), "r");
+}
+
+#[test]
+fn outputs_are_written_and_put_in_place() {
+    let desk = Desk::new();
+    let outputs = Outputs {
+        kept: desk.to("kept.jsonl"),
+        removed: desk.to("removed.jsonl"),
+        report: Some(desk.path("report")),
+        ..Outputs::default()
+    };
+    let options = RunOptions { outputs: outputs.clone(), ..desk.options() };
+    Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
+    let whole = desk.text("in.jsonl");
+    let lines: Vec<&str> = whole.lines().collect();
+    assert_eq!(desk.text("kept.jsonl").lines().collect::<Vec<_>>(), lines[..2]);
+    assert_eq!(desk.text("removed.jsonl").lines().collect::<Vec<_>>(), lines[2..4]);
+    assert_eq!(desk.text("report/pairs.tsv").lines().count(), 2);
+    // Outputs that exist are refused before the work begins, and replaced if that is asked for.
+    let again = RunOptions { outputs: outputs.clone(), ..desk.options() };
+    let error = Run::new(again).unwrap().execute(&Unobserved).unwrap_err();
+    assert_eq!(error.code(), "output_exists");
+    assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
+    let outputs = Outputs { overwrite: true, ..outputs };
+    let replaced = RunOptions { outputs, ..desk.options() };
+    Run::new(replaced).unwrap().execute(&Unobserved).unwrap();
+}
+
+#[test]
+fn problems_of_inputs_settings_and_outputs_come_together() {
+    let desk = Desk::new();
+    let mut options = desk.options();
+    options.inputs.options.max_record_bytes = 0;
+    options.settings.threads = Some(0);
+    options.outputs = Outputs { annotate: true, removed: desk.to("removed.jsonl"), ..Outputs::default() };
+    let error = Run::new(options).unwrap_err();
+    let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
+    assert_eq!(settings, ["max-record", "threads", "removed"]);
+}
+
+#[test]
+fn outputs_that_would_meet_are_refused_by_their_settings() {
+    let desk = Desk::new();
+    let both = |removed: &str| Outputs {
+        kept: desk.to("out.jsonl"),
+        removed: desk.to(removed),
+        ..Outputs::default()
+    };
+    let refused = |outputs: Outputs| {
+        let options = RunOptions { outputs, ..desk.options() };
+        Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
+    };
+    let same = refused(both("out.jsonl"));
+    assert_eq!(same.code(), "output");
+    assert!(same.to_string().starts_with("`output` and `removed` are both `"), "{same}");
+    let inside = refused(both("out.jsonl/removed.jsonl"));
+    assert_eq!(inside.code(), "shared_output");
+    assert!(inside.to_string().starts_with("`output` `"), "{inside}");
+}
+
+/// Stops at a stage.
+struct StopAt(Stage, AtomicBool);
+
+impl Observer for StopAt {
+    fn begin(&self, stage: Stage, _total: u64) {
+        if stage == self.0 {
+            self.1.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.1.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
+    let desk = Desk::new();
+    let options = |name: &str, resume: bool, settings: Settings| RunOptions {
+        outputs: Outputs { kept: desk.to(name), ..Outputs::default() },
+        work: Some(WorkOptions { resume, ..WorkOptions::new(&desk.path("work")) }),
+        settings,
+        ..desk.options()
+    };
+    let undisturbed = RunOptions { work: None, ..options("whole.jsonl", false, Settings::default()) };
+    Run::new(undisturbed).unwrap().execute(&Unobserved).unwrap();
+    let run = |observer: &dyn Observer, options| Run::new(options)?.execute(observer)?.close();
+    for stage in [Stage::Read, Stage::Candidates, Stage::Verify] {
+        let stop = StopAt(stage, AtomicBool::new(false));
+        let error = run(&stop, options("out.jsonl", true, Settings::default())).unwrap_err();
+        assert!(error.is_cancelled(), "{error}");
+        assert!(!desk.path("out.jsonl").exists() && desk.path("work/manifest").exists());
+    }
+    // Another setting is named, with what it was and what it is.
+    let other = Settings { threshold: 0.7, ..Settings::default() };
+    let error = run(&Unobserved, options("out.jsonl", true, other)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Changed { setting: Some(name), .. } if name == "threshold"));
+    let expected = "the run cannot be taken up again: `threshold` was `0.8` then and is `0.7` now";
+    assert_eq!(error.to_string(), expected);
+    run(&Unobserved, options("out.jsonl", true, Settings::default())).unwrap();
+    assert_eq!(desk.text("out.jsonl"), desk.text("whole.jsonl"));
+    assert!(!desk.path("work").exists());
+}
+
+/// Earlier versions wrote settings as flags into the folder of a run.
+#[test]
+fn a_run_of_an_earlier_version_is_known_again() {
+    let desk = Desk::new();
+    let corpus = Corpus::open(&desk.inputs().inputs, &ReadOptions::default(), &Unobserved).unwrap();
+    let manifest = |name: &str, value: &str| {
+        let options = vec![(name.to_owned(), value.to_owned())];
+        Manifest::new(options, &corpus, 1, &Unobserved).unwrap()
+    };
+    let path = desk.path("work");
+    drop(Work::open(&path, &manifest("--measure", "jaccard"), false).unwrap());
+    assert!(Work::open(&path, &manifest("measure", "jaccard"), true).unwrap().is_resumed());
+    let error = Work::open(&path, &manifest("measure", "containment"), true).unwrap_err();
+    assert!(error.to_string().ends_with("`measure` was `jaccard` then and is `containment` now"), "{error}");
+    let error = Work::open(&path, &manifest("order", "0.5"), true).unwrap_err();
+    assert!(error.to_string().ends_with("`order` is `0.5` now and was not known then"), "{error}");
+}
+
+#[test]
+fn pairs_are_written_or_visited() {
+    let desk = Desk::new();
+    let options =
+        |output, format| PairsOptions { inputs: desk.inputs(), output, format, ..Default::default() };
+    let run = PairsRun::new(options(desk.to("pairs.jsonl"), PairFormat::Jsonl)).unwrap();
+    let outcome = run.execute(&Unobserved).unwrap();
+    assert_eq!((outcome.written(), outcome.read(), outcome.rejected_records().count), (3, 5, 1));
+    assert_eq!(desk.text("pairs.jsonl").lines().count(), 3);
+    let quiet = PairsRun::new(options(None, PairFormat::Tsv)).unwrap().execute(&Unobserved).unwrap();
+    let mut visited = vec![];
+    quiet
+        .for_each(&Unobserved, |pair, first, second| {
+            visited.push((first.to_owned(), second.to_owned(), pair.similarity));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(quiet.written(), 0);
+    assert_eq!(visited.len(), 3);
+    assert_eq!((visited[1].0.as_str(), visited[1].1.as_str(), visited[1].2), ("d0", "d3", 1.0));
+    let wrong = Settings { threshold: 7.0, ..Settings::default() };
+    assert!(PairsRun::new(PairsOptions { settings: wrong, ..Default::default() }).is_err());
+}
+
+#[test]
+fn sketches_frequencies_and_estimates_are_runs_too() {
+    let desk = Desk::new();
+    let output = desk.path("sketches");
+    let options = SketchOptions { inputs: desk.inputs(), output: output.clone(), ..Default::default() };
+    let sketched = SketchRun::new(options.clone()).unwrap().execute(&Unobserved).unwrap();
+    assert_eq!((sketched.documents, sketched.rejected.count), (4, 1));
+    let error = SketchRun::new(SketchOptions { threads: Some(0), ..options }).unwrap_err();
+    assert_eq!(error.problems()[0].setting, "threads");
+
+    let options = WeightsOptions { inputs: desk.inputs(), output: desk.path("table"), ..Default::default() };
+    let counted = WeightsRun::new(options).unwrap().execute(&Unobserved).unwrap();
+    assert_eq!(counted.documents, 4);
+    assert!(counted.shingles > 30);
+
+    let options =
+        EstimateOptions { output: desk.to("estimates.tsv"), ..EstimateOptions::new(output.clone()) };
+    let estimated = EstimateRun::new(options).unwrap().execute(&Unobserved).unwrap();
+    assert_eq!(estimated.pairs, desk.text("estimates.tsv").lines().count() as u64);
+    assert_eq!(estimated.compared.pairs, 6);
+    let wrong = EstimateOptions { threshold: -1.0, filter_error: Some(2.0), ..EstimateOptions::new(output) };
+    let error = EstimateRun::new(wrong).unwrap_err();
+    let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
+    assert_eq!(settings, ["threshold", "filter-error"]);
+}
+
+#[test]
+fn a_folder_that_is_needed_is_not_replaced() {
+    let desk = Desk::new();
+    let options = RunOptions {
+        outputs: Outputs { kept: desk.to("all/"), overwrite: true, ..Outputs::default() },
+        work: Some(WorkOptions::new(&desk.path("all/work"))),
+        ..desk.options()
+    };
+    let error = Run::new(options).unwrap().execute(&Unobserved).unwrap_err();
+    assert!(error.to_string().ends_with("the folder of the run (`work`) lies there"), "{error}");
+    assert!(!Path::new(&desk.path("all")).exists(), "folders that were made for the run go with it");
+}

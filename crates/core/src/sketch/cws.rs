@@ -21,7 +21,7 @@
 //! Do not     use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
 
 use super::minhash::{EMPTY, check_registers};
-use super::weighted::{WeightedSketcher, register};
+use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{exponent, float, ln, scaled};

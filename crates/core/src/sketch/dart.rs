@@ -26,7 +26,7 @@
 //!            depends on k. Nor merge sketches: the least dart of a union is known, but not its rank.
 
 use super::minhash::{EMPTY, check_registers};
-use super::weighted::WeightedSketcher;
+use super::weighted_sketcher::WeightedSketcher;
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Elements, Kernel};

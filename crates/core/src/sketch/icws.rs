@@ -22,7 +22,7 @@
 //! Do not     merge sketches: the sample of a union of weights is not that of its parts.
 
 use super::minhash::{EMPTY, check_registers};
-use super::weighted::{WeightedSketcher, register};
+use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Elements, Kernel, Sample};

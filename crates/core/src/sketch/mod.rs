@@ -40,6 +40,7 @@ pub mod sectional;
 mod smallest;
 pub mod super_minhash;
 pub mod weighted;
+mod weighted_sketcher;
 pub mod zero_bit;
 
 #[cfg(test)]
@@ -53,7 +54,8 @@ use crate::estimate::Estimate;
 pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
-pub use weighted::{WeightedMethod, WeightedSketcher};
+pub use weighted::WeightedMethod;
+pub use weighted_sketcher::WeightedSketcher;
 
 /// The number that the value of an estimate depends on, where it is one that the value rises with. Comparing many pairs,
 /// only that need be counted.

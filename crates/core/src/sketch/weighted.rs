@@ -1,4 +1,4 @@
-//! What all sketches of weighted sets share, and the list of them.
+//! The list of the sketches of weighted sets.
 //!
 //! | text form | sketch |
 //! |---|---|
@@ -14,38 +14,13 @@ use std::sync::Arc;
 use super::cws::Cws;
 use super::dart::Dart;
 use super::icws::Icws;
-use super::minhash::EMPTY;
 use super::zero_bit::ZeroBit;
 use super::{Sketcher, Statistic};
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
-use crate::hash::fmix64;
-use crate::weight::{Weigher, Weighted, Weighting, merged};
+use crate::weight::{Weigher, Weighting};
 
-/// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
-pub trait WeightedSketcher: fmt::Debug + Send + Sync {
-    /// Words that one sketch takes: its registers.
-    fn words(&self) -> usize;
-
-    /// Writes the sketch of a weighted set. Of an empty one, every word is [`EMPTY`], which no other set has.
-    ///
-    /// # Panics
-    /// If `out` does not have [`words`](Self::words) elements.
-    fn sketch_into(&self, set: Weighted<'_>, out: &mut [u32]);
-
-    /// Estimates the similarity of two sets that are not empty.
-    fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
-        estimate::minhash::estimate(a, b)
-    }
-
-    /// The value that is estimated, computed from the sets themselves: their weighted Jaccard similarity.
-    fn exact(&self, a: Weighted<'_>, b: Weighted<'_>) -> f64 {
-        let (shared, all) = merged(a, b).fold((0.0, 0.0), |(shared, all), (left, right): (f64, f64)| {
-            (shared + left.min(right), all + left.max(right))
-        });
-        if all == 0.0 { 1.0 } else { shared / all }
-    }
-}
+pub use super::weighted_sketcher::WeightedSketcher;
 
 /// A sketch of weighted sets, made of shingles that count as often as they occur.
 #[derive(Debug)]
@@ -80,12 +55,6 @@ impl Sketcher for Counted {
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         self.sketcher.exact(self.weigher.weigh(a).view(), self.weigher.weigh(b).view())
     }
-}
-
-/// The register of a sample: 32 bits of a shingle's key and of what else must agree.
-pub(super) fn register(key: u64, sample: u64) -> u32 {
-    let mixed = fmix64(fmix64(key).wrapping_add(sample)) >> 32;
-    (mixed as u32).min(EMPTY - 1)
 }
 
 /// A sketch of weighted sets and its registers.

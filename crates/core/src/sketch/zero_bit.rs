@@ -14,7 +14,7 @@
 //! Do not     use it for short documents, nor to band: the S-curve would be of another similarity.
 
 use super::icws::Icws;
-use super::weighted::{WeightedSketcher, register};
+use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::weight::Weighted;
 

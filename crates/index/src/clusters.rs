@@ -13,8 +13,8 @@ use minwise::verify::{Overlap, ShingleSet};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::postings::{PREFIXES, Row};
-use crate::query::Reader;
 use crate::record::{Entry, Record};
+use crate::sets::SetReader;
 use crate::store::{Space, View};
 use crate::watch::{Watch, go_on};
 
@@ -203,7 +203,7 @@ impl Index {
         let mut judge = Exact {
             index: self,
             view,
-            reader: self.reader(view),
+            reader: SetReader::new(self, view),
             numbers: &numbers,
             threshold,
             progress: &*progress,
@@ -259,7 +259,7 @@ type Comparable = (ShingleSet, Option<u128>);
 struct Exact<'a> {
     index: &'a Index,
     view: &'a View<'a>,
-    reader: Reader<'a, 'a>,
+    reader: SetReader<'a, 'a>,
     numbers: &'a [u32],
     threshold: f64,
     progress: &'a Progress<'a>,
@@ -274,8 +274,7 @@ impl Exact<'_> {
         }
         let number = self.numbers[document as usize];
         let record = self.index.record_of(self.view, number)?;
-        self.reader.read_set(number, &record)?;
-        let set = Arc::new((self.reader.set().clone(), record.wordless));
+        let set = Arc::new((self.reader.read(number, &record)?.clone(), record.wordless));
         if self.bytes > CACHE_BYTES {
             self.sets.clear();
             self.bytes = 0;

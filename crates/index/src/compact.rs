@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, Row};
+use crate::sets::SetReader;
 use crate::store::{Change, Space, State};
 use crate::watch::{Watch, go_on};
 
@@ -113,11 +114,10 @@ impl Index {
         let end = view.state()?.next;
         let mut table = Frequencies::default();
         let (mut documents, mut shingles) = (0, vec![]);
-        let mut reader = self.reader(&view);
+        let mut reader = SetReader::new(self, &view);
         for number in 0..end {
             if let Some(record) = self.record(&view, number)? {
-                reader.read_set(number, &record)?;
-                shingles.extend_from_slice(reader.set().as_slice());
+                shingles.extend_from_slice(reader.read(number, &record)?.as_slice());
                 documents += 1;
             }
             if shingles.len() >= WINDOW {

@@ -4,8 +4,8 @@
 use minwise::candidate::Fingerprint;
 
 use crate::frequencies::Frequencies;
+use crate::in_place::InPlaceOfText;
 use crate::postings::{self, Posting, Row};
-use crate::query::InPlaceOfText;
 use crate::record::{Mark, MarkedPlace, Record};
 use crate::text::{Packer, unpack};
 

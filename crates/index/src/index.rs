@@ -1,6 +1,5 @@
 //! An open index: what it is, what it has, and reading it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::frequencies::Frequencies;
+use crate::in_place::InPlaceOfText;
 use crate::prepare::Preparation;
 use crate::record::{Entry, Mark, Record};
 use crate::settings::{Settings, Texts};
@@ -265,47 +265,6 @@ impl Index {
         Ok(ids)
     }
 
-    /// In how many documents shingles stand, as far as that is often.
-    pub fn frequencies(&self) -> Result<Arc<Frequencies>> {
-        let view = self.store.view();
-        let state = view.state()?;
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((sequence, table)) = &*counted
-            && *sequence == state.sequence
-        {
-            return Ok(Arc::clone(table));
-        }
-        let table = self.stored_frequencies(&view)?;
-        let (documents, shingles) = self.shingles_from(&view, state.counted, state.next)?;
-        let table = Arc::new(if documents == 0 { table } else { table.with(documents, shingles) });
-        *counted = Some((state.sequence, Arc::clone(&table)));
-        Ok(table)
-    }
-
-    pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<Frequencies> {
-        let mut parts: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-        view.each(Space::Frequencies, b"", |key, part| {
-            parts.insert(key.to_vec(), part.to_vec());
-            Ok(true)
-        })?;
-        Frequencies::from_parts(parts.values().map(Vec::as_slice))
-            .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
-    }
-
-    /// The distinct shingles of the documents from number `first` up to `end`, and how many documents there are.
-    pub(crate) fn shingles_from(&self, view: &View<'_>, first: u32, end: u32) -> Result<(u64, Vec<u64>)> {
-        let (mut documents, mut all) = (0, vec![]);
-        let mut reader = self.reader(view);
-        for number in first..end {
-            if let Some(record) = self.record(view, number)? {
-                documents += 1;
-                reader.read_set(number, &record)?;
-                all.extend_from_slice(reader.set().as_slice());
-            }
-        }
-        Ok((documents, all))
-    }
-
     pub(crate) fn number(&self, view: &View<'_>, id: &str) -> Result<Option<u32>> {
         match view.get(Space::Ids, id.as_bytes())? {
             None => Ok(None),
@@ -341,6 +300,19 @@ impl Index {
             .and_then(|packed| text::unpack(&packed, record.bytes))
             .map(Some)
             .ok_or_else(|| self.damaged(format!("the text of `{}` cannot be read", record.id)))
+    }
+
+    /// What is stored of a document in place of its text.
+    pub(crate) fn in_place_of_text(
+        &self,
+        view: &View<'_>,
+        number: u32,
+        record: &Record,
+    ) -> Result<InPlaceOfText> {
+        let bytes = view.get(Space::Sets, &number.to_be_bytes())?;
+        bytes
+            .and_then(|bytes| InPlaceOfText::from_bytes(&bytes))
+            .ok_or_else(|| self.damaged(format!("the shingles of `{}` cannot be read", record.id)))
     }
 
     /// Says why no document can have this id, if so.

@@ -110,7 +110,7 @@ impl Index {
             let document = NewDocument { id, text, title, metadata, marks };
             return Some(self.written_of(&document, added, prepared, packer));
         }
-        let kept = self.reader(view).stored(number, &record).ok()?;
+        let kept = self.in_place_of_text(view, number, &record).ok()?;
         let set = kept.to_bytes();
         self.preparation.prepare_set(kept.set, record.wordless, prepared);
         let posted = post(number, &kept.bands, &kept.fingerprints, &mut vec![], &mut vec![]);

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 use crate::add::{Added, Batch, Which, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::InPlaceOfText;
 use crate::index::Index;
 use crate::prepare::Prepared;
-use crate::query::InPlaceOfText;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
 use crate::settings::{Settings, Texts};
 use crate::store::Space;
@@ -99,7 +99,6 @@ impl Index {
         let view = self.store.view();
         let total = view.state()?.documents;
         let mut done = 0;
-        let reader = self.reader(&view);
         view.each_after(Space::Records, None, |key, payload| {
             go_on(watch)?;
             let number = self.number_of(key)?;
@@ -110,7 +109,7 @@ impl Index {
                 None
             } else {
                 let sketch = view.get(Space::Sketches, key)?.unwrap_or_default();
-                let set = reader.stored(number, &record)?;
+                let set = self.in_place_of_text(&view, number, &record)?;
                 Some(Stored {
                     bytes: record.bytes,
                     characters: record.characters,

@@ -102,7 +102,7 @@ impl Index {
             self.preparation.prepare(&text, prepared);
             view.get(Space::Texts, &key).map_err(says)?.map_or(0, |text| text.len() as u64)
         } else {
-            let kept = self.reader(view).stored(number, record).map_err(says)?;
+            let kept = self.in_place_of_text(view, number, record).map_err(says)?;
             self.preparation.prepare_set(kept.set, record.wordless, prepared);
             if kept.bands != prepared.bands {
                 return Err("its bands are not those of its shingles".to_owned());

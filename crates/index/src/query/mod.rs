@@ -26,7 +26,7 @@ use crate::store::View;
 use crate::watch::{Unwatched, Watch, go_on};
 use evidence::Evidence;
 pub use passages::SharedPassage;
-pub(crate) use reader::{InPlaceOfText, Reader};
+use reader::Reader;
 pub use window::DateWindow;
 
 /// A document to look for.
@@ -238,7 +238,7 @@ impl Index {
             return self.query_watched(&Query { itself: Some(id), ..Query::new(&text) }, options, watch);
         }
         let evidence = self.evidence(options)?;
-        let kept = self.reader(&view).stored(number, &record)?;
+        let kept = self.in_place_of_text(&view, number, &record)?;
         let mut prepared = Prepared::default();
         self.preparation.prepare_set(kept.set, record.wordless, &mut prepared);
         prepared.fingerprints = kept.fingerprints;
@@ -282,7 +282,7 @@ impl Index {
         let found = candidates::find(self, view, asked, options, watch)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
-        let mut reader = self.reader(view);
+        let mut reader = Reader::new(self, view);
         let mut answer = Answer {
             units: asked.prepared.shingles.units(),
             shingles: asked.set.len(),
@@ -427,7 +427,7 @@ impl Index {
             Side::Id(id) => {
                 let (number, record) = self.known(view, id)?;
                 let Some(text) = self.text(view, number, &record)? else {
-                    let set = self.reader(view).stored(number, &record)?.set;
+                    let set = self.in_place_of_text(view, number, &record)?.set;
                     let (shingles, places) = (Shingles::new(), None);
                     return Ok(Looked { shingles, places, set, wordless: record.wordless });
                 };

@@ -1,0 +1,55 @@
+//! In how many documents of an index each shingle occurs.
+//!
+//! The table on disk counts the documents up to some number; those after it are counted when somebody asks, and the sum is
+//! kept until the next change.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use crate::error::Result;
+use crate::frequencies::Frequencies;
+use crate::index::Index;
+use crate::sets::SetReader;
+use crate::store::{Space, View};
+
+impl Index {
+    /// In how many documents shingles stand, as far as that is often.
+    pub fn frequencies(&self) -> Result<Arc<Frequencies>> {
+        let view = self.store.view();
+        let state = view.state()?;
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((sequence, table)) = &*counted
+            && *sequence == state.sequence
+        {
+            return Ok(Arc::clone(table));
+        }
+        let table = self.stored_frequencies(&view)?;
+        let (documents, shingles) = self.shingles_from(&view, state.counted, state.next)?;
+        let table = Arc::new(if documents == 0 { table } else { table.with(documents, shingles) });
+        *counted = Some((state.sequence, Arc::clone(&table)));
+        Ok(table)
+    }
+
+    pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<Frequencies> {
+        let mut parts: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        view.each(Space::Frequencies, b"", |key, part| {
+            parts.insert(key.to_vec(), part.to_vec());
+            Ok(true)
+        })?;
+        Frequencies::from_parts(parts.values().map(Vec::as_slice))
+            .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
+    }
+
+    /// The distinct shingles of the documents from number `first` up to `end`, and how many documents there are.
+    pub(crate) fn shingles_from(&self, view: &View<'_>, first: u32, end: u32) -> Result<(u64, Vec<u64>)> {
+        let (mut documents, mut all) = (0, vec![]);
+        let mut reader = SetReader::new(self, view);
+        for number in first..end {
+            if let Some(record) = self.record(view, number)? {
+                documents += 1;
+                all.extend_from_slice(reader.read(number, &record)?.as_slice());
+            }
+        }
+        Ok((documents, all))
+    }
+}

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod exit;
 mod interrupt;
 mod printer;
 mod progress;
@@ -15,26 +16,13 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
+use crate::exit::Exit;
 use crate::printer::{Failure, Printer};
 
 /// The system allocator keeps memory that was freed by another thread for long; this one gives it back, which the
 /// bounds on memory rely on, and is faster where many small sets come and go.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// How a run ended, for scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exit {
-    /// Done.
-    Done = 0,
-    /// A finding that was asked for: `check` found something in an archive, `compare` found the documents less similar than the threshold, or `lab` a verdict
-    /// that was not expected.
-    Finding = 1,
-    /// An error, or records that were rejected.
-    Error = 2,
-    /// Stopped by a signal.
-    Interrupted = 130,
-}
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {

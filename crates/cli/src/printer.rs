@@ -12,7 +12,6 @@ use minwise_engine::report::Summary;
 use serde_json::json;
 
 use crate::args::{LogFormat, OutputOptions};
-use crate::settings::Problem;
 use crate::spell::spelled;
 
 /// Why a command ended without its result.
@@ -26,6 +25,29 @@ pub enum Failure {
     BrokenPipe,
     /// The person asked to stop.
     Interrupted,
+}
+
+/// One thing that is wrong with the options.
+#[derive(Debug)]
+pub struct Problem {
+    /// The option, in backticks, and what is wrong with it.
+    pub message: String,
+    /// What to try instead.
+    pub hint: Option<String>,
+}
+
+impl From<&minwise_engine::Problem> for Problem {
+    fn from(problem: &minwise_engine::Problem) -> Self {
+        Self { message: spelled(&problem.message()), hint: problem.hint.as_ref().map(spelled) }
+    }
+}
+
+impl Problem {
+    /// The option that the message begins with.
+    pub fn option(&self) -> &str {
+        let rest = self.message.strip_prefix('`');
+        rest.and_then(|rest| rest.split_once('`')).map_or("", |(option, _)| option)
+    }
 }
 
 impl Failure {

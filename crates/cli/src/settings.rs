@@ -16,7 +16,7 @@ use minwise_corpus::{FieldPath, ReadOptions};
 use minwise_engine::{AuditSize, Bands, Inputs, Memory, Settings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
-use crate::printer::Failure;
+use crate::printer::{Failure, Problem};
 use crate::spell::{flag, spelled};
 
 /// The options of runs, in the order in which their problems are reported.
@@ -62,31 +62,9 @@ const ORDER: [&str; 35] = [
 #[derive(Debug, Default)]
 pub struct Problems(Vec<Problem>);
 
-/// One thing that is wrong with the options.
-#[derive(Debug)]
-pub struct Problem {
-    /// The option, in backticks, and what is wrong with it.
-    pub message: String,
-    /// What to try instead.
-    pub hint: Option<String>,
-}
-
-impl Problem {
-    /// The option that the message begins with.
-    fn option(&self) -> &str {
-        let rest = self.message.strip_prefix('`');
-        rest.and_then(|rest| rest.split_once('`')).map_or("", |(option, _)| option)
-    }
-
-    fn place(&self) -> usize {
-        ORDER.iter().position(|option| *option == self.option()).unwrap_or(ORDER.len())
-    }
-}
-
-impl From<&minwise_engine::Problem> for Problem {
-    fn from(problem: &minwise_engine::Problem) -> Self {
-        Self { message: spelled(&problem.message()), hint: problem.hint.as_ref().map(spelled) }
-    }
+/// Where the option of a problem stands.
+fn place(problem: &Problem) -> usize {
+    ORDER.iter().position(|option| *option == problem.option()).unwrap_or(ORDER.len())
 }
 
 impl Problems {
@@ -146,7 +124,7 @@ impl Problems {
                 if let Err(error) = built {
                     self.take(error.problems());
                 }
-                self.0.sort_by_key(Problem::place);
+                self.0.sort_by_key(place);
                 Err(Failure::Options(self.0))
             }
         }

@@ -1,0 +1,74 @@
+//! Data flows one way: crates use only crates before them, modules of a crate only modules before them, and no two files use
+//! each other.
+
+mod order;
+mod rules;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::run::root;
+use order::{CRATES, Crate};
+use source::Tree;
+
+pub fn check() -> Result<()> {
+    let mut wrong = vec![];
+    for member in &CRATES {
+        wrong.extend(packages(member)?);
+        if member.is_checked {
+            let source = Path::new("crates").join(member.name).join("src");
+            // The order is that of the library, or of the command where there is none.
+            let mut rooms = Some(member.rooms);
+            for file in roots(&source)? {
+                wrong.extend(rules::check(&modules(&file)?, rooms.take()));
+            }
+        }
+    }
+    if wrong.is_empty() {
+        let unchecked: Vec<_> =
+            CRATES.iter().filter(|member| !member.is_checked).map(|member| member.name).collect();
+        println!("layers: data flows one way (modules not checked yet: {})", unchecked.join(", "));
+        Ok(())
+    } else {
+        bail!("data flows back:\n  {}", wrong.join("\n  "))
+    }
+}
+
+/// Packages that a crate uses and may not.
+fn packages(member: &Crate) -> Result<Vec<String>> {
+    let file = format!("crates/{}/Cargo.toml", member.name);
+    let manifest = fs_err::read_to_string(root().join(&file))?;
+    let used = manifest.lines().take_while(|line| *line != "[dev-dependencies]").filter_map(|line| {
+        let package = line.split(['.', ' ', '=']).next()?;
+        (package == "minwise" || package.starts_with("minwise-")).then_some(package)
+    });
+    Ok(used
+        .filter(|package| !member.uses.contains(package))
+        .map(|package| format!("{file}: uses {package}"))
+        .collect())
+}
+
+/// The files of a source folder in which crates begin: the library, the command, and further commands in `bin`.
+fn roots(source: &Path) -> Result<Vec<PathBuf>> {
+    let mut roots = vec![source.join("lib.rs"), source.join("main.rs")];
+    let folder = source.join("bin");
+    if root().join(&folder).exists() {
+        for entry in fs_err::read_dir(root().join(&folder))? {
+            let path = folder.join(entry?.file_name());
+            roots.push(if path.extension().is_some() { path } else { path.join("main.rs") });
+        }
+    }
+    roots.retain(|file| root().join(file).exists());
+    Ok(roots)
+}
+
+fn modules(file: &Path) -> Result<Tree> {
+    Tree::read(file, &|file| {
+        let file = root().join(file);
+        file.exists().then(|| fs_err::read_to_string(file)).transpose().map_err(Into::into)
+    })
+}

@@ -1,0 +1,408 @@
+//! Reads a crate: its modules, what each of them names, and where these names lead.
+//!
+//! Files are parsed with `syn`, so comments, strings and the layout of an import make no difference. Code under `#[cfg(test)]`
+//! is left out, because tests may use anything. Calls of methods are not seen, because `index.add()` names no module.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use proc_macro2::token_stream::IntoIter;
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, Expr, ExprLit, ImplItem, Item, ItemMod, ItemUse, Lit, Meta, Token, UseTree, VisRestricted,
+};
+
+/// Index of the crate root in [`Tree::modules`].
+pub const ROOT: usize = 0;
+
+/// The modules of a crate; the first is its root.
+pub struct Tree {
+    pub modules: Vec<Module>,
+}
+
+pub struct Module {
+    /// Names from the crate root down to this module; empty for the root.
+    pub path: Vec<String>,
+    pub file: PathBuf,
+    pub parent: Option<usize>,
+    pub children: BTreeMap<String, usize>,
+    pub paths: Vec<NamedPath>,
+    items: BTreeSet<String>,
+    imports: Vec<Import>,
+}
+
+/// A path in the code, as it was written.
+pub struct NamedPath {
+    pub segments: Vec<String>,
+    pub line: usize,
+}
+
+struct Import {
+    /// `None` for a glob.
+    name: Option<String>,
+    segments: Vec<String>,
+}
+
+/// Imports that are being followed, by module and number, so that two that lead to each other end.
+type Seen = Vec<(usize, usize)>;
+
+impl Tree {
+    /// Reads the crate whose root is `file`. `read` returns the text of a file, or `None` if there is none.
+    pub fn read(file: &Path, read: &dyn Fn(&Path) -> Result<Option<String>>) -> Result<Self> {
+        let mut reader = Reader {
+            tree: Self { modules: vec![] },
+            read,
+            at: ROOT,
+            folder: file.parent().unwrap_or(Path::new("")).to_owned(),
+            problem: None,
+        };
+        let text = read(file)?.with_context(|| format!("there is no {}", file.display()))?;
+        reader.push(vec![], file.to_owned(), None);
+        reader.file(file, &text)?;
+        reader.problem.map_or(Ok(reader.tree), Err)
+    }
+
+    /// The modules that `path`, written in the module `from`, depends on: those that it names on its way, and the one that
+    /// defines what it names last. Re-exports are followed. Paths into other crates lead nowhere.
+    ///
+    /// The root is among them only if it defines the last name, because its re-exports are just a shorter way to a module.
+    pub fn resolve(&self, from: usize, segments: &[String]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        self.start(from, segments, &mut vec![], &mut found);
+        found
+    }
+
+    /// Follows a path from its first segment.
+    fn start(&self, from: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) {
+        match segments {
+            [first, rest @ ..] if first == "crate" => self.follow(ROOT, rest, seen, found),
+            [first, ..] if first == "self" || first == "super" => self.follow(from, segments, seen, found),
+            _ => {
+                self.look_up(from, segments, seen, found);
+            }
+        }
+    }
+
+    /// Follows the rest of a path whose beginning named the module `at`.
+    fn follow(&self, at: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) {
+        if at != ROOT {
+            found.insert(at);
+        }
+        match segments {
+            [first, rest @ ..] if first == "self" => self.follow(at, rest, seen, found),
+            [first, rest @ ..] if first == "super" => {
+                self.follow(self.modules[at].parent.unwrap_or(ROOT), rest, seen, found);
+            }
+            [_, ..] if self.look_up(at, segments, seen, found) => {}
+            // The module itself, or a name in it that a macro made.
+            _ => {
+                found.insert(at);
+            }
+        }
+    }
+
+    /// Follows a path whose first segment is a name in the scope of the module `at`; false if there is no such name.
+    fn look_up(&self, at: usize, segments: &[String], seen: &mut Seen, found: &mut BTreeSet<usize>) -> bool {
+        let [name, rest @ ..] = segments else { return false };
+        let module = &self.modules[at];
+        let mut known = false;
+        if let Some(&child) = module.children.get(name) {
+            self.follow(child, rest, seen, found);
+            known = true;
+            // A module and a function may have the same name; only a module has names inside.
+            if !rest.is_empty() {
+                return true;
+            }
+        }
+        if module.items.contains(name) {
+            found.insert(at);
+            return true;
+        }
+        for (number, import) in module.imports.iter().enumerate() {
+            if import.name.as_ref() == Some(name) && !seen.contains(&(at, number)) {
+                seen.push((at, number));
+                self.start(at, &[&import.segments, rest].concat(), seen, found);
+                seen.pop();
+                known = true;
+            }
+        }
+        for (number, import) in module.imports.iter().enumerate() {
+            if !known && import.name.is_none() && !seen.contains(&(at, number)) {
+                seen.push((at, number));
+                let mut modules = BTreeSet::new();
+                self.start(at, &import.segments, seen, &mut modules);
+                known = modules.into_iter().any(|module| self.look_up(module, segments, seen, found));
+                seen.pop();
+            }
+        }
+        known
+    }
+}
+
+/// Walks through the files of a crate and fills the tree.
+struct Reader<'a> {
+    tree: Tree,
+    read: &'a dyn Fn(&Path) -> Result<Option<String>>,
+    /// The module that is being read.
+    at: usize,
+    /// Where the files of its children are.
+    folder: PathBuf,
+    problem: Option<anyhow::Error>,
+}
+
+impl Reader<'_> {
+    fn push(&mut self, path: Vec<String>, file: PathBuf, parent: Option<usize>) -> usize {
+        self.tree.modules.push(Module {
+            path,
+            file,
+            parent,
+            children: BTreeMap::new(),
+            paths: vec![],
+            items: BTreeSet::new(),
+            imports: vec![],
+        });
+        self.tree.modules.len() - 1
+    }
+
+    fn file(&mut self, file: &Path, text: &str) -> Result<()> {
+        let parsed = syn::parse_file(text).with_context(|| format!("{} is not Rust", file.display()))?;
+        if !is_test(&parsed.attrs) {
+            self.visit_file(&parsed);
+        }
+        Ok(())
+    }
+
+    /// Reads a module that the current one declares. If `path` attributes give it several files, each of them counts as the module.
+    fn child(&mut self, item: &ItemMod) -> Result<()> {
+        let (name, parent) = (item.ident.to_string(), self.at);
+        let path = [&self.tree.modules[parent].path, std::slice::from_ref(&name)].concat();
+        let (file, folder) = (self.tree.modules[parent].file.clone(), self.folder.join(&name));
+        if let Some((_, items)) = &item.content {
+            self.enter(path, file, folder, |reader| {
+                for item in items {
+                    reader.visit_item(item);
+                }
+                Ok(())
+            })?;
+            return Ok(());
+        }
+        let beside = file.parent().unwrap_or(Path::new(""));
+        let mut candidates: Vec<_> = item
+            .attrs
+            .iter()
+            .filter_map(named_file)
+            .map(|file| (beside.join(file), beside.to_owned()))
+            .collect();
+        if candidates.is_empty() {
+            let flat = (self.folder.join(format!("{name}.rs")), folder.clone());
+            let nested = (folder.join("mod.rs"), folder);
+            candidates = if (self.read)(&flat.0)?.is_some() { vec![flat] } else { vec![nested] };
+        }
+        for (candidate, folder) in candidates {
+            let Some(text) = (self.read)(&candidate)? else {
+                bail!("{} declares `{name}`, but there is no {}", file.display(), candidate.display());
+            };
+            self.enter(path.clone(), candidate.clone(), folder, |reader| reader.file(&candidate, &text))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a child of the current module and reads it.
+    fn enter(
+        &mut self,
+        path: Vec<String>,
+        file: PathBuf,
+        folder: PathBuf,
+        read: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let (parent, outer) = (self.at, std::mem::replace(&mut self.folder, folder));
+        let name = path.last().cloned().unwrap_or_default();
+        self.at = self.push(path, file, Some(parent));
+        self.tree.modules[parent].children.insert(name, self.at);
+        read(self)?;
+        self.at = parent;
+        self.folder = outer;
+        Ok(())
+    }
+
+    fn names(&mut self, segments: Vec<String>, line: usize) {
+        self.tree.modules[self.at].paths.push(NamedPath { segments, line });
+    }
+
+    /// Adds what an import names, group by group, and the names that it brings into scope.
+    fn import(&mut self, tree: &UseTree, prefix: &[String]) {
+        let with = |ident: &Ident| [prefix, &[ident.to_string()]].concat();
+        let (segments, name, line) = match tree {
+            UseTree::Path(path) => return self.import(&path.tree, &with(&path.ident)),
+            UseTree::Group(group) => return group.items.iter().for_each(|tree| self.import(tree, prefix)),
+            UseTree::Name(name) if name.ident == "self" => {
+                (prefix.to_vec(), prefix.last().cloned(), line_of(&name.ident))
+            }
+            UseTree::Name(name) => (with(&name.ident), Some(name.ident.to_string()), line_of(&name.ident)),
+            UseTree::Rename(name) => (with(&name.ident), Some(name.rename.to_string()), line_of(&name.ident)),
+            UseTree::Glob(glob) => (prefix.to_vec(), None, glob.star_token.span.start().line),
+        };
+        self.names(segments.clone(), line);
+        self.tree.modules[self.at].imports.push(Import { name, segments });
+    }
+
+    /// Finds the paths in tokens that `syn` does not parse: arguments and rules of macros, and attributes. Inside of a group of
+    /// imports, `prefix` is what stands before it.
+    fn scan(&mut self, tokens: TokenStream, prefix: &[String]) {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) => self.scan(group.stream(), prefix),
+                TokenTree::Ident(first) => {
+                    let mut segments = [prefix, &[first.to_string()]].concat();
+                    let mut group = None;
+                    while let Some((next, rest)) = after_colons(&tokens) {
+                        match next {
+                            TokenTree::Ident(ident) => segments.push(ident.to_string()),
+                            TokenTree::Group(braces) if braces.delimiter() == Delimiter::Brace => {
+                                group = Some(braces);
+                            }
+                            _ => break,
+                        }
+                        tokens = rest;
+                    }
+                    match group {
+                        Some(group) => self.scan(group.stream(), &segments),
+                        None => self.names(segments, line_of(&first)),
+                    }
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+}
+
+/// The token behind `::`, if that comes next, and the tokens behind that.
+fn after_colons(tokens: &IntoIter) -> Option<(TokenTree, IntoIter)> {
+    let mut tokens = tokens.clone();
+    // The first colon touches the second: the one in `x: ::std::io::Result` does not.
+    for spacing in [Spacing::Joint, Spacing::Alone] {
+        match tokens.next()? {
+            TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == spacing => {}
+            _ => return None,
+        }
+    }
+    Some((tokens.next()?, tokens))
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let (attributes, name) = head(item);
+        if is_test(attributes) {
+            return;
+        }
+        if let Some(name) = name {
+            self.tree.modules[self.at].items.insert(name.to_string());
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        let attributes = match item {
+            ImplItem::Const(item) => &item.attrs,
+            ImplItem::Fn(item) => &item.attrs,
+            ImplItem::Type(item) => &item.attrs,
+            ImplItem::Macro(item) => &item.attrs,
+            _ => return visit::visit_impl_item(self, item),
+        };
+        if !is_test(attributes) {
+            visit::visit_impl_item(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if let Err(problem) = self.child(item) {
+            self.problem.get_or_insert(problem);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        if item.leading_colon.is_none() {
+            self.import(&item.tree, &[]);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if let (None, Some(first)) = (&path.leading_colon, path.segments.first()) {
+            let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            self.names(segments, line_of(&first.ident));
+        }
+        visit::visit_path(self, path);
+    }
+
+    // `pub(in crate::a)` lets `a` see something; it uses nothing of `a`.
+    fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
+
+    fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
+        self.scan(tokens.clone(), &[]);
+    }
+}
+
+/// The attributes of an item, and its name if others can import it from here. A module is known by its place in the tree instead.
+fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
+    match item {
+        Item::Const(item) => (&item.attrs, Some(&item.ident)),
+        Item::Enum(item) => (&item.attrs, Some(&item.ident)),
+        Item::ExternCrate(item) => (&item.attrs, None),
+        Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
+        Item::ForeignMod(item) => (&item.attrs, None),
+        Item::Impl(item) => (&item.attrs, None),
+        Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
+        Item::Mod(item) => (&item.attrs, None),
+        Item::Static(item) => (&item.attrs, Some(&item.ident)),
+        Item::Struct(item) => (&item.attrs, Some(&item.ident)),
+        Item::Trait(item) => (&item.attrs, Some(&item.ident)),
+        Item::TraitAlias(item) => (&item.attrs, Some(&item.ident)),
+        Item::Type(item) => (&item.attrs, Some(&item.ident)),
+        Item::Union(item) => (&item.attrs, Some(&item.ident)),
+        Item::Use(item) => (&item.attrs, None),
+        _ => (&[], None),
+    }
+}
+
+/// Whether an item is compiled for tests only: `#[cfg(test)]`, or `test` among what `all` asks for.
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("cfg") => match syn::parse2::<Meta>(list.tokens.clone()) {
+            Ok(Meta::Path(path)) => path.is_ident("test"),
+            Ok(Meta::List(all)) if all.path.is_ident("all") => {
+                all.tokens.into_iter().any(|token| matches!(token, TokenTree::Ident(name) if name == "test"))
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// The file that an attribute names: `#[path = "file.rs"]`, or the same under a condition.
+fn named_file(attribute: &Attribute) -> Option<String> {
+    match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("cfg_attr") => {
+            let metas = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()?;
+            metas.iter().find_map(file_of)
+        }
+        meta => file_of(meta),
+    }
+}
+
+fn file_of(meta: &Meta) -> Option<String> {
+    match meta {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) => Some(file.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn line_of(ident: &Ident) -> usize {
+    ident.span().start().line
+}

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NARROW, WIDE, harness } from './harness.mjs';
+import { pages } from './paper.mjs';
 import { ROUTES, settled } from './routes.mjs';
 
 const { api, visit } = harness();
@@ -195,19 +196,41 @@ test('on a narrow screen the texts are above each other', async () => {
 });
 
 test('on paper there is all of both texts and nothing to press', async () => {
+  const found = await ask(MARSH);
   await visit({ ...WIDE, colorScheme: 'dark' }, async (page) => {
     await show(page, MARSH);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     const seen = await page.evaluate(() => {
       const shown = (selector) => getComputedStyle(document.querySelector(selector)).display !== 'none';
+      // Of a font, letters may reach over the edge of a box, and do no harm: nothing that they stand in may cut them off.
+      const cuts = (element) => {
+        const { overflowX, overflowY, contentVisibility, clipPath } = getComputedStyle(element);
+        return [overflowX, overflowY, contentVisibility].some((value) => value !== 'visible') || clipPath !== 'none';
+      };
+      const around = (element) => (element === null ? [] : [element, ...around(element.parentElement)]);
+      const paragraphs = [...document.querySelectorAll('.pane .text p')];
+      // Boxes of paragraphs are made of lines, whose height no font changes. Layout is exact to 1/64 of a pixel.
+      const isInside = (paragraph) => {
+        const [inner, ...boxes] = around(paragraph).map((element) => element.getBoundingClientRect());
+        const holds = (outer) => inner.top >= outer.top - 1 / 64 && inner.bottom <= outer.bottom + 1 / 64;
+        return inner.height > 0 && boxes.every(holds);
+      };
+      const text = (pane) => {
+        const copy = pane.cloneNode(true);
+        for (const extra of copy.querySelectorAll('.sign, .place')) extra.remove();
+        return copy.textContent.replace(/\s/g, '');
+      };
       return {
         gone: ['header.shell', '.toolbar', '.map'].filter(shown),
-        cut: [...document.querySelectorAll('.pane')].filter((pane) => pane.scrollHeight > pane.clientHeight + 1).length,
+        cut: paragraphs.flatMap(around).filter(cuts).map((element) => `${element.tagName}.${element.className}`),
+        outside: paragraphs.filter((paragraph) => !isInside(paragraph)).map((paragraph) => paragraph.textContent),
+        texts: [...document.querySelectorAll('.pane .text')].map(text),
         listed: shown('.passage-list'),
       };
     });
-    assert.deepEqual(seen, { gone: [], cut: 0, listed: true });
-    assert.ok((await page.pdf({ format: 'A4' })).length > 20_000);
+    const texts = [found.left.text, found.right.text].map((text) => text.replace(/\s/g, ''));
+    assert.deepEqual(seen, { gone: [], cut: [], outside: [], texts, listed: true });
+    assert.ok(pages(await page.pdf({ format: 'A4' })) > 0);
   });
 });
 

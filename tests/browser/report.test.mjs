@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { pages } from './paper.mjs';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/articles.jsonl', import.meta.url));
 const HOSTILE = [
@@ -86,13 +87,14 @@ async function assertRenders(page, { width, colorScheme }, pairs) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];
     const size = (element) => element.getBoundingClientRect();
+    const lineHeight = (element) => parseFloat(getComputedStyle(element).lineHeight);
     return {
       title: document.title,
       headings: all('h2').map((heading) => heading.textContent),
       levels: all('h1, h2, h3, h4').map((heading) => Number(heading.tagName[1])),
       charts: all('svg').map((chart) => [size(chart).width > 250, size(chart).height > 150, chart.getAttribute('role')]),
       pairs: all('article').length,
-      sides: all('article .text').filter((side) => size(side).height > 20).length,
+      sides: all('article .text').filter((side) => size(side).height >= lineHeight(side)).length,
       marks: all('mark').length,
       captions: all('table').every((table) => table.caption?.textContent),
       targets: all('nav a').every((link) => document.querySelector(link.getAttribute('href'))),
@@ -155,6 +157,6 @@ test('keys and paper', async () => {
     await page.emulateMedia({ media: 'print' });
     const nav = await page.evaluate(() => getComputedStyle(document.querySelector('nav')).display);
     assert.equal(nav, 'none');
-    assert.ok((await page.pdf({ format: 'A4' })).length > 10_000);
+    assert.ok(pages(await page.pdf({ format: 'A4' })) > 0);
   });
 });

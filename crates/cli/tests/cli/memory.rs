@@ -165,7 +165,7 @@ fn huge_documents_are_compared_within_the_memory() {
 }
 
 #[test]
-#[ignore = "takes minutes and gigabytes"]
+#[ignore = "long: minutes, and gigabytes of disk"]
 fn documents_of_a_gigabyte_keep_to_the_memory() {
     let base = prose(1, 90_000_000);
     assert!(base.len() > 1_000_000_000, "{}", base.len());
@@ -238,7 +238,7 @@ fn a_family_of_many_keeps_to_the_memory() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "long: a minute"]
 fn a_family_of_a_million_keeps_to_the_memory() {
     family(1_000_000);
 }

@@ -17,7 +17,8 @@
 //! measured again with other seeds and four times the trials, and only that counts: a false alarm has probability 10⁻⁵. Seeds
 //! are the numbers of the points; none was searched for.
 //!
-//! `MINWISE_LONG=1` adds every combination of set size and number of registers, and ten times as many trials.
+//! `cargo x test --long` adds every combination of set size and number of registers, and takes ten times as many trials
+//! (`MINWISE_LONG=1`).
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 #![allow(clippy::unwrap_used, reason = "a test whose sketch cannot be made has failed")]

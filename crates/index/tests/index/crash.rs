@@ -62,10 +62,8 @@ fn contents(index: &Index) -> BTreeMap<String, String> {
     ids.into_iter().map(|id| (id.clone(), index.get(&id).unwrap().unwrap().text.unwrap())).collect()
 }
 
-/// Not a test of its own: what `every_acknowledged_document_survives` kills.
-#[test]
-fn child() {
-    let Ok(what) = std::env::var(CHILD) else { return };
+/// The process that `every_acknowledged_document_survives` kills.
+fn child(what: &str) {
     let (first, folder) = what.split_once(' ').unwrap();
     let index = Index::open(Path::new(folder)).unwrap();
     for number in first.parse::<u64>().unwrap().. {
@@ -77,6 +75,9 @@ fn child() {
 // DESIGN, promise 7: an index keeps every document it acknowledged.
 #[test]
 fn every_acknowledged_document_survives() {
+    if let Ok(what) = std::env::var(CHILD) {
+        return child(&what);
+    }
     let folder = folder_in_memory();
     let path = folder.path().join("index");
     drop(Index::create(&path, &Settings::default()).unwrap());
@@ -86,7 +87,7 @@ fn every_acknowledged_document_survives() {
     let kills = std::env::var("MINWISE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
     for kill in 0..kills {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["crash::child", "--exact", "--nocapture"])
+            .args(["crash::every_acknowledged_document_survives", "--exact", "--nocapture"])
             .env(CHILD, format!("{next} {}", path.display()))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

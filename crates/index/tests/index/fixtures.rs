@@ -61,7 +61,7 @@ fn damaged_files_are_told() {
 
 /// Writes the fixtures anew. Only a new format version needs it.
 #[test]
-#[ignore = "it writes the fixtures"]
+#[ignore = "by hand: it writes the fixtures"]
 fn write_the_fixtures() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");

@@ -1,44 +1,114 @@
 //! The pages that the command writes and the one that the server has, in a real browser.
 
+use std::cell::OnceCell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use crate::run::{cargo, command, command_with, root, target};
+use crate::run::{command, find, is_root, output, root, target};
+use crate::test::build_minwise;
+use crate::test::part::{Outcome, Part, Report};
+use crate::test::runner::Runner;
 
 /// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Runs `tests/browser`, unless there is no browser to run it with and none can be installed.
-pub fn test() -> Result<()> {
-    let (Some(node), Some(npm), Some(browser)) = (find("node"), find("npm"), browser()?) else {
-        eprintln!(
-            "tests/browser is skipped: it needs `node`, `npm` and Chromium (in the path, or as CHROMIUM=…)"
-        );
-        return Ok(());
-    };
-    let folder = root().join("tests/browser");
-    if !is_installed(&folder) {
-        command(&npm, &["ci", "--prefix", "tests/browser", "--no-audit", "--no-fund"])?;
+/// The tests of `tests/browser`, and what they are run with, which is looked for once.
+#[derive(Default)]
+pub struct Pages(OnceCell<Result<Tools, String>>);
+
+/// What the tests need.
+struct Tools {
+    node: PathBuf,
+    browser: PathBuf,
+    minwise: PathBuf,
+    /// The files of tests.
+    tests: Vec<String>,
+}
+
+impl Pages {
+    /// Two parts: a server that is slow or wrong can be had only of a stand-in, and only the real one shows that the page fits it.
+    pub fn parts(&self) -> [Part<'_>; 2] {
+        [
+            Part::new(
+                "pages",
+                "reports, and the server's page with a stand-in for the server, in Chromium",
+                || self.run(|tools| tools.run(|_| true, &[])),
+            ),
+            Part::new("pages, server", "the server's page with `minwise serve`, in Chromium", || {
+                self.run(Tools::against_server)
+            }),
+        ]
     }
-    cargo(&["build", "--package", "minwise-cli"])?;
-    let minwise = target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
-    let tests = tests(&folder)?;
-    // One after the other: some of them measure time.
-    let run = |tests: &[&str], environment: &[(&str, &Path)]| {
-        command_with(&node, &[&["--test", "--test-concurrency=1"], tests].concat(), environment)
-    };
-    let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
-    run(&tests, &[("MINWISE", &minwise), ("CHROMIUM", &browser)])?;
-    // The page once more, with the server that it is made for.
-    let of_page: Vec<&str> = tests.into_iter().filter(|test| test.contains("/page-")).collect();
-    let server = Server::start(&minwise, "open", None)?;
-    let guarded = Server::start(&minwise, "guarded", Some(TOKEN))?;
-    let urls = [("MINWISE_URL", &server.url), ("MINWISE_TOKEN_URL", &guarded.url)];
-    let [open, closed] = urls.map(|(name, url)| (name, Path::new(url)));
-    run(&of_page, &[open, closed, ("MINWISE_TOKEN", Path::new(TOKEN)), ("CHROMIUM", &browser)])
+
+    fn run(&self, test: impl FnOnce(&Tools) -> Result<Report>) -> Result<Outcome> {
+        match self.tools()? {
+            Ok(tools) => Ok(Outcome::Ran(test(tools)?)),
+            Err(why) => Ok(Outcome::Skipped(why.clone())),
+        }
+    }
+
+    /// The tools, or why there are none.
+    fn tools(&self) -> Result<&Result<Tools, String>> {
+        if let Some(tools) = self.0.get() {
+            return Ok(tools);
+        }
+        let tools = Tools::prepare()?;
+        Ok(self.0.get_or_init(|| tools))
+    }
+}
+
+impl Tools {
+    fn prepare() -> Result<Result<Self, String>> {
+        let missing = |what: &str| Ok(Err(format!("{what} is not in the path")));
+        let Some(node) = find("node") else { return missing("`node`") };
+        let Some(npm) = find("npm") else { return missing("`npm`") };
+        let version = output(&node, &["--version"])?;
+        if !is_new_enough(&version) {
+            return Ok(Err(format!("`node` has version {}; 20.10 or later is needed", version.trim())));
+        }
+        let browser = match browser() {
+            Ok(Some(browser)) => browser,
+            Ok(None) => return missing("no Chromium is named by `CHROMIUM`, and `chromium`"),
+            Err(error) => return Ok(Err(format!("Chromium could not be installed: {error:#}"))),
+        };
+        let folder = root().join("tests/browser");
+        if !is_installed(&folder) {
+            command(&npm, &["ci", "--prefix", "tests/browser", "--no-audit", "--no-fund"])?;
+        }
+        Ok(Ok(Self { node, browser, minwise: build_minwise()?, tests: tests(&folder)? }))
+    }
+
+    /// Runs the files of tests with such names.
+    fn run(&self, is_wanted: impl Fn(&str) -> bool, environment: &[(&str, &str)]) -> Result<Report> {
+        let mut command = Command::new(&self.node);
+        // One after the other: some of them measure time.
+        command.current_dir(root()).args(["--test", "--test-reporter=spec", "--test-concurrency=1"]);
+        command.args(self.tests.iter().filter(|test| is_wanted(test)));
+        command.env("MINWISE", &self.minwise).env("CHROMIUM", &self.browser);
+        Runner::Node.run(command.envs(environment.iter().copied()))
+    }
+
+    /// The page once more, with the server that it is made for.
+    fn against_server(&self) -> Result<Report> {
+        let open = Server::start(&self.minwise, "open", None)?;
+        let guarded = Server::start(&self.minwise, "guarded", Some(TOKEN))?;
+        self.run(
+            |test| test.contains("/page-"),
+            &[("MINWISE_URL", &open.url), ("MINWISE_TOKEN_URL", &guarded.url), ("MINWISE_TOKEN", TOKEN)],
+        )
+    }
+}
+
+/// Whether a version such as `v20.10.0` of Node is the one in `package.json` or a later one.
+fn is_new_enough(version: &str) -> bool {
+    let mut numbers = version.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (20, 10),
+        _ => false,
+    }
 }
 
 /// The browser, which is installed on a Debian machine without one if that is allowed.
@@ -51,11 +121,6 @@ fn browser() -> Result<Option<PathBuf>> {
     command(&installer, &["update", "-qq"])?;
     command(&installer, &["install", "-qq", "--yes", "--no-install-recommends", "chromium"])?;
     Ok(there())
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
-    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }
 
 /// The token of the server that wants one.
@@ -87,7 +152,10 @@ impl Server {
         if let Some(output) = process.stdout.take() {
             BufReader::new(output).read_line(&mut url)?;
         }
-        Ok(Self { process, url: url.trim_end().to_owned(), archive })
+        let server = Self { process, url: url.trim_end().to_owned(), archive };
+        // Without an address the tests would take the stand-in for it.
+        ensure!(server.url.starts_with("http"), "`minwise serve` ended before it told its address");
+        Ok(server)
     }
 }
 
@@ -132,14 +200,22 @@ fn is_installed(folder: &Path) -> bool {
     installed.is_some() && installed >= changed("package-lock.json")
 }
 
-/// A program in the path.
-fn find(program: &str) -> Option<PathBuf> {
-    // On Windows npm is a script.
-    let names = if cfg!(windows) { [".exe", ".cmd"].as_slice() } else { &[""] };
-    let path = std::env::var_os("PATH")?;
-    let mut folders = std::env::split_paths(&path);
-    folders.find_map(|folder| {
-        let mut files = names.iter().map(|ending| folder.join(format!("{program}{ending}")));
-        files.find(|file| file.is_file())
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_node_are_compared_by_number() {
+        assert!(is_new_enough("v20.10.0\n") && is_new_enough("v22.1.0") && is_new_enough("v100.0.0"));
+        assert!(!is_new_enough("v20.9.0") && !is_new_enough("v18.19.0") && !is_new_enough("none"));
+    }
+
+    #[test]
+    fn all_files_of_tests_are_found() {
+        let tests = tests(&root().join("tests/browser")).unwrap();
+        assert!(
+            tests.iter().any(|test| test.contains("/page-"))
+                && tests.iter().any(|test| test.contains("/report"))
+        );
+    }
 }

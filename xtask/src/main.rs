@@ -10,17 +10,21 @@ mod docs;
 mod extract;
 mod layers;
 mod run;
+mod test;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use run::{cargo, has_nextest, python_venv};
+use run::cargo;
+use test::part::{self, Part};
 
 const HELP: &str = "\
 cargo x check              type-check everything
-cargo x test [FILTER]      run every test
-cargo x test-browser       those of the pages in a browser only, which `test` without a filter runs too
+cargo x test               every test: Rust, documentation, vectors, pages in a browser
+cargo x test WORD…         the Rust tests that have one of these words in their names
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, packages, installation
+cargo x test-browser       the pages in a browser only
 cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
@@ -41,7 +45,9 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match task(&args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        // The last lines have told which part failed.
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("cargo x: {error:#}");
             ExitCode::FAILURE
@@ -49,12 +55,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn task(args: &[&str]) -> Result<()> {
+/// Runs a task. Returns whether all of its parts passed, if it has parts.
+fn task(args: &[&str]) -> Result<bool> {
+    match args {
+        ["test", "--long"] => test::long(),
+        ["test", words @ ..] => test::test(words),
+        ["test-browser"] => Ok(test::browser()),
+        ["lint"] => Ok(lint()),
+        _ => other_task(args).map(|()| true),
+    }
+}
+
+fn other_task(args: &[&str]) -> Result<()> {
     match args {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
-        ["test", filter @ ..] => test(filter),
-        ["test-browser"] => browser::test(),
-        ["lint"] => lint(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["tables"] => run::cargo_with(
@@ -83,35 +97,22 @@ fn task(args: &[&str]) -> Result<()> {
     }
 }
 
-fn test(filter: &[&str]) -> Result<()> {
-    if has_nextest() {
-        cargo(&[&["nextest", "run", "--workspace", "--no-fail-fast"], filter].concat())?;
-    } else {
-        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests"], filter].concat())?;
-    }
-    if filter.is_empty() {
-        cargo(&["test", "--workspace", "--doc"])?;
-        reference()?;
-        browser::test()?;
-    }
-    Ok(())
-}
-
-fn lint() -> Result<()> {
-    cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
-    run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
-    layers::check()?;
-    docs::check()
+fn lint() -> bool {
+    let parts = vec![
+        Part::task("format", "cargo fmt", || cargo(&["fmt", "--all", "--check"])),
+        Part::task("clippy", "warnings are errors", || {
+            cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
+        }),
+        Part::task("documentation", "of every crate, with warnings as errors", || {
+            run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+        }),
+        Part::task("layers", "data flows one way", layers::check),
+        Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),
+    ];
+    part::run("cargo x lint", parts, &[])
 }
 
 fn vectors() -> Result<()> {
     cargo(&["test", "--package", "minwise", "--test", "vectors"])?;
-    reference()
-}
-
-/// The vectors against an implementation that shares no code with ours.
-fn reference() -> Result<()> {
-    let python = python_venv(&["regex"])?;
-    run::command(&python, &["vectors/reference.py", "--check"])
+    test::reference()
 }

@@ -1,7 +1,8 @@
 //! Other programs, run with their name in the error when they fail.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -19,24 +20,18 @@ pub fn cargo(args: &[&str]) -> Result<()> {
     cargo_with(args, &[])
 }
 
+/// The Cargo that runs this task.
+pub fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
 pub fn cargo_with(args: &[&str], environment: &[(&str, &str)]) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    eprintln!("$ cargo {}", args.join(" "));
-    let mut command = Command::new(cargo);
-    command.current_dir(root()).args(args).envs(environment.iter().copied());
-    check(&mut command, &format!("cargo {}", args.join(" ")))
+    let mut command = Command::new(cargo_program());
+    check(command.current_dir(root()).args(args).envs(environment.iter().copied()))
 }
 
 pub fn command(program: &Path, args: &[&str]) -> Result<()> {
-    command_with(program, args, &[])
-}
-
-pub fn command_with(program: &Path, args: &[&str], environment: &[(&str, &Path)]) -> Result<()> {
-    eprintln!("$ {} {}", program.display(), args.join(" "));
-    check(
-        Command::new(program).current_dir(root()).args(args).envs(environment.iter().copied()),
-        &format!("{} {}", program.display(), args.join(" ")),
-    )
+    check(Command::new(program).current_dir(root()).args(args))
 }
 
 /// What a program prints.
@@ -53,14 +48,71 @@ pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn check(command: &mut Command, shown: &str) -> Result<()> {
+/// A command as it would be typed.
+pub fn shown(command: &Command) -> String {
+    let mut words = vec![];
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            words.push(format!("{}={}", name.to_string_lossy(), value.to_string_lossy()));
+        }
+    }
+    let program = Path::new(command.get_program());
+    words.push(program.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    let quote = |word: String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+        if word.chars().all(is_plain) { word } else { format!("'{word}'") }
+    };
+    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a command and demands that it succeeds.
+pub fn check(command: &mut Command) -> Result<()> {
+    let shown = shown(command);
+    eprintln!("$ {shown}");
     let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
     if status.success() { Ok(()) } else { bail!("`{shown}` failed") }
 }
 
 pub fn has_nextest() -> bool {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    Command::new(cargo).args(["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
+    Command::new(cargo_program())
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// A program in the path.
+pub fn find(program: &str) -> Option<PathBuf> {
+    // On Windows npm is a script.
+    let names = if cfg!(windows) { [".exe", ".cmd"].as_slice() } else { &[""] };
+    let path = std::env::var_os("PATH")?;
+    let mut folders = std::env::split_paths(&path);
+    folders.find_map(|folder| {
+        let mut files = names.iter().map(|ending| folder.join(format!("{program}{ending}")));
+        files.find(|file| file.is_file())
+    })
+}
+
+/// Whether whoever runs this may do everything.
+pub fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
+}
+
+/// The folders of the packages of the workspace.
+pub fn packages() -> Result<Vec<PathBuf>> {
+    let mut folders = vec![root().join("fuzz"), root().join("xtask")];
+    for entry in fs_err::read_dir(root().join("crates"))? {
+        folders.push(entry?.path());
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+/// The name of the package that a manifest describes.
+pub fn package_name(manifest: &str) -> Result<String> {
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    Ok(name.context("the manifest has no name")?.to_owned())
 }
 
 /// A Python with these packages, in the repository's own environment.
@@ -83,4 +135,16 @@ pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
         )?;
     }
     Ok(python)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_it_would_be_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["nextest", "run", "-E", "test(a) | test(b)"]).env("MINWISE_LONG", "1");
+        assert_eq!(shown(&command), "MINWISE_LONG=1 cargo nextest run -E 'test(a) | test(b)'");
+    }
 }

@@ -1,0 +1,314 @@
+//! Tests that are not run everywhere, and why.
+//!
+//! A test that cannot run on every machine, or takes too long for every run, has `#[ignore = "…"]` with one of the reasons
+//! below, so that no runner counts it as passed. `cargo x test` runs those whose need is met here and counts the others as
+//! skipped; `cargo x test --long` runs the long ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::run::{is_root, package_name, packages, root};
+
+/// What a reason begins with if a test takes too long for every run.
+const LONG: &str = "long: ";
+/// What a reason begins with if only a person runs the test, to write something.
+const BY_HAND: &str = "by hand: ";
+
+/// Something that a test needs and that not every machine has.
+struct Need {
+    /// The reason that such a test gives.
+    reason: &'static str,
+    is_met: fn() -> bool,
+}
+
+const NEEDS: [Need; 4] = [
+    Need { reason: "needs `../shared/data`", is_met: has_data },
+    Need { reason: "needs a mount namespace", is_met: can_mount },
+    Need { reason: "needs permissions that bind the user", is_met: permissions_bind },
+    Need { reason: "needs a queue of 400 connections", is_met: has_long_queue },
+];
+
+/// A test with `#[ignore = "…"]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ignored {
+    package: String,
+    pub name: String,
+    reason: String,
+}
+
+/// When a test is run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum When {
+    /// Wherever this need is met.
+    Needed(usize),
+    Long,
+    ByHand,
+}
+
+impl Ignored {
+    fn when(&self) -> Result<When> {
+        if let Some(at) = NEEDS.iter().position(|need| need.reason == self.reason) {
+            return Ok(When::Needed(at));
+        }
+        match &self.reason {
+            reason if reason.starts_with(LONG) => Ok(When::Long),
+            reason if reason.starts_with(BY_HAND) => Ok(When::ByHand),
+            reason => bail!("{}: `{reason}` is not a reason that `cargo x test` knows", self.name),
+        }
+    }
+}
+
+/// The ignored tests of the workspace, by what becomes of them.
+pub struct Choice {
+    /// The tests that a run leaves out, with the reason that is told.
+    left_out: Vec<(Ignored, String)>,
+    long: Vec<Ignored>,
+}
+
+impl Choice {
+    /// Looks for the tests, and for what they need.
+    pub fn new() -> Result<Self> {
+        Self::of(all()?, |at| (NEEDS[at].is_met)())
+    }
+
+    fn of(tests: Vec<Ignored>, is_met: impl Fn(usize) -> bool) -> Result<Self> {
+        let met: Vec<bool> = (0..NEEDS.len()).map(is_met).collect();
+        let (mut left_out, mut long) = (vec![], vec![]);
+        for test in tests {
+            match test.when()? {
+                When::Needed(at) if met[at] => {}
+                When::Needed(_) | When::ByHand => left_out.push((test.clone(), test.reason)),
+                When::Long => {
+                    long.push(test.clone());
+                    left_out.push((test, "long: `cargo x test --long` runs them".to_owned()));
+                }
+            }
+        }
+        Ok(Self { left_out, long })
+    }
+
+    /// Tests that are left out and whose name has one of these words, or all of them if there are no words.
+    fn left_out_of(&self, words: &[&str]) -> impl Iterator<Item = &(Ignored, String)> {
+        self.left_out
+            .iter()
+            .filter(move |(test, _)| words.is_empty() || words.iter().any(|word| test.name.contains(word)))
+    }
+
+    /// How many tests are skipped in a run of those whose name has one of these words.
+    pub fn skipped(&self, words: &[&str]) -> u64 {
+        self.left_out_of(words).count() as u64
+    }
+
+    /// What to say of the tests that are skipped, a line per reason.
+    pub fn notes(&self, words: &[&str]) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = vec![];
+        for (test, reason) in self.left_out_of(words) {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, names)) => names.push(&test.name),
+                None => reasons.push((reason, vec![&test.name])),
+            }
+        }
+        let note = |(reason, names): (&str, Vec<&str>)| {
+            let plural = if names.len() == 1 { "" } else { "s" };
+            format!("skipped, {} Rust test{plural}, {reason}: {}", names.len(), names.join(", "))
+        };
+        reasons.into_iter().map(note).collect()
+    }
+
+    /// Arguments of the runner, so that it runs the ignored tests too, but for those that are left out.
+    pub fn arguments(&self, has_nextest: bool) -> Vec<String> {
+        let left_out = self.left_out.iter().map(|(test, _)| test);
+        if has_nextest {
+            let mut arguments = vec!["--run-ignored".to_owned(), "all".to_owned()];
+            if !self.left_out.is_empty() {
+                arguments.extend(["-E".to_owned(), format!("not ({})", filter(left_out))]);
+            }
+            arguments
+        } else {
+            let skip = left_out.flat_map(|test| ["--skip".to_owned(), test.name.clone()]);
+            ["--include-ignored".to_owned()].into_iter().chain(skip).collect()
+        }
+    }
+
+    /// Arguments of the runner, so that it runs the long tests only.
+    pub fn arguments_for_long(&self, has_nextest: bool) -> Vec<String> {
+        if has_nextest {
+            let filter = filter(self.long.iter());
+            ["--run-ignored", "only", "-E", &filter].map(str::to_owned).to_vec()
+        } else {
+            ["--ignored".to_owned()]
+                .into_iter()
+                .chain(self.long.iter().map(|test| test.name.clone()))
+                .collect()
+        }
+    }
+}
+
+/// The filter of nextest that has exactly these tests.
+fn filter<'a>(tests: impl Iterator<Item = &'a Ignored>) -> String {
+    let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for test in tests {
+        packages.entry(&test.package).or_default().push(&test.name);
+    }
+    let filter = |(package, names): (&str, Vec<&str>)| {
+        format!("(package({package}) & test(/(^|::)({})$/))", names.join("|"))
+    };
+    packages.into_iter().map(filter).collect::<Vec<_>>().join(" | ")
+}
+
+/// Every ignored test of the workspace.
+fn all() -> Result<Vec<Ignored>> {
+    let mut tests = vec![];
+    for folder in packages()? {
+        let package = package_name(&fs_err::read_to_string(folder.join("Cargo.toml"))?)?;
+        for path in sources(&folder)? {
+            for (name, reason) in of(&fs_err::read_to_string(path)?) {
+                tests.push(Ignored { package: package.clone(), name, reason });
+            }
+        }
+    }
+    Ok(tests)
+}
+
+/// The Rust files of a package.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    let mut folders: Vec<PathBuf> = ["src", "tests"].iter().map(|name| folder.join(name)).collect();
+    while let Some(folder) = folders.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs_err::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Names and reasons of the ignored tests of a source. A test without a reason has an empty one.
+fn of(source: &str) -> Vec<(String, String)> {
+    let mut tests = vec![];
+    let mut reason = None;
+    for line in source.lines().map(str::trim) {
+        if let Some(attribute) = line.strip_prefix("#[ignore") {
+            let text = attribute.split_once('"').and_then(|(_, text)| Some(text.rsplit_once('"')?.0));
+            reason = Some(text.unwrap_or_default().to_owned());
+        } else if let Some((before, after)) = line.split_once("fn ")
+            && (before.is_empty() || before == "async ")
+            && let Some(reason) = reason.take()
+        {
+            tests.push((after.split(['(', '<']).next().unwrap_or_default().to_owned(), reason));
+        }
+    }
+    tests
+}
+
+fn has_data() -> bool {
+    root().join("../shared/data").is_dir()
+}
+
+/// Whether a file system in memory can be mounted where nobody else sees it.
+fn can_mount() -> bool {
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs \"$0\""]);
+    succeeds(command.arg(std::env::temp_dir()))
+}
+
+/// Whether a program can be run that may not read a file without permissions: `root` may, unless `setpriv` takes that away.
+fn permissions_bind() -> bool {
+    !cfg!(unix) || !is_root() || {
+        // A program that may not do what only `root` may.
+        let mut command = Command::new("setpriv");
+        succeeds(command.args(["--bounding-set", "-all", "--inh-caps", "-all", "true"]))
+    }
+}
+
+/// Whether so many connections can wait that a server which asks for more than the usual 128 has more.
+fn has_long_queue() -> bool {
+    let most = fs_err::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    most.trim().parse::<u32>().is_ok_and(|most| most >= 400)
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(name: &str, reason: &str) -> Ignored {
+        Ignored { package: "minwise-cli".to_owned(), name: name.to_owned(), reason: reason.to_owned() }
+    }
+
+    fn choice(is_met: bool) -> Choice {
+        let tests = vec![
+            test("with_data", NEEDS[0].reason),
+            test("on_a_disk", NEEDS[1].reason),
+            test("on_another", NEEDS[1].reason),
+            test("a_gigabyte", "long: it takes minutes"),
+        ];
+        Choice::of(tests, |_| is_met).unwrap()
+    }
+
+    /// Else `cargo x test` would not know when to run it.
+    #[test]
+    fn every_ignored_test_has_a_known_reason() {
+        let tests = all().unwrap();
+        assert!(tests.iter().any(|test| test.when().is_ok_and(|when| when == When::Long)));
+        for test in tests {
+            test.when().unwrap();
+        }
+        assert!(test("a", "").when().is_err() && test("a", "it is slow").when().is_err());
+    }
+
+    #[test]
+    fn ignored_tests_are_found_with_their_reasons() {
+        let source = "#[test]\nfn run() {}\n\n#[test]\n#[ignore = \"needs `../shared/data`\"]\n#[allow(dead_code)]\n\
+                      fn one() {\n    fn inner() {}\n}\n\n    #[ignore]\n    #[test]\n    async fn two<'a>() {}\n";
+        let reasons = [("one", "needs `../shared/data`"), ("two", "")];
+        assert_eq!(of(source), reasons.map(|(name, reason)| (name.to_owned(), reason.to_owned())));
+    }
+
+    #[test]
+    fn tests_whose_need_is_not_met_are_skipped_with_the_reason() {
+        let choice = choice(false);
+        assert_eq!(choice.skipped(&[]), 4);
+        assert_eq!(choice.skipped(&["another", "data"]), 2);
+        assert_eq!(
+            choice.notes(&[]),
+            [
+                "skipped, 1 Rust test, needs `../shared/data`: with_data",
+                "skipped, 2 Rust tests, needs a mount namespace: on_a_disk, on_another",
+                "skipped, 1 Rust test, long: `cargo x test --long` runs them: a_gigabyte",
+            ]
+        );
+        let arguments = choice.arguments(false);
+        assert_eq!(arguments[..3], ["--include-ignored", "--skip", "with_data"]);
+    }
+
+    #[test]
+    fn tests_whose_need_is_met_are_run() {
+        let choice = choice(true);
+        assert_eq!(choice.skipped(&[]), 1);
+        assert_eq!(
+            choice.arguments(true),
+            ["--run-ignored", "all", "-E", "not ((package(minwise-cli) & test(/(^|::)(a_gigabyte)$/)))"]
+        );
+        assert_eq!(choice.arguments_for_long(false), ["--ignored", "a_gigabyte"]);
+        assert_eq!(
+            choice.arguments_for_long(true)[3],
+            "(package(minwise-cli) & test(/(^|::)(a_gigabyte)$/))"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! `cargo x test --long`: what takes too long for every change.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use super::Tests;
+use super::ignored::Choice;
+use super::part::{self, Outcome, Part};
+use crate::run::{self, has_nextest, package_name, packages, root, target};
+
+/// How often each test that kills processes does so.
+const KILLS: &str = "200";
+
+/// Runs the long parts, and only these. Returns whether all passed.
+pub fn test() -> Result<bool> {
+    let choice = Choice::new()?;
+    let parts = vec![
+        Part::new("long tests", "the tests with `#[ignore = \"long: …\"]`, one after the other", || {
+            let mut arguments = choice.arguments_for_long(has_nextest());
+            // They measure memory, or keep all cores busy.
+            arguments.extend(["--test-threads", "1"].map(str::to_owned));
+            Ok(Outcome::Ran(Tests { arguments, ..Tests::default() }.run()?))
+        }),
+        Part::new("kills", format!("processes that are killed {KILLS} times lose nothing"), || {
+            let words = &["every_acknowledged", "killed_at_any_moment"];
+            let tests = Tests { words, environment: &[("MINWISE_KILLS", KILLS)], ..Tests::default() };
+            Ok(Outcome::Ran(tests.run()?))
+        }),
+        Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
+            let tests = Tests {
+                target: Some("statistics"),
+                environment: &[("MINWISE_LONG", "1")],
+                ..Tests::default()
+            };
+            Ok(Outcome::Ran(tests.run()?))
+        }),
+        Part::task("packages", "every crate that is published, built from its package", package),
+        Part::task("install", "`cargo install` into an empty folder, then the examples", install),
+    ];
+    Ok(part::run("cargo x test --long", parts, &[]))
+}
+
+/// Packages the crates that are published and builds each from its package.
+fn package() -> Result<()> {
+    let mut arguments = vec!["package".to_owned(), "--workspace".to_owned()];
+    for name in unpublished()? {
+        arguments.extend(["--exclude".to_owned(), name]);
+    }
+    run::cargo(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The packages of the workspace whose manifests say `publish = false`.
+fn unpublished() -> Result<Vec<String>> {
+    let mut names = vec![];
+    for folder in packages()? {
+        let manifest = fs_err::read_to_string(folder.join("Cargo.toml"))?;
+        if manifest.lines().any(|line| line == "publish = false") {
+            names.push(package_name(&manifest)?);
+        }
+    }
+    Ok(names)
+}
+
+/// Installs the command as the README says, with nothing built before and no settings of a person, and runs it.
+fn install() -> Result<()> {
+    let folder = target().join("install-test");
+    if folder.exists() {
+        fs_err::remove_dir_all(&folder)?;
+    }
+    let home = folder.join("home");
+    fs_err::create_dir_all(&home)?;
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let mut command = Command::new(run::cargo_program());
+    command.current_dir(root()).args([
+        "install",
+        "--locked",
+        "--path",
+        "crates/cli",
+        "--root",
+        &path("root"),
+    ]);
+    command.env("HOME", &home).env("CARGO_TARGET_DIR", folder.join("target"));
+    // Which registry is used, and the compiler, are the machine's; they are looked for in the home folder otherwise.
+    for (name, usual) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        if let (None, Some(home)) = (std::env::var_os(name), std::env::home_dir()) {
+            command.env(name, home.join(usual));
+        }
+    }
+    run::check(&mut command)?;
+    let minwise = folder.join("root/bin").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
+    let (cleaned, report) = (path("cleaned.jsonl"), path("report"));
+    let arguments = ["dedup", "examples/articles.jsonl", "--output", &cleaned, "--report", &report];
+    run::check(Command::new(&minwise).current_dir(root()).args(arguments).env("HOME", &home))?;
+    for made in [&cleaned, &path("report/index.html")] {
+        ensure!(Path::new(made).exists(), "`{}` did not write `{made}`", minwise.display());
+    }
+    fs_err::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_published_is_packaged() {
+        let unpublished = unpublished().unwrap();
+        assert!(unpublished.iter().any(|name| name == "xtask"));
+        assert!(!unpublished.iter().any(|name| name == "minwise"));
+    }
+}

@@ -1,0 +1,118 @@
+//! `cargo x test`: every test there is, part by part.
+//!
+//! All commands that compile say `--workspace` and build tests, so that Cargo chooses the same features for all of them and
+//! compiles nothing twice: `cargo build --package minwise-cli`, or even `cargo build --workspace`, leaves the features out that
+//! only tests ask of shared dependencies, and five of our crates would be compiled again.
+
+mod ignored;
+mod long;
+pub mod part;
+pub mod runner;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::browser::Pages;
+use crate::run::{self, find, has_nextest, root, target};
+use ignored::Choice;
+pub use long::test as long;
+use part::{Outcome, Part, Report};
+use runner::Runner;
+
+/// All tests but the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
+pub fn test(words: &[&str]) -> Result<bool> {
+    let choice = Choice::new()?;
+    let notes = choice.notes(words);
+    let rust = Part::new("Rust tests", "unit and integration tests of every crate", || {
+        let tests = Tests { arguments: choice.arguments(has_nextest()), words, ..Tests::default() };
+        let mut report = tests.run()?;
+        report.counts.skipped = choice.skipped(words);
+        Ok(Outcome::Ran(report))
+    });
+    if !words.is_empty() {
+        return Ok(part::run("cargo x test", vec![rust], &notes));
+    }
+    let pages = Pages::default();
+    let mut parts = vec![
+        rust,
+        Part::new("doc tests", "the examples in the documentation of every crate", || {
+            let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"];
+            Ok(Outcome::Ran(Runner::Libtest.run(&mut cargo(&arguments))?))
+        }),
+        Part::new("vectors", "vectors/ against the reference in Python", vectors),
+    ];
+    parts.extend(pages.parts());
+    Ok(part::run("cargo x test", parts, &notes))
+}
+
+/// The tests in a browser. Returns whether all passed.
+pub fn browser() -> bool {
+    let pages = Pages::default();
+    part::run("cargo x test-browser", pages.parts().into(), &[])
+}
+
+/// The vectors against an implementation that shares no code with ours.
+pub fn reference() -> Result<()> {
+    let python = run::python_venv(&["regex"])?;
+    run::command(&python, &["vectors/reference.py", "--check"])
+}
+
+fn vectors() -> Result<Outcome> {
+    if find("python3").is_none() {
+        return Ok(Outcome::Skipped("`python3` is not in the path".to_owned()));
+    }
+    if run::output(Path::new("python3"), &["-c", "import ensurepip, venv"]).is_err() {
+        return Ok(Outcome::Skipped("`python3` has no module `venv`".to_owned()));
+    }
+    reference()?;
+    Ok(Outcome::Ran(Report::of_one()))
+}
+
+/// Rust tests of the workspace.
+#[derive(Default)]
+struct Tests<'a> {
+    /// The only target whose tests are run.
+    target: Option<&'a str>,
+    /// Arguments of the runner.
+    arguments: Vec<String>,
+    /// Words of which a test has one in its name, unless there are none.
+    words: &'a [&'a str],
+    environment: &'a [(&'a str, &'a str)],
+}
+
+impl Tests<'_> {
+    /// Runs them. Tests that were left out are not counted.
+    fn run(&self) -> Result<Report> {
+        let has_nextest = has_nextest();
+        let mut command = if has_nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
+        command.args(["--workspace", "--no-fail-fast"]);
+        match self.target {
+            Some(target) => command.args(["--test", target]),
+            None if has_nextest => &mut command,
+            // Doc tests are a part of their own.
+            None => command.args(["--lib", "--bins", "--tests"]),
+        };
+        if !has_nextest {
+            command.arg("--");
+        }
+        command.args(&self.arguments).args(self.words).envs(self.environment.iter().copied());
+        let runner = if has_nextest { Runner::Nextest } else { Runner::Libtest };
+        let mut report = runner.run(&mut command)?;
+        report.counts.skipped = 0;
+        Ok(report)
+    }
+}
+
+/// Builds the command as the Rust tests build it, so that nothing is left to do after them, and returns its path.
+pub fn build_minwise() -> Result<PathBuf> {
+    run::cargo(&["test", "--workspace", "--no-run", "--test", "cli"])?;
+    Ok(target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(run::cargo_program());
+    command.current_dir(root()).args(arguments);
+    command
+}

@@ -1,0 +1,242 @@
+//! The parts of a command: each has a heading and a time, all of them run, and a table at the end says how they went.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+/// One part of `cargo x test` or `cargo x lint`.
+pub struct Part<'a> {
+    /// The name, in the plan, the heading and the table.
+    name: &'static str,
+    /// What the part does, in one line of the plan.
+    does: String,
+    run: Box<dyn FnOnce() -> Result<Outcome> + 'a>,
+}
+
+impl<'a> Part<'a> {
+    /// A part that runs tests and reports on them.
+    pub fn new(
+        name: &'static str,
+        does: impl Into<String>,
+        run: impl FnOnce() -> Result<Outcome> + 'a,
+    ) -> Self {
+        Self { name, does: does.into(), run: Box::new(run) }
+    }
+
+    /// A part that counts as one test: it succeeds or it does not.
+    pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
+        Self::new(name, does, || {
+            run()?;
+            Ok(Outcome::Ran(Report::of_one()))
+        })
+    }
+}
+
+/// How a part ended, unless it could not be run at all.
+pub enum Outcome {
+    Ran(Report),
+    /// Nothing was run, for this reason.
+    Skipped(String),
+}
+
+/// What a runner of tests reported.
+#[derive(Debug, Default, PartialEq)]
+pub struct Report {
+    pub counts: Counts,
+    /// The lines with which the runner closed.
+    pub closing: Vec<String>,
+    /// Whether the runner's exit code was not 0.
+    pub is_failed: bool,
+}
+
+impl Report {
+    /// The report of a part that is one test, which passed.
+    pub fn of_one() -> Self {
+        Self { counts: Counts { passed: 1, ..Counts::default() }, ..Self::default() }
+    }
+}
+
+/// Numbers of tests.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+    pub skipped: u64,
+}
+
+impl Counts {
+    fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::default(), |sum, next| Self {
+            passed: sum.passed + next.passed,
+            failed: sum.failed + next.failed,
+            skipped: sum.skipped + next.skipped,
+        })
+    }
+}
+
+/// A part that has ended, as the table shows it.
+struct Ended {
+    name: &'static str,
+    outcome: &'static str,
+    time: Duration,
+    counts: Counts,
+    lines: Vec<String>,
+}
+
+impl Ended {
+    fn new(name: &'static str, time: Duration, outcome: Result<Outcome>) -> Self {
+        let (outcome, mut counts, lines) = match outcome {
+            Ok(Outcome::Ran(Report { counts, closing, is_failed })) => {
+                (if is_failed { "failed" } else { "passed" }, counts, closing)
+            }
+            Ok(Outcome::Skipped(why)) => ("skipped", Counts::default(), vec![why]),
+            Err(error) => {
+                let error = format!("{error:#}");
+                ("failed", Counts::default(), error.lines().map(str::to_owned).collect())
+            }
+        };
+        // A part that failed or was skipped before its tests could be counted still counts as one.
+        match outcome {
+            "failed" => counts.failed = counts.failed.max(1),
+            "skipped" => counts.skipped = counts.skipped.max(1),
+            _ => {}
+        }
+        Self { name, outcome, time, counts, lines }
+    }
+}
+
+/// Prints what is about to be done, runs every part, whatever became of those before it, and prints the table. Returns
+/// whether none failed.
+pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
+    let number = parts.len();
+    println!("{command}: {number} part{}", if number == 1 { "" } else { "s" });
+    let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0);
+    for (at, part) in parts.iter().enumerate() {
+        println!("{:>3}. {:width$}  {}", at + 1, part.name, part.does);
+    }
+    for note in notes {
+        println!("{note}");
+    }
+    let begun = Instant::now();
+    let mut ended = vec![];
+    for (at, part) in parts.into_iter().enumerate() {
+        println!("\n=== {} of {number}: {} ===", at + 1, part.name);
+        let begun = Instant::now();
+        let outcome = (part.run)();
+        match &outcome {
+            Ok(Outcome::Ran(_)) => {}
+            Ok(Outcome::Skipped(why)) => println!("{why}"),
+            Err(error) => println!("{error:#}"),
+        }
+        let part = Ended::new(part.name, begun.elapsed(), outcome);
+        println!("--- {}: {} in {}", part.name, part.outcome, duration(part.time));
+        ended.push(part);
+    }
+    println!("\n=== {command}: {} in all ===", duration(begun.elapsed()));
+    print!("{}", table(&ended));
+    for note in notes {
+        println!("{note}");
+    }
+    println!("{}", closing_line(&ended));
+    ended.iter().all(|part| part.outcome != "failed")
+}
+
+fn table(ended: &[Ended]) -> String {
+    let width = ended.iter().map(|part| part.name.len()).max().unwrap_or(0).max("part".len());
+    let mut out =
+        format!("{:width$}  outcome  {:>12}  passed  failed  skipped\n", "part", "time", width = width);
+    for Ended { name, outcome, time, counts, lines } in ended {
+        let Counts { passed, failed, skipped } = counts;
+        let time = duration(*time);
+        out += &format!("{name:width$}  {outcome:7}  {time:>12}  {passed:>6}  {failed:>6}  {skipped:>7}\n");
+        for line in lines {
+            out += &format!("    {line}\n");
+        }
+    }
+    out
+}
+
+/// The last line, by which a machine knows how many tests there were.
+fn closing_line(ended: &[Ended]) -> String {
+    let Counts { passed, failed, skipped } = Counts::sum(ended.iter().map(|part| part.counts));
+    format!("{passed} passed, {failed} failed, {skipped} skipped")
+}
+
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < 60 {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        format!("{} min {:2} s", seconds / 60, seconds % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use anyhow::bail;
+
+    use super::*;
+
+    fn report(passed: u64, failed: u64, skipped: u64) -> Report {
+        Report { counts: Counts { passed, failed, skipped }, closing: vec![], is_failed: failed > 0 }
+    }
+
+    #[test]
+    fn a_part_that_fails_does_not_hide_the_others() {
+        let ran = RefCell::new(vec![]);
+        let part = |name: &'static str, outcome: fn() -> Result<Outcome>| {
+            let ran = &ran;
+            Part::new(name, "", move || {
+                ran.borrow_mut().push(name);
+                outcome()
+            })
+        };
+        let parts = vec![
+            part("cannot start", || bail!("no such program")),
+            part("fails", || Ok(Outcome::Ran(report(1, 2, 0)))),
+            part("passes", || Ok(Outcome::Ran(report(1, 0, 0)))),
+        ];
+        assert!(!run("test", parts, &[]));
+        assert_eq!(*ran.borrow(), ["cannot start", "fails", "passes"]);
+    }
+
+    #[test]
+    fn a_part_that_is_skipped_is_no_failure_and_is_counted() {
+        assert!(run("test", vec![Part::new("pages", "", || Ok(Outcome::Skipped("no Node".into())))], &[]));
+        let skipped = Ended::new("pages", Duration::ZERO, Ok(Outcome::Skipped("it needs `node`".to_owned())));
+        assert_eq!(closing_line(&[skipped]), "0 passed, 0 failed, 1 skipped");
+    }
+
+    #[test]
+    fn the_table_has_a_line_per_part_and_the_lines_of_its_runner() {
+        let mut of_rust = report(12, 1, 3);
+        of_rust.closing = vec!["Summary [   1.2s] 13 tests run: 12 passed, 1 failed, 3 skipped".to_owned()];
+        let ended = [
+            Ended::new("Rust tests", Duration::from_millis(72_400), Ok(Outcome::Ran(of_rust))),
+            Ended::new("vectors", Duration::from_millis(1500), Err(anyhow::anyhow!("`python3` failed"))),
+            Ended::new("pages", Duration::ZERO, Ok(Outcome::Skipped("it needs `node`".to_owned()))),
+        ];
+        assert_eq!(
+            table(&ended),
+            "\
+part        outcome          time  passed  failed  skipped
+Rust tests  failed     1 min 12 s      12       1        3
+    Summary [   1.2s] 13 tests run: 12 passed, 1 failed, 3 skipped
+vectors     failed          1.5 s       0       1        0
+    `python3` failed
+pages       skipped         0.0 s       0       0        1
+    it needs `node`
+"
+        );
+        assert_eq!(closing_line(&ended), "12 passed, 2 failed, 4 skipped");
+    }
+
+    #[test]
+    fn a_runner_that_fails_without_a_failed_test_counts_as_one() {
+        let report = Report { is_failed: true, ..report(5, 0, 0) };
+        let ended = [Ended::new("Rust tests", Duration::ZERO, Ok(Outcome::Ran(report)))];
+        assert_eq!(closing_line(&ended), "5 passed, 1 failed, 0 skipped");
+    }
+}

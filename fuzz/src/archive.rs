@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::sync::OnceLock;
 
-use minwise_index::{Index, Settings, Unwatched, fuzzing};
+use minwise_index::{Index, Settings, Unobserved, fuzzing};
 use tempfile::TempDir;
 
 /// Rows of an index are decoded or refused.
@@ -19,7 +19,7 @@ pub fn index_export(bytes: &[u8]) {
         let index = Index::create(&folder.path().join("index"), &Settings::default()).expect("a new index");
         (folder, index)
     });
-    let _ = index.import(&mut BufReader::new(bytes), 1, &Unwatched);
+    let _ = index.import(&mut BufReader::new(bytes), 1, &Unobserved);
     for id in index.ids().expect("it can be read") {
         index.get(&id).expect("it can be read").expect("it is listed");
     }

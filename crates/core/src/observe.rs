@@ -31,8 +31,6 @@ pub enum Stage {
     Write,
     /// Comparing sketches.
     Estimate,
-    /// Searching an archive for what a document repeats.
-    Query,
     /// Examining an archive.
     Check,
     /// Saving what can be read of a damaged archive.
@@ -45,6 +43,8 @@ pub enum Stage {
     Export,
     /// Adding lines of an exported archive.
     Import,
+    /// Adding the documents of another archive.
+    Merge,
 }
 
 /// What the amounts of a stage count.
@@ -72,13 +72,13 @@ impl Stage {
             Self::Audit => "audit",
             Self::Write => "write",
             Self::Estimate => "estimate",
-            Self::Query => "query",
             Self::Check => "check",
             Self::Repair => "repair",
             Self::Compact => "compact",
             Self::Clusters => "clusters",
             Self::Export => "export",
             Self::Import => "import",
+            Self::Merge => "merge",
         }
     }
 
@@ -92,13 +92,13 @@ impl Stage {
             | Self::Audit
             | Self::Write
             | Self::Estimate
-            | Self::Query
             | Self::Check
             | Self::Repair
             | Self::Compact
             | Self::Clusters
             | Self::Export
-            | Self::Import => Unit::Steps,
+            | Self::Import
+            | Self::Merge => Unit::Steps,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use minwise::hash::SplitMix64;
-use minwise_index::{Batch, Index, NewDocument, Options, Query, Settings, Unwatched};
+use minwise_index::{Batch, Index, NewDocument, Options, Query, Settings, Unobserved};
 
 /// Documents that are prepared together.
 const TOGETHER: u64 = 2048;
@@ -134,7 +134,7 @@ fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std
         adding += start.elapsed();
     }
     let start = Instant::now();
-    index.compact(&Unwatched)?;
+    index.compact(&Unobserved)?;
     let compacting = start.elapsed();
     let statistics = index.statistics()?;
     println!(

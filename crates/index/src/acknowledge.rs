@@ -41,7 +41,7 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Index, NewDocument, Settings, Unwatched};
+    use crate::{Index, NewDocument, Settings, Unobserved};
 
     fn document(id: &str) -> NewDocument {
         let text = format!("the words of a document that is called {id} and nothing else");
@@ -57,7 +57,7 @@ mod tests {
         index.folder.refuse_notes();
         index.add(&[document("a"), document("b")], 0, 1).unwrap_err();
         index.remove(&["a"]).unwrap_err();
-        index.compact(&Unwatched).unwrap_err();
+        index.compact(&Unobserved).unwrap_err();
         let state = index.store.view().state().unwrap();
         assert_eq!(index.write().state, state);
         assert_eq!((state.documents, state.next, state.counted), (1, 2, 2));
@@ -69,6 +69,6 @@ mod tests {
         // None of them was acknowledged, and all of them are there.
         let index = Index::open(&path).unwrap();
         assert_eq!(index.ids().unwrap(), ["b", "c"]);
-        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
     }
 }

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use minwise::candidate::shelf::Limits;
 use minwise::cluster::{Forest, Judge, Neighbourhood, Verdict, star};
 use minwise::verify::{Overlap, ShingleSet};
+use minwise::{Observer, Stage};
 
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::postings::{PREFIXES, Row};
+use crate::progress::{Progress, go_on};
 use crate::record::{Entry, Record};
 use crate::sets::SetReader;
 use crate::store::{Space, View};
-use crate::watch::{Watch, go_on};
 
 /// Kept documents of one band key that a document is compared with.
 const FULL: usize = 256;
@@ -85,17 +86,17 @@ impl Groups {
 
 impl Index {
     /// The clusters of documents with at least this similarity, the `top` largest.
-    pub fn clusters(&self, threshold: f64, top: usize, watch: &dyn Watch) -> Result<Clusters> {
+    pub fn clusters(&self, threshold: f64, top: usize, observer: &dyn Observer) -> Result<Clusters> {
         minwise::candidate::tune::check_threshold(threshold)?;
         let view = self.store.view();
-        let groups = self.groups(&view, watch)?;
+        let groups = self.groups(&view, observer)?;
         let mut numbers: Vec<u32> = groups.members.clone();
         numbers.sort_unstable();
         numbers.dedup();
         let place = |number: u32| numbers.partition_point(|&other| other < number) as u32;
         let mut forest = Forest::new(numbers.len());
         for group in groups.iter() {
-            go_on(watch)?;
+            go_on(observer)?;
             for pair in group.windows(2) {
                 forest.join(place(pair[0]), place(pair[1]));
             }
@@ -110,13 +111,14 @@ impl Index {
 
         let mut clusters: Vec<Star> = vec![];
         let mut left_out = 0;
-        let mut progress = Progress { watch, before: 0, total: numbers.len() as u64 };
+        let total = numbers.len() as u64;
+        let mut progress = Seen { progress: Progress::begin(observer, Stage::Clusters, total), before: 0 };
         for (_, shelves) in &hoods {
             let found = self.stars(&view, shelves, threshold, &mut progress)?;
             clusters.extend(found.stars);
             left_out += found.left_out;
         }
-        watch.progress(progress.total, progress.total);
+        progress.progress.reach(total);
         clusters.sort_by_key(|(keeper, members)| (std::cmp::Reverse(members.len()), *keeper));
         let documents = clusters.iter().map(|(_, members)| members.len() as u64 + 1).sum();
         let further = clusters.len().saturating_sub(top);
@@ -130,7 +132,7 @@ impl Index {
                     members: members
                         .into_iter()
                         .map(|(number, similarity)| {
-                            go_on(watch)?;
+                            go_on(observer)?;
                             Ok(Member { entry: self.entry_of(&view, number)?, similarity })
                         })
                         .collect::<Result<_>>()?,
@@ -151,13 +153,13 @@ impl Index {
     }
 
     /// Documents that have the key of a band in common.
-    fn groups(&self, view: &View<'_>, watch: &dyn Watch) -> Result<Groups> {
+    fn groups(&self, view: &View<'_>, observer: &dyn Observer) -> Result<Groups> {
         let live = self.live()?;
         let mut groups = Groups::default();
         let mut postings: Vec<(u32, u32)> = vec![];
         for prefix in 0..PREFIXES as u16 {
             if prefix % 256 == 0 {
-                go_on(watch)?;
+                go_on(observer)?;
             }
             postings.clear();
             view.each(Space::Bands, &prefix.to_be_bytes(), |_, payload| {
@@ -183,7 +185,7 @@ impl Index {
         view: &View<'_>,
         shelves: &[&[u32]],
         threshold: f64,
-        progress: &mut Progress<'_>,
+        progress: &mut Seen<'_>,
     ) -> Result<Stars> {
         progress.at(0)?;
         let mut numbers: Vec<u32> = shelves.concat();
@@ -192,7 +194,7 @@ impl Index {
         let local: Vec<Vec<u32>> = shelves
             .iter()
             .map(|shelf| {
-                go_on(progress.watch)?;
+                progress.progress.go_on()?;
                 let place = |number: &u32| numbers.partition_point(|other| other < number) as u32;
                 Ok(shelf.iter().map(place).collect())
             })
@@ -235,20 +237,18 @@ fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
     left_out.into_iter().filter(|&left_out| left_out).count() as u64
 }
 
-/// How many documents have been looked at, for whoever watches.
-struct Progress<'a> {
-    watch: &'a dyn Watch,
-    /// Documents of the neighbourhoods before,
+/// How many documents have been looked at.
+struct Seen<'a> {
+    progress: Progress<'a>,
+    /// Documents of the neighbourhoods before this one.
     before: u64,
-    /// of all that are to be looked at.
-    total: u64,
 }
 
-impl Progress<'_> {
-    /// A document of this neighbourhood is looked at; an error if nobody wants it any more.
+impl Seen<'_> {
+    /// A document of this neighbourhood is looked at; an error if the observer asks to stop.
     fn at(&self, document: u32) -> Result<()> {
-        self.watch.progress(self.before + u64::from(document), self.total);
-        go_on(self.watch)
+        self.progress.reach(self.before + u64::from(document));
+        self.progress.go_on()
     }
 }
 
@@ -262,7 +262,7 @@ struct Exact<'a> {
     reader: SetReader<'a, 'a>,
     numbers: &'a [u32],
     threshold: f64,
-    progress: &'a Progress<'a>,
+    progress: &'a Seen<'a>,
     sets: HashMap<u32, Arc<Comparable>>,
     bytes: usize,
 }

@@ -1,13 +1,15 @@
 //! Compaction: the postings of many changes become one row each, and what was removed leaves the files.
 
+use minwise::{Observer, Stage};
+
 use crate::acknowledge::Pending;
 use crate::error::Result;
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, Row};
+use crate::progress::{Progress, go_on};
 use crate::sets::SetReader;
 use crate::store::{Change, Space, State};
-use crate::watch::{Watch, go_on};
 
 /// First bits of hashes that are merged at a time; others may write in between.
 const AT_A_TIME: u32 = 1 << 10;
@@ -55,25 +57,26 @@ impl Index {
     /// Merges what many changes have written, drops what was removed, and counts frequencies anew if any was.
     ///
     /// Checks go on meanwhile, and changes in between.
-    pub fn compact(&self, watch: &dyn Watch) -> Result<()> {
+    pub fn compact(&self, observer: &dyn Observer) -> Result<()> {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;
         let steps = u64::from(2 * PREFIXES / AT_A_TIME) + 2;
+        let progress = Progress::begin(observer, Stage::Compact, steps);
         let mut done = 0;
         for space in [Space::Bands, Space::Fingerprints] {
             for first in (0..PREFIXES).step_by(AT_A_TIME as usize) {
-                go_on(watch)?;
+                go_on(observer)?;
                 self.merge_rows(space, first, &live)?;
                 done += 1;
-                watch.progress(done, steps);
+                progress.reach(done);
             }
         }
         if removed > 0 {
-            self.count_again(removed, watch)?;
+            self.count_again(removed, observer)?;
         }
-        watch.progress(done + 1, steps);
+        progress.reach(done + 1);
         self.store.compact()?;
-        watch.progress(steps, steps);
+        progress.reach(steps);
         Ok(())
     }
 
@@ -109,7 +112,7 @@ impl Index {
     }
 
     /// Counts the frequencies of the documents that are there.
-    pub(crate) fn count_again(&self, removed: u64, watch: &dyn Watch) -> Result<()> {
+    pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = view.state()?.next;
         let mut table = Frequencies::default();
@@ -121,7 +124,7 @@ impl Index {
                 documents += 1;
             }
             if shingles.len() >= WINDOW {
-                go_on(watch)?;
+                go_on(observer)?;
                 table.count_window(std::mem::take(&mut documents), std::mem::take(&mut shingles));
             }
         }

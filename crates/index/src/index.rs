@@ -344,7 +344,7 @@ fn says(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NewDocument, Options, Query, Watch};
+    use crate::{NewDocument, Observer, Options, Query};
     use serde_json::json;
 
     #[test]
@@ -371,10 +371,8 @@ mod tests {
 
     struct Impatient;
 
-    impl Watch for Impatient {
-        fn progress(&self, _done: u64, _total: u64) {}
-
-        fn interrupted(&self) -> bool {
+    impl Observer for Impatient {
+        fn cancelled(&self) -> bool {
             true
         }
     }
@@ -400,7 +398,7 @@ mod tests {
             }
         }
         assert_eq!((found, pages), (vec!["d1".to_owned()], 4));
-        let stopped = index.query_watched(&Query::new(text), &Options::default(), &Impatient);
+        let stopped = index.query_observed(&Query::new(text), &Options::default(), &Impatient);
         assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
     }
 }

@@ -1,11 +1,12 @@
 //! From a text to everything that is stored of it or asked about it.
 
+use std::sync::Arc;
+
 use minwise::candidate::{Banding, Fingerprint, Winnow};
 use minwise::hash::fmix64;
 use minwise::shingle::{Places, Shingler, Shingles};
 use minwise::sketch::{BitRows, Sketcher};
 use minwise::verify::ShingleSet;
-use std::sync::Arc;
 
 use crate::error::Result;
 use crate::settings::Settings;

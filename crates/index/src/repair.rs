@@ -9,6 +9,7 @@
 
 use std::path::Path;
 
+use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::Pending;
@@ -17,22 +18,22 @@ use crate::check::{Checked, FindingKind, end};
 use crate::error::Result;
 use crate::index::Index;
 use crate::prepare::Prepared;
+use crate::progress::Progress;
 use crate::record::{NewDocument, Record};
 use crate::settings::Texts;
 use crate::store::View;
 use crate::text::Packer;
-use crate::watch::{Watch, go_on};
 
 impl Index {
     /// Makes the index in a folder whole: documents that cannot be read as they were added are taken out, and everything that
     /// follows from the others is made anew. What was found beforehand is returned.
     ///
     /// It can do so where the storage engine opens its files, even if it cannot read all of them.
-    pub fn repair(path: &Path, watch: &dyn Watch) -> Result<Checked> {
+    pub fn repair(path: &Path, observer: &dyn Observer) -> Result<Checked> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
-        index.check_into(&mut checked, watch)?;
+        index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
-            index.make_again(&mut checked, watch)?;
+            index.make_again(&mut checked, observer)?;
         } else if checked.found() > 0 {
             let sequence = index.write().state.sequence;
             index.folder.acknowledge(sequence)?;
@@ -40,7 +41,7 @@ impl Index {
         Ok(checked)
     }
 
-    fn make_again(self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+    fn make_again(self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
         // The note of a change that was lost is no note of one of these.
@@ -50,7 +51,7 @@ impl Index {
         state.sequence = self.write().state.sequence.max(noted) + 1;
         new.acknowledge(&mut writer, new.store.change(), state, Pending::Same)?;
         drop(writer);
-        self.salvage(&new, checked, watch)?;
+        self.salvage(&new, checked, observer)?;
         let sequence = new.write().state.sequence;
         // Both are closed before their files are moved.
         drop(new);
@@ -61,14 +62,15 @@ impl Index {
     }
 
     /// Adds every document that can be read as it was added to another index, in the same order.
-    fn salvage(&self, new: &Self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+    fn salvage(&self, new: &Self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
         let (mut batch, mut bytes, mut there) = (Batch::default(), 0, 0);
+        let progress = Progress::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
-            go_on(watch)?;
-            watch.progress(u64::from(number), u64::from(end));
+            progress.go_on()?;
+            progress.reach(u64::from(number));
             let whole = match self.record(&view, number) {
                 Ok(None) => continue,
                 Ok(Some(record)) => self.remade(&view, number, record, &mut prepared, &mut packer),

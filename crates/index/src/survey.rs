@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use minwise::Observer;
 use minwise::hash::fmix64;
 
 use crate::error::Result;
 use crate::index::Index;
+use crate::progress::go_on;
 use crate::store::Space;
-use crate::watch::{Watch, go_on};
 
 /// Seconds of a day.
 const DAY: u64 = 86_400;
@@ -26,7 +27,7 @@ pub struct Survey {
 impl Index {
     /// Counts documents by the day they were added on, and draws `draws` of them, each with the same chance. The same seed
     /// draws the same documents.
-    pub fn survey(&self, draws: usize, seed: u64, watch: &dyn Watch) -> Result<Survey> {
+    pub fn survey(&self, draws: usize, seed: u64, observer: &dyn Observer) -> Result<Survey> {
         // Those with the least hash values of their numbers, the greatest on top.
         let mut drawn: BinaryHeap<(u64, u32, String)> = BinaryHeap::new();
         let mut added = BTreeMap::new();
@@ -34,7 +35,7 @@ impl Index {
         let mut seen = 0;
         view.each_after(Space::Records, None, |key, payload| {
             if seen % OFTEN == 0 {
-                go_on(watch)?;
+                go_on(observer)?;
             }
             seen += 1;
             let number = self.number_of(key)?;

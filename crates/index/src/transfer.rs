@@ -8,6 +8,7 @@ use std::io::{BufRead, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use minwise::text::UNICODE;
+use minwise::{Observer, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -16,10 +17,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
 use crate::prepare::Prepared;
+use crate::progress::Progress;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
 use crate::settings::{Settings, Texts};
 use crate::store::Space;
-use crate::watch::{Watch, go_on};
 
 /// The version of the lines, which is not that of the store: exports are read by whatever comes after what wrote them, so lines
 /// of every version up to this one are read.
@@ -78,7 +79,7 @@ struct Stored {
 
 impl Index {
     /// Writes all documents as lines of JSON, in the order in which they were added.
-    pub fn export(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<u64> {
+    pub fn export(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<u64> {
         let wrong = |error| Error::io("write", "the export".as_ref(), error);
         let mut about = Map::new();
         about.insert("minwise_index".to_owned(), json!(EXPORT));
@@ -86,7 +87,7 @@ impl Index {
         about.extend(self.settings.fields().into_iter().map(|(name, value)| (name.to_owned(), json!(value))));
         writeln!(out, "{}", Value::Object(about)).map_err(wrong)?;
         let mut documents = 0;
-        self.each_line(watch, &mut |line| {
+        self.each_line(Stage::Export, observer, &mut |line| {
             documents += 1;
             let line = serde_json::to_string(&line).map_err(|error| wrong(error.into()))?;
             writeln!(out, "{line}").map_err(wrong)
@@ -95,12 +96,17 @@ impl Index {
         Ok(documents)
     }
 
-    fn each_line(&self, watch: &dyn Watch, take: &mut dyn FnMut(Line) -> Result<()>) -> Result<()> {
+    fn each_line(
+        &self,
+        stage: Stage,
+        observer: &dyn Observer,
+        take: &mut dyn FnMut(Line) -> Result<()>,
+    ) -> Result<()> {
         let view = self.store.view();
-        let total = view.state()?.documents;
+        let progress = Progress::begin(observer, stage, view.state()?.documents);
         let mut done = 0;
         view.each_after(Space::Records, None, |key, payload| {
-            go_on(watch)?;
+            progress.go_on()?;
             let number = self.number_of(key)?;
             let record = self.decoded(payload)?;
             let entry = self.entry(&record)?;
@@ -121,7 +127,7 @@ impl Index {
                 })
             };
             done += 1;
-            watch.progress(done, total);
+            progress.reach(done);
             take(Line {
                 id: entry.id,
                 title: entry.title,
@@ -153,7 +159,12 @@ impl Index {
     }
 
     /// Adds the documents of an exported index. Where it keeps texts, this index may have other settings.
-    pub fn import(&self, lines: &mut dyn BufRead, threads: usize, watch: &dyn Watch) -> Result<Imported> {
+    pub fn import(
+        &self,
+        lines: &mut dyn BufRead,
+        threads: usize,
+        observer: &dyn Observer,
+    ) -> Result<Imported> {
         let read = |error| Error::io("read", "the export".as_ref(), error);
         let mut line = String::new();
         lines.read_line(&mut line).map_err(read)?;
@@ -162,6 +173,7 @@ impl Index {
             .ok()
             .and_then(|about| about.get("unicode")?.as_str().map(str::to_owned));
         let mut batch = Intake::new(self, threads);
+        let progress = Progress::begin(observer, Stage::Import, 0);
         let mut number = 1;
         loop {
             line.clear();
@@ -169,7 +181,7 @@ impl Index {
                 break;
             }
             number += 1;
-            go_on(watch)?;
+            progress.go_on()?;
             let wrong = |why: String| ErrorKind::Import { line: number, why };
             let document: Line = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
             if document.text.is_none() {
@@ -183,20 +195,20 @@ impl Index {
                 }
             }
             batch.push(self.item(document).map_err(wrong)?)?;
-            watch.progress(number - 1, 0);
+            progress.reach(number - 1);
         }
         batch.finish()?;
         Ok(Imported { documents: number - 1 })
     }
 
     /// Adds the documents of other indexes with the same settings; of those with one id, that of the last index stays.
-    pub fn merge(&self, others: &[&Self], threads: usize, watch: &dyn Watch) -> Result<Merged> {
+    pub fn merge(&self, others: &[&Self], threads: usize, observer: &dyn Observer) -> Result<Merged> {
         for other in others {
             self.settings.compare(&other.settings)?;
         }
         let mut batch = Intake::new(self, threads);
         for other in others {
-            other.each_line(watch, &mut |line| {
+            other.each_line(Stage::Merge, observer, &mut |line| {
                 batch.push(self.item(line).map_err(|what| other.damaged(what))?)
             })?;
             // Those that take the place of others are counted by change.

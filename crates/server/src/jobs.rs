@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use minwise_index::Watch;
+use minwise::{Observer, Stage};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
@@ -138,18 +138,27 @@ pub(crate) struct Job {
     until: Until,
 }
 
-impl Watch for Job {
-    fn progress(&self, done: u64, total: u64) {
-        self.done.store(done, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+impl Observer for Job {
+    fn begin(&self, _stage: Stage, total: u64) {
+        self.set_progress(0, total);
     }
 
-    fn interrupted(&self) -> bool {
-        self.until.interrupted()
+    fn advance(&self, amount: u64) {
+        self.done.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.until.cancelled()
     }
 }
 
 impl Job {
+    /// `done` of `total` steps are done.
+    pub(crate) fn set_progress(&self, done: u64, total: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
     fn outcome(&self) -> MutexGuard<'_, Option<Outcome>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }

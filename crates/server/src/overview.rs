@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use minwise_index::{ErrorKind, Fault, Options, Watch};
+use minwise::Observer;
+use minwise_index::{ErrorKind, Fault, Options};
 use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
@@ -142,7 +143,7 @@ fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Simila
     let mut buckets: Vec<Bucket> =
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();
     for id in drawn {
-        if until.interrupted() {
+        if until.cancelled() {
             return Err(Kind::Stopping.into());
         }
         let answer = match state.index.resembling(id, &options, until) {

@@ -1,6 +1,6 @@
 //! The end of a server, in phases, so that what was begun is finished and nothing that was acknowledged is lost.
 
-use minwise_index::Watch;
+use minwise::Observer;
 use tokio::sync::watch;
 
 /// How far the end has come.
@@ -44,10 +44,8 @@ pub(crate) struct Until {
     now: watch::Receiver<Phase>,
 }
 
-impl Watch for Until {
-    fn progress(&self, _done: u64, _total: u64) {}
-
-    fn interrupted(&self) -> bool {
+impl Observer for Until {
+    fn cancelled(&self) -> bool {
         *self.now.borrow() >= self.phase
     }
 }
@@ -60,7 +58,7 @@ mod tests {
     fn phases_go_one_way() {
         let end = End::new();
         let [early, late] = [end.until(Phase::Stopping), end.until(Phase::Over)];
-        let interrupted = || [early.interrupted(), late.interrupted()];
+        let interrupted = || [early.cancelled(), late.cancelled()];
         assert_eq!(interrupted(), [false, false]);
         end.reach(Phase::Stopping);
         assert_eq!(interrupted(), [true, false]);

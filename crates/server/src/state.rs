@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use minwise_index::{Index, Watch};
+use minwise::Observer;
+use minwise_index::Index;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
@@ -73,10 +74,8 @@ impl Drop for Asking {
 #[derive(Debug)]
 pub(crate) struct Asked(Arc<AtomicBool>);
 
-impl Watch for Asked {
-    fn progress(&self, _done: u64, _total: u64) {}
-
-    fn interrupted(&self) -> bool {
+impl Observer for Asked {
+    fn cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -222,7 +221,7 @@ impl State {
 
     /// Takes note of a job that did not add all that it had accepted.
     pub(crate) fn unfinished(&self, job: &Job, done: u64, total: u64) {
-        if job.interrupted() {
+        if job.cancelled() {
             self.undone.fetch_add(total - done, Ordering::Relaxed);
         }
         self.log(&json!({"event": "unfinished", "job": job.id(), "done": done, "total": total}));
@@ -272,10 +271,10 @@ pub(crate) mod tests {
             let (ended, end) = std::sync::mpsc::channel();
             let work = state.run_watched(0, move |_, asked| {
                 let begun = Instant::now();
-                while !asked.interrupted() && begun.elapsed() < Duration::from_mins(1) {
+                while !asked.cancelled() && begun.elapsed() < Duration::from_mins(1) {
                     std::thread::yield_now();
                 }
-                let _ = ended.send(asked.interrupted());
+                let _ = ended.send(asked.cancelled());
                 Ok(())
             });
             assert!(tokio::time::timeout(Duration::from_millis(20), work).await.is_err());
@@ -292,10 +291,10 @@ pub(crate) mod tests {
                 |_| Ok((7, 0)),
                 move |_, asked, read: u32| {
                     let begun = Instant::now();
-                    while !asked.interrupted() && begun.elapsed() < Duration::from_mins(1) {
+                    while !asked.cancelled() && begun.elapsed() < Duration::from_mins(1) {
                         std::thread::yield_now();
                     }
-                    let _ = ended.send((read, asked.interrupted()));
+                    let _ = ended.send((read, asked.cancelled()));
                     Ok(())
                 },
             );

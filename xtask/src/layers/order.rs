@@ -13,7 +13,7 @@ pub struct Crate {
 
 pub const CRATES: [Crate; 7] = [
     Crate { name: "core", uses: &[], rooms: CORE, is_checked: true },
-    Crate { name: "corpus", uses: &[], rooms: &[], is_checked: false },
+    Crate { name: "corpus", uses: &["minwise"], rooms: &[], is_checked: false },
     Crate { name: "engine", uses: &["minwise", "minwise-corpus"], rooms: ENGINE, is_checked: false },
     Crate { name: "index", uses: &["minwise"], rooms: INDEX, is_checked: true },
     Crate {
@@ -44,6 +44,10 @@ pub const CRATES: [Crate; 7] = [
 ];
 
 const CORE: &[&str] = &[
+    // Words for people.
+    "escape",
+    "sentence",
+    "observe",
     "error",
     "hash",
     "kernel",
@@ -82,7 +86,7 @@ const ENGINE: &[&str] = &[
 
 const INDEX: &[&str] = &[
     "error",
-    "watch",
+    "progress",
     "fault",
     // What lies on disk, and the form of each row.
     "settings",
@@ -135,4 +139,5 @@ const LAB: &[&str] = &[
     "report",
 ];
 
-const CLI: &[&str] = &["exit", "args", "interrupt", "shell", "printer", "settings", "progress", "commands"];
+const CLI: &[&str] =
+    &["exit", "args", "interrupt", "shell", "spell", "printer", "settings", "progress", "commands"];

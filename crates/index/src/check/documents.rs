@@ -1,5 +1,6 @@
 //! Documents, one after the other, each with everything that is kept of it.
 
+use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Checked, FindingKind, end};
@@ -8,9 +9,9 @@ use crate::compact::Live;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::prepare::Prepared;
+use crate::progress::Progress;
 use crate::record::Record;
 use crate::store::{Space, State, View};
-use crate::watch::{Watch, go_on};
 
 /// What the documents add up to.
 pub(super) struct Sums {
@@ -29,15 +30,16 @@ impl Index {
         view: &View<'_>,
         state: &State,
         checked: &mut Checked,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Sums> {
         let end = end(view, state);
         let mut sums = Sums { live: Live::none(end), postings: Some([0; 2]), counted: 0 };
         let mut counted = State { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
         let mut prepared = Prepared::default();
+        let progress = Progress::begin(observer, Stage::Check, state.documents);
         for number in 0..end {
-            go_on(watch)?;
-            watch.progress(checked.documents, state.documents);
+            progress.go_on()?;
+            progress.reach(checked.documents);
             let record = match self.record(view, number) {
                 Ok(None) => continue,
                 Ok(Some(record)) => record,

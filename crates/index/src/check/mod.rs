@@ -11,12 +11,13 @@ mod rows;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use minwise::Observer;
+
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::index::Index;
 use crate::prepare::Preparation;
 use crate::store::{Space, State, Store, View};
-use crate::watch::Watch;
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,26 +93,26 @@ impl Checked {
 
 impl Index {
     /// Looks at everything in the index.
-    pub fn check(&self, watch: &dyn Watch) -> Result<Checked> {
+    pub fn check(&self, observer: &dyn Observer) -> Result<Checked> {
         let mut checked = Checked::default();
-        self.check_into(&mut checked, watch)?;
+        self.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
     /// Looks at everything in the index in a folder, even if it cannot be [opened](Index::open) because of what it acknowledged
     /// or counted.
-    pub fn examine(path: &Path, watch: &dyn Watch) -> Result<Checked> {
+    pub fn examine(path: &Path, observer: &dyn Observer) -> Result<Checked> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
-        index.check_into(&mut checked, watch)?;
+        index.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
-    pub(crate) fn check_into(&self, checked: &mut Checked, watch: &dyn Watch) -> Result<()> {
+    pub(crate) fn check_into(&self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
         // No change comes in between.
         let writer = self.write();
         let view = self.store.view();
-        let sums = self.check_documents(&view, &writer.state, checked, watch)?;
-        self.check_rows(&view, &writer.state, &sums, checked, watch)
+        let sums = self.check_documents(&view, &writer.state, checked, observer)?;
+        self.check_rows(&view, &writer.state, &sums, checked, observer)
     }
 
     /// Opens an index whose note or counters are not as they should be, and says so.
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
     use crate::postings;
     use crate::store::Change;
-    use crate::{NewDocument, Settings, Texts, Unwatched};
+    use crate::{NewDocument, Settings, Texts, Unobserved};
 
     fn index(path: &Path, texts: Texts) -> Index {
         let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
@@ -192,7 +193,7 @@ mod tests {
         let document =
             |n: u32| NewDocument { id: format!("d{n}"), text: text(40 * n), ..NewDocument::default() };
         index.add(&(0..9).map(document).collect::<Vec<_>>(), 5, 1).unwrap();
-        index.compact(&Unwatched).unwrap();
+        index.compact(&Unobserved).unwrap();
         index
     }
 
@@ -208,11 +209,11 @@ mod tests {
         spoil(&mut change, &mut state);
         change.commit(&state).unwrap();
         drop(index);
-        let checked = Index::examine(&path, &Unwatched).unwrap();
+        let checked = Index::examine(&path, &Unobserved).unwrap();
         // Nothing of a document is lost that others do not follow from.
-        assert_eq!(Index::repair(&path, &Unwatched).unwrap(), checked);
+        assert_eq!(Index::repair(&path, &Unobserved).unwrap(), checked);
         let index = Index::open(&path).unwrap();
-        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
         assert_eq!(index.statistics().unwrap().documents, 9);
         checked.findings.into_iter().map(|finding| (finding.kind, finding.what)).collect()
     }

@@ -1,13 +1,15 @@
 //! Rows of all keyspaces: their checksums, and whose they are.
 
+use minwise::Observer;
+
 use super::documents::Sums;
 use super::{Checked, FindingKind};
 use crate::error::Result;
 use crate::index::Index;
 use crate::postings::{self, Row};
+use crate::progress::go_on;
 use crate::settings::Texts;
 use crate::store::{Space, State, View};
-use crate::watch::{Watch, go_on};
 
 impl Index {
     pub(super) fn check_rows(
@@ -16,13 +18,13 @@ impl Index {
         state: &State,
         sums: &Sums,
         checked: &mut Checked,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<()> {
         let mut found = [0u64; 2];
         for space in Space::ALL {
             let before = checked.found();
             let stopped = view.inspect(space, |key, payload| {
-                go_on(watch)?;
+                go_on(observer)?;
                 checked.rows += 1;
                 let Ok(payload) = payload else {
                     let what = format!("{} does not have its checksum", named(space, key));

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use minwise::Observer;
 use minwise::weight::MostDocuments;
 
 use super::{Asked, Options};
@@ -11,8 +12,8 @@ use crate::error::Result;
 use crate::index::Index;
 use crate::postings::{self, Posting, Row};
 use crate::prepare::posted;
+use crate::progress::go_on;
 use crate::store::{Space, View};
-use crate::watch::{Watch, go_on};
 
 /// A document that agrees with the query in something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(crate) fn find(
     view: &View<'_>,
     asked: &Asked,
     options: &Options,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Found> {
     let mut hits: HashMap<u32, Candidate> = HashMap::new();
     let mut passed_over = 0;
@@ -52,7 +53,7 @@ pub(crate) fn find(
         }
     };
     for &key in &asked.prepared.bands {
-        go_on(watch)?;
+        go_on(observer)?;
         look_up(index, view, Space::Bands, key, &mut postings)?;
         note(&postings, |candidate| candidate.bands += 1);
     }
@@ -68,7 +69,7 @@ pub(crate) fn find(
     fingerprints.sort_unstable();
     fingerprints.dedup();
     for hash in fingerprints {
-        go_on(watch)?;
+        go_on(observer)?;
         look_up(index, view, Space::Fingerprints, hash, &mut postings)?;
         let exceed = options.max_df.map(|most| common.exceed(most, &postings)).transpose()?;
         if exceed == Some(true) {

@@ -10,21 +10,22 @@ mod reader;
 mod screen;
 mod window;
 
+use evidence::Evidence;
 use minwise::candidate::Fingerprint;
 use minwise::shingle::{Places, Shingles};
 use minwise::verify::{Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{MostDocuments, Weigher, Weighting};
+use minwise::{Observer, Unobserved};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
 use crate::prepare::Prepared;
+use crate::progress::go_on;
 use crate::record::{Entry, Record};
 use crate::settings::Texts;
 use crate::store::View;
-use crate::watch::{Unwatched, Watch, go_on};
-use evidence::Evidence;
 pub use passages::SharedPassage;
 use reader::Reader;
 pub use window::DateWindow;
@@ -214,11 +215,16 @@ impl Asked {
 impl Index {
     /// What a document repeats of this index.
     pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
-        self.query_watched(query, options, &Unwatched)
+        self.query_observed(query, options, &Unobserved)
     }
 
     /// The same, by somebody who may stop it between two look-ups or two candidates.
-    pub fn query_watched(&self, query: &Query<'_>, options: &Options, watch: &dyn Watch) -> Result<Answer> {
+    pub fn query_observed(
+        &self,
+        query: &Query<'_>,
+        options: &Options,
+        observer: &dyn Observer,
+    ) -> Result<Answer> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;
         let mut prepared = Prepared::default();
@@ -226,16 +232,16 @@ impl Index {
         let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
         let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
         let asked = Asked::new(itself, prepared, Some(places), shingles);
-        self.answer(&view, &asked, &evidence, query.metadata, options, watch)
+        self.answer(&view, &asked, &evidence, query.metadata, options, observer)
     }
 
     /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
     /// similarities and shares are the same, and no passage is known.
-    pub fn resembling(&self, id: &str, options: &Options, watch: &dyn Watch) -> Result<Answer> {
+    pub fn resembling(&self, id: &str, options: &Options, observer: &dyn Observer) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
         if let Some(text) = self.text(&view, number, &record)? {
-            return self.query_watched(&Query { itself: Some(id), ..Query::new(&text) }, options, watch);
+            return self.query_observed(&Query { itself: Some(id), ..Query::new(&text) }, options, observer);
         }
         let evidence = self.evidence(options)?;
         let kept = self.in_place_of_text(&view, number, &record)?;
@@ -244,7 +250,7 @@ impl Index {
         prepared.fingerprints = kept.fingerprints;
         let shingles = evidence.of_query("", prepared.set.as_slice(), None);
         let asked = Asked::new(Some(number), prepared, None, shingles);
-        let answer = self.answer(&view, &asked, &evidence, None, options, watch)?;
+        let answer = self.answer(&view, &asked, &evidence, None, options, observer)?;
         Ok(Answer { units: record.units as usize, ..answer })
     }
 
@@ -277,9 +283,9 @@ impl Index {
         evidence: &Evidence,
         metadata: Option<&Map<String, Value>>,
         options: &Options,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Answer> {
-        let found = candidates::find(self, view, asked, options, watch)?;
+        let found = candidates::find(self, view, asked, options, observer)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = Reader::new(self, view);
@@ -293,7 +299,7 @@ impl Index {
             passed_over: found.passed_over,
         };
         for (at, candidate) in found.candidates.iter().enumerate() {
-            go_on(watch)?;
+            go_on(observer)?;
             if answer.compared == options.candidates {
                 answer.not_compared = found.candidates.len() - at;
                 break;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fs_err as fs;
 use minwise::hash::SplitMix64;
-use minwise_index::{Index, NewDocument, Settings, Unwatched};
+use minwise_index::{Index, NewDocument, Settings, Unobserved};
 
 use crate::support::{document, text};
 
@@ -31,7 +31,7 @@ fn step(number: u64) -> Option<(Vec<String>, Vec<NewDocument>)> {
 
 fn take(index: &Index, number: u64) {
     let Some((removed, added)) = step(number) else {
-        index.compact(&Unwatched).unwrap();
+        index.compact(&Unobserved).unwrap();
         return;
     };
     for id in removed {
@@ -124,11 +124,11 @@ fn every_acknowledged_document_survives() {
             next += u64::from(found == model);
             model = found;
         }
-        let checked = index.check(&Unwatched).unwrap();
+        let checked = index.check(&Unobserved).unwrap();
         assert_eq!(checked.findings, [], "after kill {kill}");
         // Otherwise every opening would go through all that was written since the beginning.
         if kill % 10 == 9 {
-            index.compact(&Unwatched).unwrap();
+            index.compact(&Unobserved).unwrap();
         }
     }
     assert!(next > kills / 2, "{next} steps");
@@ -153,7 +153,7 @@ fn told(path: &Path) -> Option<String> {
         Ok(index) => index,
         Err(error) => return Some(error.to_string()),
     };
-    match index.check(&Unwatched) {
+    match index.check(&Unobserved) {
         Ok(checked) => checked.findings.first().map(|finding| finding.what.clone()),
         Err(error) => Some(error.to_string()),
     }
@@ -167,7 +167,7 @@ fn flipped_bits_are_told() {
     let index = Index::create(&path, &Settings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..200).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
     index.add(&documents[..150], 0, 2).unwrap();
-    index.compact(&Unwatched).unwrap();
+    index.compact(&Unobserved).unwrap();
     index.add(&documents[150..], 0, 2).unwrap();
     let truth = contents(&index);
     drop(index);
@@ -243,20 +243,20 @@ fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
     let documents: Vec<NewDocument> = (0..50).map(|n| document(&format!("d{n}"), &text(n, 80))).collect();
     index.add(&documents, 0, 2).unwrap();
     drop(index);
-    assert_eq!(Index::repair(&path, &Unwatched).unwrap().findings, []);
+    assert_eq!(Index::repair(&path, &Unobserved).unwrap().findings, []);
     let index = Index::open(&path).unwrap();
     index.damage_for_tests("d7");
-    let found = index.check(&Unwatched).unwrap().findings;
+    let found = index.check(&Unobserved).unwrap().findings;
     assert!(found.iter().any(|finding| finding.id.as_deref() == Some("d7")), "{found:?}");
     assert!(index.get("d7").is_err());
     drop(index);
-    let repaired = Index::repair(&path, &Unwatched).unwrap();
+    let repaired = Index::repair(&path, &Unobserved).unwrap();
     assert_eq!((repaired.findings, repaired.taken_out), (found, 1));
     let index = Index::open(&path).unwrap();
-    assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+    assert_eq!(index.check(&Unobserved).unwrap().findings, []);
     assert_eq!(index.statistics().unwrap().documents, 49);
     assert!(index.get("d7").unwrap().is_none());
     assert_eq!(index.frequencies().unwrap().documents(), 49);
     index.add(&documents[7..8], 0, 1).unwrap();
-    assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+    assert_eq!(index.check(&Unobserved).unwrap().findings, []);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minwise_index::{ErrorKind, Options, Query, Side, Unwatched};
+use minwise_index::{ErrorKind, Options, Query, Side, Unobserved};
 use proptest::prelude::*;
 
 use crate::support::{create, document, reopened, text};
@@ -66,10 +66,10 @@ proptest! {
                     }
                 }
                 Step::Reopen => index = reopened(index),
-                Step::Compact => index.compact(&Unwatched).unwrap(),
+                Step::Compact => index.compact(&Unobserved).unwrap(),
             }
         }
-        prop_assert_eq!(index.check(&Unwatched).unwrap().findings, vec![]);
+        prop_assert_eq!(index.check(&Unobserved).unwrap().findings, vec![]);
         let mut ids = index.ids().unwrap();
         ids.sort_unstable();
         prop_assert_eq!(ids, model.keys().cloned().collect::<Vec<_>>());
@@ -118,7 +118,7 @@ fn frequencies_are_those_of_the_documents_that_are_there() {
     };
     assert_eq!(count(&index), (10, 10));
     index.remove(&["1", "2"]).unwrap();
-    index.compact(&Unwatched).unwrap();
+    index.compact(&Unobserved).unwrap();
     assert_eq!(count(&index), (8, 8));
     assert_eq!(count(&reopened(index)), (8, 8));
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use minwise::Stage;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
 use minwise_index::{
-    Added, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Side, Texts,
-    Unwatched, Watch,
+    Added, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Observer, Options, Query, Settings, Side, Texts,
+    Unobserved,
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -107,10 +108,8 @@ impl Asked {
     }
 }
 
-impl Watch for Asked {
-    fn progress(&self, _done: u64, _total: u64) {}
-
-    fn interrupted(&self) -> bool {
+impl Observer for Asked {
+    fn cancelled(&self) -> bool {
         self.times.fetch_add(1, Ordering::Relaxed) >= self.most
     }
 }
@@ -125,7 +124,7 @@ fn candidates_that_are_not_compared_are_not_looked_at() {
     index.add(&documents, 0, 2).unwrap();
     let looks = |candidates: usize| {
         let (options, asked) = (Options { candidates, ..Options::default() }, Asked::up_to(usize::MAX));
-        let answer = index.query_watched(&Query::new(&same), &options, &asked).unwrap();
+        let answer = index.query_observed(&Query::new(&same), &options, &asked).unwrap();
         (answer.compared, answer.not_compared, asked.times.into_inner())
     };
     let (ten, twenty, all) = (looks(10), looks(20), looks(100));
@@ -150,11 +149,11 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
     let query = Query { metadata: Some(&of), ..Query::new(&same) };
     let options = Options { exclude: vec!["of".to_owned()], ..Options::default() };
     let times = Asked::up_to(usize::MAX);
-    let answer = index.query_watched(&query, &options, &times).unwrap();
+    let answer = index.query_observed(&query, &options, &times).unwrap();
     assert_eq!((answer.compared, answer.not_compared), (0, 0));
-    let stopped = index.query_watched(&query, &options, &Asked::up_to(times.times.into_inner() - 1));
+    let stopped = index.query_observed(&query, &options, &Asked::up_to(times.times.into_inner() - 1));
     assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
-    let stopped = index.query_watched(&query, &options, &Asked::up_to(0));
+    let stopped = index.query_observed(&query, &options, &Asked::up_to(0));
     assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
 }
 
@@ -203,7 +202,7 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
             assert_eq!((there.entry.added, &there.marks), (3, &changed.marks));
             index.add(std::slice::from_ref(&whole), 4, 1).unwrap();
         }
-        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
     }
 }
 
@@ -335,7 +334,7 @@ fn clusters_are_stars_around_what_was_added_first() {
     let index = create(folder.path());
     index.add(&families(), 0, 2).unwrap();
     index.add(&[document("alone", &text(99, 200))], 0, 2).unwrap();
-    let clusters = index.clusters(0.5, 100, &Unwatched).unwrap();
+    let clusters = index.clusters(0.5, 100, &Unobserved).unwrap();
     assert_eq!(clusters.clusters.len(), 12);
     for cluster in &clusters.clusters {
         let (family, first) = cluster.keeper.id.split_once('-').unwrap();
@@ -355,12 +354,16 @@ struct Until {
     seen: Mutex<(u64, u64)>,
 }
 
-impl Watch for Until {
-    fn progress(&self, done: u64, total: u64) {
-        *self.seen.lock().unwrap() = (done, total);
+impl Observer for Until {
+    fn begin(&self, _stage: Stage, total: u64) {
+        *self.seen.lock().unwrap() = (0, total);
     }
 
-    fn interrupted(&self) -> bool {
+    fn advance(&self, amount: u64) {
+        self.seen.lock().unwrap().0 += amount;
+    }
+
+    fn cancelled(&self) -> bool {
         self.seen.lock().unwrap().0 >= self.most
     }
 }
@@ -392,14 +395,14 @@ fn clusters_say_what_they_may_have_missed() {
     let documents: Vec<_> =
         (0..300).map(|at| document(&format!("d{at}"), &format!("{form} own{at}"))).collect();
     index.add(&documents[..250], 0, 2).unwrap();
-    let few = index.clusters(0.999, 100, &Unwatched).unwrap();
+    let few = index.clusters(0.999, 100, &Unobserved).unwrap();
     assert_eq!((few.documents, few.left_out), (0, 0));
     assert_eq!(few.recall_at_threshold, index.settings().probability(0.999).unwrap());
     index.add(&documents[250..], 0, 2).unwrap();
-    let many = index.clusters(0.999, 100, &Unwatched).unwrap();
+    let many = index.clusters(0.999, 100, &Unobserved).unwrap();
     // 256 stand on a shelf, and nearly all 300 share each band.
     assert!((1..=44).contains(&many.left_out), "{}", many.left_out);
-    let low = index.clusters(0.1, 100, &Unwatched).unwrap();
+    let low = index.clusters(0.1, 100, &Unobserved).unwrap();
     assert_eq!((low.documents, low.left_out), (300, 0), "one is kept");
     assert!(low.recall_at_threshold < 0.1, "{}", low.recall_at_threshold);
 }
@@ -443,7 +446,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     for options in [Options::default(), options] {
         for id in kept.ids().unwrap() {
             let facts = |index: &Index| {
-                let answer = index.resembling(&id, &options, &Unwatched).unwrap();
+                let answer = index.resembling(&id, &options, &Unobserved).unwrap();
                 let matches = answer.matches.iter().map(|found| {
                     (
                         found.entry.id.clone(),
@@ -476,7 +479,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         }
     }
     assert!(matches!(
-        without.resembling("nobody", &Options::default(), &Unwatched).unwrap_err().kind(),
+        without.resembling("nobody", &Options::default(), &Unobserved).unwrap_err().kind(),
         ErrorKind::NoSuchDocument { .. }
     ));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fs_err as fs;
-use minwise_index::{ErrorKind, FindingKind, Index, NewDocument, Settings, Texts, Unwatched, Watch};
+use minwise_index::{ErrorKind, FindingKind, Index, NewDocument, Observer, Settings, Texts, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::crash::{copy_folder, files, folder_in_memory};
@@ -16,7 +16,7 @@ fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
     let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
     let documents: Vec<NewDocument> = (0..300).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
     index.add(&documents, 7, 2).unwrap();
-    index.compact(&Unwatched).unwrap();
+    index.compact(&Unobserved).unwrap();
     contents(&index)
 }
 
@@ -57,14 +57,14 @@ fn what_the_storage_engine_cannot_read_is_found_and_the_rest_is_saved() {
             // Inside the first block of rows, with which the file begins.
             bytes[40] ^= 0x10;
             fs::write(&damaged, bytes).unwrap();
-            let checked = Index::examine(&copy, &Unwatched)
+            let checked = Index::examine(&copy, &Unobserved)
                 .unwrap_or_else(|error| panic!("{}: {error}", table.display()));
             assert!(checked.found() > 0, "{}", table.display());
             unreadable += checked.counts.get(&FindingKind::Unreadable).copied().unwrap_or(0);
-            let repaired = Index::repair(&copy, &Unwatched).unwrap();
+            let repaired = Index::repair(&copy, &Unobserved).unwrap();
             assert_eq!(repaired.findings, checked.findings);
             let index = Index::open(&copy).unwrap();
-            assert_eq!(index.check(&Unwatched).unwrap().findings, [], "{}", table.display());
+            assert_eq!(index.check(&Unobserved).unwrap().findings, [], "{}", table.display());
             let left = contents(&index);
             assert_eq!(left.len() as u64 + repaired.taken_out, 300, "{}", table.display());
             assert!(left.iter().all(|(id, facts)| truth.get(id) == Some(facts)));
@@ -94,14 +94,14 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
         drop(index);
         fs::write(path.join("acknowledged"), &note).unwrap();
         assert!(matches!(Index::open(&path).unwrap_err().kind(), ErrorKind::Damaged { .. }));
-        let checked = Index::examine(&path, &Unwatched).unwrap();
+        let checked = Index::examine(&path, &Unobserved).unwrap();
         assert_eq!(checked.counts, [(FindingKind::Acknowledged, 1)].into());
         assert!(checked.findings[0].what.starts_with(says), "{:?}", checked.findings);
         assert!(Index::open(&path).is_err(), "looking at it mends nothing");
-        assert_eq!(Index::repair(&path, &Unwatched).unwrap(), checked);
+        assert_eq!(Index::repair(&path, &Unobserved).unwrap(), checked);
         let index = Index::open(&path).unwrap();
         assert_eq!(index.ids().unwrap(), ["a"]);
-        assert_eq!(index.check(&Unwatched).unwrap().findings, []);
+        assert_eq!(index.check(&Unobserved).unwrap().findings, []);
     }
 }
 
@@ -116,7 +116,7 @@ fn a_repair_counts_on_behind_what_was_acknowledged() {
     drop(index);
     let noted = 1000u64.to_le_bytes();
     fs::write(path.join("acknowledged"), [noted, xxh3_64(&noted).to_le_bytes()].concat()).unwrap();
-    let repaired = Index::repair(&path, &Unwatched).unwrap();
+    let repaired = Index::repair(&path, &Unobserved).unwrap();
     assert_eq!((repaired.counts.len(), repaired.taken_out), (2, 1));
     let index = Index::open(&path).unwrap();
     assert_eq!(index.ids().unwrap(), ["a"]);
@@ -126,10 +126,8 @@ fn a_repair_counts_on_behind_what_was_acknowledged() {
 /// Ends the work when it has been asked so often whether to go on.
 struct Patience(AtomicU64);
 
-impl Watch for Patience {
-    fn progress(&self, _done: u64, _total: u64) {}
-
-    fn interrupted(&self) -> bool {
+impl Observer for Patience {
+    fn cancelled(&self) -> bool {
         self.0.fetch_sub(1, Ordering::Relaxed) == 0
     }
 }
@@ -142,7 +140,7 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
     let documents: Vec<NewDocument> = (0..30).map(|n| document(&format!("d{n}"), &text(n, 50))).collect();
     index.add(&documents, 0, 2).unwrap();
     index.damage_for_tests("d7");
-    let before = index.check(&Unwatched).unwrap();
+    let before = index.check(&Unobserved).unwrap();
     drop(index);
     // The check asks for every document and every row, the repair for every document again.
     let asked = before.documents + before.rows;
@@ -150,9 +148,9 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
         let error = Index::repair(&path, &Patience(AtomicU64::new(patience))).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Interrupted), "{patience}: {error}");
         let index = Index::open(&path).unwrap();
-        assert_eq!(index.check(&Unwatched).unwrap(), before, "{patience}");
+        assert_eq!(index.check(&Unobserved).unwrap(), before, "{patience}");
         assert!(!path.join("repair").exists());
     }
-    assert_eq!(Index::repair(&path, &Unwatched).unwrap().taken_out, 1);
-    assert_eq!(Index::open(&path).unwrap().check(&Unwatched).unwrap().found(), 0);
+    assert_eq!(Index::repair(&path, &Unobserved).unwrap().taken_out, 1);
+    assert_eq!(Index::open(&path).unwrap().check(&Unobserved).unwrap().found(), 0);
 }

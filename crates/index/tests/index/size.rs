@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use minwise_index::{Index, NewDocument, Unwatched};
+use minwise_index::{Index, NewDocument, Unobserved};
 
 use crate::crash::files;
 use crate::support::{create, document, text};
@@ -18,7 +18,7 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     let all: Vec<NewDocument> = (0..DOCUMENTS).map(|n| document(&format!("d{n}"), &text(n, 420))).collect();
     // One change, as `index add` makes of as many.
     index.add(&all, 0, 2).unwrap();
-    index.compact(&Unwatched).unwrap();
+    index.compact(&Unobserved).unwrap();
     let path = index.path().to_owned();
     drop(index);
     // The fastest of a few: other work on the machine only makes it slower.

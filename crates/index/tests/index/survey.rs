@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use minwise_index::{ErrorKind, Fault, Unwatched};
+use minwise_index::{ErrorKind, Fault, Unobserved};
 
 use crate::support::{create, document, text};
 
@@ -13,17 +13,17 @@ fn a_survey_counts_days_and_draws_documents_by_lot() {
     let documents: Vec<_> = (0..200).map(|at| document(&format!("d{at}"), &text(at, 10))).collect();
     index.add(&documents[..150], 86_400 * 3 + 5, 1).unwrap();
     index.add(&documents[150..], 86_400 * 4, 1).unwrap();
-    let survey = index.survey(50, 1, &Unwatched).unwrap();
+    let survey = index.survey(50, 1, &Unobserved).unwrap();
     assert_eq!(survey.added.into_iter().collect::<Vec<_>>(), [(3, 150), (4, 50)]);
     let drawn: BTreeSet<&String> = survey.drawn.iter().collect();
     assert_eq!(drawn.len(), 50);
-    assert_eq!(index.survey(50, 1, &Unwatched).unwrap().drawn, survey.drawn);
-    assert_ne!(index.survey(50, 2, &Unwatched).unwrap().drawn, survey.drawn);
-    assert_eq!(index.survey(500, 1, &Unwatched).unwrap().drawn, index.ids().unwrap());
-    assert_eq!(index.survey(0, 1, &Unwatched).unwrap().drawn.len(), 0);
+    assert_eq!(index.survey(50, 1, &Unobserved).unwrap().drawn, survey.drawn);
+    assert_ne!(index.survey(50, 2, &Unobserved).unwrap().drawn, survey.drawn);
+    assert_eq!(index.survey(500, 1, &Unobserved).unwrap().drawn, index.ids().unwrap());
+    assert_eq!(index.survey(0, 1, &Unobserved).unwrap().drawn.len(), 0);
     // Each document has the same chance: over 400 seeds a number of draws is binomial, with a standard deviation of 8.7.
-    let draws =
-        (0..400).filter(|&seed| index.survey(50, seed, &Unwatched).unwrap().drawn.contains(&"d7".to_owned()));
+    let draws = (0..400)
+        .filter(|&seed| index.survey(50, seed, &Unobserved).unwrap().drawn.contains(&"d7".to_owned()));
     let draws = draws.count() as f64;
     assert!((draws - 100.0).abs() < 5.0 * (400.0_f64 * 0.25 * 0.75).sqrt(), "{draws}");
 }

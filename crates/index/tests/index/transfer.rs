@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use fs_err as fs;
 use minwise_index::{
-    ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Texts, Unwatched,
+    ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Texts, Unobserved,
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn some() -> Vec<NewDocument> {
 
 fn exported(index: &Index) -> Vec<u8> {
     let mut out = vec![];
-    index.export(&mut out, &Unwatched).unwrap();
+    index.export(&mut out, &Unobserved).unwrap();
     out
 }
 
@@ -35,10 +35,10 @@ fn an_exported_index_can_be_made_again() {
             index.add(&some(), 77, 2).unwrap();
             let lines = exported(&index);
             let again = Index::create(&folder.path().join("b"), &settings).unwrap();
-            let imported = again.import(&mut BufReader::new(&lines[..]), 2, &Unwatched).unwrap();
+            let imported = again.import(&mut BufReader::new(&lines[..]), 2, &Unobserved).unwrap();
             assert_eq!(imported.documents, 41);
             assert_eq!(exported(&again), lines);
-            assert_eq!(again.check(&Unwatched).unwrap().findings, []);
+            assert_eq!(again.check(&Unobserved).unwrap().findings, []);
             assert_eq!(again.get("d3").unwrap(), index.get("d3").unwrap());
             let query = text(7, 90);
             let ask = |index: &Index| index.query(&Query::new(&query), &Options::default()).unwrap();
@@ -65,7 +65,7 @@ fn lines_that_are_no_documents_are_named() {
     ] {
         let other = tempfile::tempdir().unwrap();
         let error =
-            create(other.path()).import(&mut BufReader::new(lines.as_bytes()), 1, &Unwatched).unwrap_err();
+            create(other.path()).import(&mut BufReader::new(lines.as_bytes()), 1, &Unobserved).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Import { line: found, .. } if *found == line), "{error}");
     }
 }
@@ -84,8 +84,8 @@ fn times_are_kept_and_make_no_changes_of_their_own() {
             from.add(document, added, 1).unwrap();
         }
         let lines = exported(&from);
-        imported.import(&mut BufReader::new(&lines[..]), 2, &Unwatched).unwrap();
-        merged.merge(&[&from], 2, &Unwatched).unwrap();
+        imported.import(&mut BufReader::new(&lines[..]), 2, &Unobserved).unwrap();
+        merged.merge(&[&from], 2, &Unobserved).unwrap();
         for index in [imported, merged] {
             assert_eq!(exported(&index), lines);
             assert_eq!(index.statistics().unwrap().changes, 1);
@@ -108,7 +108,7 @@ fn an_export_of_version_1_is_read() {
     assert_eq!(Index::settings_of_export(first).unwrap(), Settings::default());
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
-    index.import(&mut BufReader::new(lines.as_bytes()), 1, &Unwatched).unwrap();
+    index.import(&mut BufReader::new(lines.as_bytes()), 1, &Unobserved).unwrap();
     let found = index.get("a").unwrap().unwrap();
     assert_eq!((found.entry.added, found.text.as_deref()), (77, Some("some words of a text")));
     assert_eq!(found.marks, [Mark { offset: 2, place: MarkedPlace::Page(2) }]);
@@ -135,7 +135,7 @@ fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
             format!("{line}\n")
         });
         let spoiled: String = spoiled.collect();
-        other.import(&mut BufReader::new(spoiled.as_bytes()), 1, &Unwatched).unwrap_err().to_string()
+        other.import(&mut BufReader::new(spoiled.as_bytes()), 1, &Unobserved).unwrap_err().to_string()
     };
     let of_line_2 = |field: &str| {
         let line: serde_json::Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
@@ -167,14 +167,14 @@ fn indexes_of_the_same_settings_merge() {
     a.add(&some(), 1, 1).unwrap();
     b.add(&[document("d3", "quite another text, of these words"), document("new", &text(500, 50))], 2, 1)
         .unwrap();
-    let merged = c.merge(&[&a, &b], 2, &Unwatched).unwrap();
+    let merged = c.merge(&[&a, &b], 2, &Unobserved).unwrap();
     assert_eq!((merged.documents, merged.replaced), (42, 1));
     assert_eq!(c.get("d3").unwrap().unwrap().text.unwrap(), "quite another text, of these words");
     assert_eq!(c.get("d4").unwrap(), a.get("d4").unwrap());
-    assert_eq!(c.check(&Unwatched).unwrap().findings, []);
+    assert_eq!(c.check(&Unobserved).unwrap().findings, []);
 
     let other = of("d", &Settings { passage: 30, ..settings });
-    let error = c.merge(&[&other], 1, &Unwatched).unwrap_err();
+    let error = c.merge(&[&other], 1, &Unobserved).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Mismatch { field: "passage", .. }), "{error}");
 }
 
@@ -233,7 +233,7 @@ fn an_index_that_could_not_be_filled_is_not_there() {
     let index = Index::open(&empty).unwrap();
     assert_eq!(index.statistics().unwrap().documents, 41);
     drop(index);
-    assert_eq!(Index::examine(&empty, &Unwatched).unwrap().found(), 0);
+    assert_eq!(Index::examine(&empty, &Unobserved).unwrap().found(), 0);
     let never = |_: &Index| -> minwise_index::Result<()> { unreachable!("there is an index") };
     assert!(matches!(
         Index::create_with(&empty, &settings, never).unwrap_err().kind(),

@@ -5,8 +5,9 @@ use std::time::Instant;
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
+use minwise::Observer;
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts, Watch};
+use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
@@ -274,17 +275,17 @@ impl State {
         &self,
         query: QuerySent,
         options: &Submission,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Answered, Problem> {
         let text = query.text.as_deref().unwrap_or_default();
         self.check_length(text)?;
         let meant = options.meant()?;
         let begun = Instant::now();
         let answer = if let Some(id) = &query.id {
-            self.index.resembling(id, &meant, watch)
+            self.index.resembling(id, &meant, observer)
         } else {
             let asked = Query { metadata: Some(&options.metadata.0), ..Query::new(text) };
-            self.index.query_watched(&asked, &meant, watch)
+            self.index.query_observed(&asked, &meant, observer)
         };
         let Answer { shingles, matches, further, compared, not_compared, passed_over, .. } =
             self.told(answer)?;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Listing, Mark, NewDocument, Watch};
+use minwise::Observer;
+use minwise_index::{Listing, Mark, NewDocument};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -191,11 +192,11 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
         let _queued = queued;
         let mut told = AddedSent::default();
         let added = state.add(items, &limits, cores(), &mut told, |done| {
-            job.progress(done as u64, total);
-            if job.interrupted() { Err(Kind::Stopping.into()) } else { Ok(()) }
+            job.set_progress(done as u64, total);
+            if job.cancelled() { Err(Kind::Stopping.into()) } else { Ok(()) }
         });
         let done = told.counts.all() as u64;
-        job.progress(done, total);
+        job.set_progress(done, total);
         let error = added.err().map(|problem| {
             state.unfinished(job, done, total);
             problem.detail(format!("{done} of {total} documents were added or rejected before."))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use minwise_index::{Index, Settings, Unwatched};
+use minwise_index::{Index, Settings, Unobserved};
 use minwise_server::Limits;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn stopped_while_documents_are_added_it_has_every_one_that_it_acknowledged() {
     let there: BTreeSet<String> = index.ids().unwrap().into_iter().collect();
     let acknowledged = acknowledged.lock().unwrap();
     assert_eq!(acknowledged.difference(&there).collect::<Vec<_>>(), Vec::<&String>::new());
-    assert!(index.check(&Unwatched).unwrap().findings.is_empty());
+    assert!(index.check(&Unobserved).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn without_time_to_finish_a_job_ends_with_a_batch() {
     let unfinished: Vec<_> = notes.iter().filter(|note| note["event"] == "unfinished").collect();
     assert_eq!((unfinished.len(), &unfinished[0]["done"]), (1, &json!(added)));
     assert_eq!(unfinished[0]["total"], 6000);
-    assert!(index.check(&Unwatched).unwrap().findings.is_empty());
+    assert!(index.check(&Unobserved).unwrap().findings.is_empty());
 }
 
 #[test]

@@ -8,7 +8,8 @@ mod transfer;
 
 use std::path::Path;
 
-use minwise_index::{Index, Watch};
+use minwise::Observer;
+use minwise_index::Index;
 
 use crate::Exit;
 use crate::args::{IndexArgs, IndexCommand};
@@ -38,10 +39,8 @@ fn open(folder: &str) -> Result<Index, Failure> {
 /// Ends long work when the person asks for it.
 pub struct Interruptible;
 
-impl Watch for Interruptible {
-    fn progress(&self, _done: u64, _total: u64) {}
-
-    fn interrupted(&self) -> bool {
+impl Observer for Interruptible {
+    fn cancelled(&self) -> bool {
         interrupt::asked()
     }
 }

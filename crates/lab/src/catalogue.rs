@@ -62,7 +62,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::verdict::Expectation;
+    use crate::definition::Expectation;
 
     #[test]
     fn every_definition_has_a_runner_and_names_are_in_order() {

@@ -8,8 +8,6 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::verdict::Expectation;
-
 /// How far an experiment can be repeated (digest 07).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Class {
@@ -34,6 +32,20 @@ impl Class {
             Self::X => 'X',
         }
     }
+}
+
+/// The verdict that a definition expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// Its numbers come out.
+    Reproduced,
+    /// They come out once they are corrected.
+    Corrected,
+    /// Other data show the same.
+    ShapeReproduced,
+    /// Its numbers cannot come out.
+    NotReproducible,
 }
 
 /// How long it takes on two cores, in seconds.

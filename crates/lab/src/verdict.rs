@@ -16,21 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, Kind};
-use crate::definition::{Class, Definition};
-
-/// The verdict that a definition expects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Expectation {
-    /// Its numbers come out.
-    Reproduced,
-    /// They come out once they are corrected.
-    Corrected,
-    /// Other data show the same.
-    ShapeReproduced,
-    /// Its numbers cannot come out.
-    NotReproducible,
-}
+use crate::definition::{Class, Definition, Expectation};
 
 /// What came of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -59,12 +59,6 @@ pub struct Point {
 }
 
 impl Chart {
-    /// The picture.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        svg::draw(self)
-    }
-
     fn values(&self, of: impl Fn(f64, f64) -> f64, with_errors: bool) -> Vec<f64> {
         let lines = self.series.iter().flat_map(|series| &series.line).map(|&(x, y)| of(x, y));
         let points = self.series.iter().flat_map(|series| &series.points);

@@ -32,7 +32,15 @@ const GROUND: (&str, &str) = ("#ffffff", "#0d1117");
 const INK: (&str, &str) = ("#1b1b1b", "#e8e8e8");
 const GRID: (&str, &str) = ("#dddddd", "#30363d");
 
-pub(super) fn draw(chart: &Chart) -> String {
+impl Chart {
+    /// The picture.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(chart: &Chart) -> String {
     let x = chart.x.fit(&chart.values(|x, _| x, false));
     let y = chart.y.fit(&chart.values(|_, y| y, true));
 

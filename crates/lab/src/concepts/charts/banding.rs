@@ -9,7 +9,7 @@ use super::{LONG, REGISTERS, SIMILARITIES, TRIALS, chart};
 use crate::measure::{Pair, sketch};
 use crate::plot::{Axis, Chart, Point, Series};
 
-pub(super) fn banding() -> Result<Chart, Error> {
+pub(crate) fn banding() -> Result<Chart, Error> {
     let mut series = vec![];
     for (bands, rows) in [(32, 4), (16, 6), (9, 13)] {
         let banding = Banding::new(bands, rows, REGISTERS)?;

@@ -22,7 +22,7 @@ fn bit_chart(title: &str, description: &str, least: f64, forms: &[(&str, String)
     Ok(chart(title, description, note(TRIALS, &documents), y, series))
 }
 
-pub(super) fn b_bit() -> Result<Chart, Error> {
+pub(crate) fn b_bit() -> Result<Chart, Error> {
     bit_chart(
         "b-bit minwise hashing at equal storage",
         "Every halving of the bits a register lowers the curve, down to one bit, which is lowest above one third.",
@@ -35,7 +35,7 @@ pub(super) fn b_bit() -> Result<Chart, Error> {
     )
 }
 
-pub(super) fn fractional_bit() -> Result<Chart, Error> {
+pub(crate) fn fractional_bit() -> Result<Chart, Error> {
     // Two thirds of the bits, half of them with one bit a register and half with two.
     let k = BITS * 2 / 3 / 64 * 64;
     bit_chart(
@@ -50,7 +50,7 @@ pub(super) fn fractional_bit() -> Result<Chart, Error> {
     )
 }
 
-pub(super) fn xor() -> Result<Chart, Error> {
+pub(crate) fn xor() -> Result<Chart, Error> {
     bit_chart(
         "Less than a bit a register, at equal storage",
         "Each halving lowers the curve at high similarities and raises it at low ones; the curves cross at 0.58, 0.76 and 0.87. \
@@ -66,7 +66,7 @@ pub(super) fn xor() -> Result<Chart, Error> {
     )
 }
 
-pub(super) fn connected_bit() -> Result<Chart, Error> {
+pub(crate) fn connected_bit() -> Result<Chart, Error> {
     bit_chart(
         "Connected bits at equal storage",
         "The more registers are connected, the higher the curve; at high similarities they come together.",
@@ -79,7 +79,7 @@ pub(super) fn connected_bit() -> Result<Chart, Error> {
     )
 }
 
-pub(super) fn odd() -> Result<Chart, Error> {
+pub(crate) fn odd() -> Result<Chart, Error> {
     bit_chart(
         "The odd sketch at equal storage",
         "With four registers a bit the odd sketch is lowest of all near similarity 1, and useless below 0.7.",

@@ -1,11 +1,9 @@
-//! The pictures: variance against similarity for every sketch, and a few that say more than that.
+//! The pictures: variance against similarity for every sketch, and a few that say more than that. What they share is here.
 
-mod banding;
-mod bits;
-mod registers;
-mod sections;
-
-use std::thread;
+pub(crate) mod banding;
+pub(crate) mod bits;
+pub(crate) mod registers;
+pub(crate) mod sections;
 
 use minwise::Error;
 use minwise::sketch::Method;
@@ -26,38 +24,6 @@ const STEPS: u32 = 94;
 
 /// What most pictures show.
 const VARIANCE_BY_BITS: &str = "variance × stored bits";
-
-type Drawing = fn() -> Result<Chart, Error>;
-
-/// Every picture with its name. Each is made on a thread of its own; none depends on another.
-pub(super) fn draw() -> Result<Vec<(&'static str, Chart)>, Error> {
-    let drawings: [(&str, Drawing); 14] = [
-        ("minhash", registers::minhash),
-        ("min-max", registers::min_max),
-        ("one-permutation", registers::one_permutation),
-        ("super-minhash", registers::super_minhash),
-        ("fast-similarity", registers::fast_similarity),
-        ("bottom-k", registers::bottom_k),
-        ("b-bit", bits::b_bit),
-        ("fractional-bit", bits::fractional_bit),
-        ("xor", bits::xor),
-        ("connected-bit", bits::connected_bit),
-        ("odd", bits::odd),
-        ("sectional", sections::sectional),
-        ("sectional-insertion", sections::insertion),
-        ("banding", banding::banding),
-    ];
-    thread::scope(|scope| {
-        let workers = drawings.map(|(name, drawing)| (name, scope.spawn(drawing)));
-        workers
-            .into_iter()
-            .map(|(name, worker)| {
-                let chart = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                Ok((name, chart))
-            })
-            .collect()
-    })
-}
 
 /// A method by its text form.
 fn method(form: &str) -> Result<Method, Error> {

@@ -36,7 +36,7 @@ fn independent(label: &str, method: Method) -> Series {
     Series::of(label, (0.0, 1.0), 100, |similarity| method.variance(similarity) * bits)
 }
 
-pub(super) fn minhash() -> Result<Chart, Error> {
+pub(crate) fn minhash() -> Result<Chart, Error> {
     let mut series = vec![];
     for registers in [32, 128, 512] {
         let method = Method::minhash(registers);
@@ -65,7 +65,7 @@ pub(super) fn minhash() -> Result<Chart, Error> {
     ))
 }
 
-pub(super) fn min_max() -> Result<Chart, Error> {
+pub(crate) fn min_max() -> Result<Chart, Error> {
     const UNION: usize = 10;
     const SHORT_TRIALS: u64 = 4000;
     let k = 32;
@@ -86,7 +86,7 @@ pub(super) fn min_max() -> Result<Chart, Error> {
     ))
 }
 
-pub(super) fn one_permutation() -> Result<Chart, Error> {
+pub(crate) fn one_permutation() -> Result<Chart, Error> {
     use estimate::one_permutation::{share_optimal, share_raw, share_rotation, variance};
     const UNION: usize = 100;
     let k = REGISTERS;
@@ -128,15 +128,15 @@ fn without_replacement(base: Base, name: &str) -> Result<Chart, Error> {
     ))
 }
 
-pub(super) fn super_minhash() -> Result<Chart, Error> {
+pub(crate) fn super_minhash() -> Result<Chart, Error> {
     without_replacement(Base::SuperMinHash, "SuperMinHash")
 }
 
-pub(super) fn fast_similarity() -> Result<Chart, Error> {
+pub(crate) fn fast_similarity() -> Result<Chart, Error> {
     without_replacement(Base::FastSimilarity, "Fast similarity sketching")
 }
 
-pub(super) fn bottom_k() -> Result<Chart, Error> {
+pub(crate) fn bottom_k() -> Result<Chart, Error> {
     // Values have two words, so half as many take the room of the registers.
     let values = REGISTERS / 2;
     let sketch = Method::BottomK(values);

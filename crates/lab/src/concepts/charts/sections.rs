@@ -9,7 +9,7 @@ use super::{LONG, REGISTERS, SIMILARITIES, TRIALS, VARIANCE_BY_BITS, chart, meth
 use crate::measure::sketch;
 use crate::plot::{Axis, Chart, Point, Series};
 
-pub(super) fn sectional() -> Result<Chart, Error> {
+pub(crate) fn sectional() -> Result<Chart, Error> {
     let of = |at: usize, label: &str, form: String| of_method(at, label, method(&form)?, &SIMILARITIES);
     let k = REGISTERS;
     Ok(chart(
@@ -50,7 +50,7 @@ fn alignment_rates(
 /// Trials of an alignment rate, each of as many registers as agree.
 const RATE_TRIALS: u64 = 20;
 
-pub(super) fn insertion() -> Result<Chart, Error> {
+pub(crate) fn insertion() -> Result<Chart, Error> {
     let sections = |sections: usize| {
         let name = format!("sectional:s={sections}");
         let line = Series::of(&name, (0.0, 0.2), 20, |share| {

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use minwise::Spec;
 use minwise::shingle::Shingles;
 use minwise::verify::{Measure, ShingleSet};
+use minwise_engine::parallel;
 
 use crate::simulate::Random;
 
@@ -17,6 +18,8 @@ const WORDS: usize = 50_000;
 const STEPS: usize = 1 << 17;
 /// Documents in which an original is looked for. If nearly all are copies, it is the first of all.
 const NEAR: usize = 1 << 10;
+/// Documents that a thread makes at a time.
+const PORTION: u64 = 2000;
 
 /// What a corpus is to be like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -155,6 +158,26 @@ impl Maker {
     }
 }
 
+/// Makes a whole corpus with several threads and hands it on in order, in portions: JSON lines, and the lines of
+/// [`Maker::write`] about their copies, which are empty unless `with_truths` asks for them.
+pub fn make<E: Send + From<io::Error>>(
+    made: Made,
+    with_truths: bool,
+    threads: usize,
+    mut receive: impl FnMut(&[u8], &[u8]) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let maker = Maker::new(made);
+    let portions = usize::try_from(made.documents.div_ceil(PORTION)).unwrap_or(usize::MAX);
+    let make = |(): &mut (), portion: usize| {
+        let begin = portion as u64 * PORTION;
+        let numbers = begin..(begin + PORTION).min(made.documents);
+        let (mut documents, mut truths) = (vec![], vec![]);
+        maker.write(numbers, &mut documents, with_truths.then_some(&mut truths))?;
+        Ok((documents, truths))
+    };
+    parallel::in_order(portions, threads, || (), make, |(documents, truths)| receive(&documents, &truths))
+}
+
 /// A word that can be said, another one for each number.
 fn spell(number: usize) -> String {
     const SYLLABLES: [&str; 40] = [
@@ -210,6 +233,24 @@ mod tests {
         let maker = Maker::new(Made { documents: 1 << 40, copies: 1.0, ..MADE });
         assert_eq!(maker.truth(0).of, None);
         assert!(((1 << 39)..(1 << 39) + 100).all(|number| maker.truth(number).of == Some(0)));
+    }
+
+    #[test]
+    fn portions_come_in_order_whatever_the_threads() {
+        let made = Made { documents: 3 * PORTION + 1, words: 5, ..MADE };
+        let (mut whole, mut known) = (vec![], vec![]);
+        Maker::new(made).write(0..made.documents, &mut whole, Some(&mut known)).unwrap();
+        for (threads, with_truths) in [(1, true), (3, true), (2, false)] {
+            let (mut documents, mut truths) = (vec![], vec![]);
+            make(made, with_truths, threads, |lines, known| -> io::Result<()> {
+                documents.extend_from_slice(lines);
+                truths.extend_from_slice(known);
+                Ok(())
+            })
+            .unwrap();
+            assert!(documents == whole);
+            assert_eq!(truths, if with_truths { known.as_slice() } else { &[] });
+        }
     }
 
     fn words(maker: &Maker, number: u64) -> Vec<u32> {

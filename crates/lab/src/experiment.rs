@@ -1,8 +1,10 @@
 //! An experiment: a definition, and the function that runs it.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use minwise_engine::parallel;
 use serde::de::DeserializeOwned;
 
 use crate::check::Check;
@@ -138,6 +140,18 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.options.threads
+    }
+
+    /// Does `work` on every item with the threads of the run and returns the results in the order of the items.
+    pub fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        let mut results = Vec::with_capacity(items.len());
+        let work = |(): &mut (), at: usize| Ok::<R, Infallible>(work(&items[at]));
+        let receive = |result: R| {
+            results.push(result);
+            Ok(())
+        };
+        let Ok(()) = parallel::in_order(items.len(), self.threads(), || (), work, receive);
+        results
     }
 
     /// A Python that has other engines, if one was named.

@@ -17,7 +17,6 @@ pub mod definition;
 pub mod experiment;
 mod experiments;
 pub mod measure;
-pub mod parallel;
 pub mod plot;
 pub mod png;
 pub mod record;

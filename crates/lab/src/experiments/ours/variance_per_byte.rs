@@ -7,7 +7,6 @@ use serde::Deserialize;
 use crate::check::Deviations;
 use crate::experiment::{Context, Findings};
 use crate::measure::{Pair, Spread, spread};
-use crate::parallel;
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -25,7 +24,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         .into_iter()
         .flat_map(|method| settings.similarities.iter().map(move |&similarity| (method, similarity)))
         .collect();
-    let measured = parallel::map(context.threads(), &points, |&(method, similarity)| -> Result<Spread> {
+    let measured = context.map(&points, |&(method, similarity)| -> Result<Spread> {
         let pair = Pair::of(settings.union, (similarity * settings.union as f64).round() as usize);
         Ok(spread(method, &pair, settings.trials)?)
     });

@@ -8,7 +8,6 @@ use crate::check::{Check, Deviations, significant};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
 use crate::measure::{Pair, Spread, spread};
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -26,7 +25,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.settings()?;
     let points: Vec<(usize, f64)> =
         settings.sections.iter().flat_map(|&s| settings.similarities.iter().map(move |&x| (s, x))).collect();
-    let measured = parallel::map(context.threads(), &points, |&(sections, x)| -> Result<Spread> {
+    let measured = context.map(&points, |&(sections, x)| -> Result<Spread> {
         let pair = Pair::of(settings.union, (x * settings.union as f64).round() as usize);
         Ok(spread(sectional(sections, settings.registers)?, &pair, settings.trials)?)
     });

@@ -10,7 +10,6 @@ use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, points};
 use crate::measure::sketch;
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::Random;
 use crate::table::Table;
@@ -67,7 +66,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             cells.extend(settings.sections.iter().map(|&sections| (kind, sections, registers)));
         }
     }
-    let errors = parallel::map(context.threads(), &cells, |&(kind, sections, registers)| {
+    let errors = context.map(&cells, |&(kind, sections, registers)| {
         errors(context.seed(), &settings, kind, sections, registers)
     });
     let errors = errors.into_iter().collect::<Result<Vec<_>>>()?;

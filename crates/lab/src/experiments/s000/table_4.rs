@@ -11,7 +11,6 @@ use crate::check::{Check, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, points, through};
 use crate::measure::sketch;
-use crate::parallel;
 use crate::plot::{Axis, Chart, Point, Series};
 use crate::simulate::documents::shingles;
 use crate::simulate::{Edit, Random, Vocabulary};
@@ -246,7 +245,7 @@ fn measure(context: &Context<'_>, settings: &Settings) -> Result<Vec<Estimates>>
     }
     methods.push(("tolerant, s = 2".to_owned(), format!("sectional:s=2,tolerant/minhash:{k}").parse()?));
     let families: Vec<u64> = (0..settings.families).collect();
-    let estimates = parallel::map(context.threads(), &methods, |(label, method)| -> Result<Estimates> {
+    let estimates = context.map(&methods, |(label, method)| -> Result<Estimates> {
         let sketcher = method.build(context.seed())?;
         let (mut near, mut other) = (vec![], vec![]);
         for &family in &families {

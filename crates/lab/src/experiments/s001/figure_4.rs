@@ -15,7 +15,6 @@ use crate::check::Check;
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, line};
 use crate::measure::Spread;
-use crate::parallel;
 use crate::plot::Axis;
 use crate::table::Table;
 
@@ -193,7 +192,7 @@ fn candidates(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -
         .map(|(a, b)| curve.probability(Overlap::of(&sets[a], &sets[b]).jaccard()))
         .sum();
     let seeds: Vec<u64> = (1..=settings.seeds).map(|seed| context.seed() + seed).collect();
-    let counts = parallel::map(context.threads(), &seeds, |&seed| -> Result<f64> {
+    let counts = context.map(&seeds, |&seed| -> Result<f64> {
         Ok(banded(banding, &sketch_all(Method::minhash(registers), seed, sets)?).len() as f64)
     });
     let spread = Spread::of(&counts.into_iter().collect::<Result<Vec<_>>>()?);

@@ -9,7 +9,6 @@ use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
 use crate::measure::{Pair, Spread, spread};
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -33,7 +32,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let expected: Expected = context.expected()?;
     let similarity = settings.common as f64 / settings.union as f64;
     let pair = Pair::of(settings.union, settings.common);
-    let measured = parallel::map(context.threads(), &settings.functions, |&functions| -> Result<Spread> {
+    let measured = context.map(&settings.functions, |&functions| -> Result<Spread> {
         Ok(spread(Method::minhash(functions), &pair, settings.trials)?)
     });
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;

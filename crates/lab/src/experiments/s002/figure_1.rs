@@ -11,7 +11,6 @@ use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, variance_point};
 use crate::measure::Spread;
-use crate::parallel;
 use crate::plot::{Axis, Series};
 use crate::simulate::Universe;
 use crate::table::Table;
@@ -152,21 +151,20 @@ fn measure(
 ) -> Result<Vec<Measured>> {
     let trials = Trials { registers: settings.registers, count: settings.trials, seed: context.seed() };
     let points: Vec<(u64, f64)> = (0..).zip(settings.similarities.iter().copied()).collect();
-    let results =
-        parallel::map(context.threads(), &points, |&(point, similarity)| -> Result<Vec<Measured>> {
-            let spreads = if r == 0.0 {
-                fractions
-                    .iter()
-                    .map(|&fraction| trials.sparse(fraction, similarity))
-                    .collect::<Result<Vec<_>>>()?
-            } else {
-                let universe = Universe::new(settings.range, r, r, similarity);
-                universe.map_or_else(Vec::new, |universe| {
-                    trials.dense(fractions, universe, point + ((r * 1e6) as u64) * 100)
-                })
-            };
-            let of = |(&fraction, (similarity, spread))| Measured { fraction, similarity, spread };
-            Ok(fractions.iter().zip(spreads).map(of).collect())
-        });
+    let results = context.map(&points, |&(point, similarity)| -> Result<Vec<Measured>> {
+        let spreads = if r == 0.0 {
+            fractions
+                .iter()
+                .map(|&fraction| trials.sparse(fraction, similarity))
+                .collect::<Result<Vec<_>>>()?
+        } else {
+            let universe = Universe::new(settings.range, r, r, similarity);
+            universe.map_or_else(Vec::new, |universe| {
+                trials.dense(fractions, universe, point + ((r * 1e6) as u64) * 100)
+            })
+        };
+        let of = |(&fraction, (similarity, spread))| Measured { fraction, similarity, spread };
+        Ok(fractions.iter().zip(spreads).map(of).collect())
+    });
     Ok(results.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

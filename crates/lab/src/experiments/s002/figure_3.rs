@@ -11,7 +11,6 @@ use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, root, variance_point};
 use crate::measure::{Pair, Spread, spread};
-use crate::parallel;
 use crate::plot::{Axis, Series};
 use crate::table::Table;
 
@@ -42,7 +41,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let k = settings.stored_bits;
     let points: Vec<(u32, f64)> =
         (1..=3).flat_map(|halvings| settings.similarities.iter().map(move |&x| (halvings, x))).collect();
-    let measured = parallel::map(context.threads(), &points, |&(halvings, x)| -> Result<Spread> {
+    let measured = context.map(&points, |&(halvings, x)| -> Result<Spread> {
         let method: Method = format!("xor:{halvings}/minhash:{}", k << halvings).parse()?;
         Ok(spread(method, &Pair::of(UNION, (x * UNION as f64).round() as usize), settings.trials)?)
     });

@@ -8,7 +8,6 @@ use super::Fraction;
 use crate::check::Check;
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, share_point, through};
-use crate::parallel;
 use crate::plot::{Axis, Series};
 use crate::simulate::Random;
 use crate::table::Table;
@@ -113,7 +112,7 @@ fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Ve
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
     let zero = || vec![vec![Counts::default(); settings.thresholds.len()]; settings.fractions.len() + 1];
-    let parts = parallel::map(context.threads(), &chunks, |&chunk| {
+    let parts = context.map(&chunks, |&chunk| {
         let mut counts = zero();
         for pair in chunk * CHUNK..((chunk + 1) * CHUNK).min(settings.pairs) {
             let mut random = Random::new(context.seed(), &[registers as u64, pair]);

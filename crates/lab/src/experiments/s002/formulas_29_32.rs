@@ -9,7 +9,6 @@ use super::printed;
 use crate::check::{Check, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, Findings};
 use crate::measure::Spread;
-use crate::parallel;
 use crate::simulate::{Random, Universe};
 use crate::table::Table;
 
@@ -29,7 +28,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let (r1, r2) = universe.shares();
     let chance = Chance::known(1, r1, r2);
     let numbers: Vec<u64> = (0..trials).collect();
-    let shares = parallel::map(context.threads(), &numbers, |&trial| {
+    let shares = context.map(&numbers, |&trial| {
         let mut random = Random::new(context.seed(), &[trial]);
         let mut bit = || {
             let (a, b) = universe.minima(&mut random);

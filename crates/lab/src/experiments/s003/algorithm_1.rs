@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::sampling::Variant;
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
 use crate::experiment::{Context, Findings};
-use crate::parallel;
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -46,7 +45,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         let similarity = similarity(&row.a, &row.b);
         let error = (similarity * (1.0 - similarity) / samples as f64).sqrt();
         checks.push(Check::known("J_w", similarity, &row.similarity));
-        let shares = parallel::map(context.threads(), &Variant::ALL, |variant| {
+        let shares = context.map(&Variant::ALL, |variant| {
             let agrees = |number: &u64| {
                 let seed = context.seed() ^ (number << 8);
                 variant.sample(&row.a, seed) == variant.sample(&row.b, seed)
@@ -99,7 +98,7 @@ fn by_library(context: &Context<'_>, method: WeightedMethod, row: &Row, samples:
     let [a, b] = [&row.a, &row.b].map(|set| WeightedSet::new(set.iter().copied()));
     let (a, b) = (a?, b?);
     let seeds: Vec<u64> = (0..samples / REGISTERS as u64).map(|number| context.seed() + number).collect();
-    let agreeing = parallel::map(context.threads(), &seeds, |&seed| -> Result<usize> {
+    let agreeing = context.map(&seeds, |&seed| -> Result<usize> {
         let sketcher = method.build(seed)?;
         let [mut left, mut right] = [vec![0; REGISTERS], vec![0; REGISTERS]];
         sketcher.sketch_into(a.view(), &mut left);

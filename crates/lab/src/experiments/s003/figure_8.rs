@@ -7,7 +7,6 @@ use super::{Spread, agreements};
 use crate::check::Check;
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, share_point, through};
-use crate::parallel;
 use crate::plot::Axis;
 use crate::table::Table;
 
@@ -51,11 +50,11 @@ impl Row {
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.settings()?;
-    let rows: Vec<Row> =
-        parallel::map(context.threads(), &settings.spreads, |&spread| measure(context, &settings, spread))
-            .into_iter()
-            .flatten()
-            .collect();
+    let rows: Vec<Row> = context
+        .map(&settings.spreads, |&spread| measure(context, &settings, spread))
+        .into_iter()
+        .flatten()
+        .collect();
     let mut table = Table::new(
         "accuracy",
         "Pairs with more than m of the first 100 matches",

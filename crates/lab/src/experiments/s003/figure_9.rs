@@ -8,7 +8,6 @@ use super::{Spread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::binomial::Binomial;
 use crate::table::Table;
@@ -51,10 +50,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             filter.looks().first().copied().context("a look that decides something")
         })
         .collect::<Result<Vec<Look>>>()?;
-    let mut columns: Vec<(String, Vec<Rates>)> =
-        parallel::map(context.threads(), &settings.spreads, |&spread| {
-            (spread.name().to_owned(), simulated(context, &settings, spread, &looks))
-        });
+    let mut columns: Vec<(String, Vec<Rates>)> = context.map(&settings.spreads, |&spread| {
+        (spread.name().to_owned(), simulated(context, &settings, spread, &looks))
+    });
     if let Some(similarities) = of_data(context)? {
         columns.push((
             "space".to_owned(),

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::per_look;
 use crate::check::{Check, Deviations, Printed, significant};
 use crate::experiment::{Context, Findings};
-use crate::parallel;
 use crate::simulate::Random;
 use crate::table::Table;
 
@@ -95,7 +94,7 @@ fn simulate(context: &Context<'_>, settings: &Settings, filter: &Filter) -> f64 
     /// Pairs that one thread takes at a time.
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
-    let rejected = parallel::map(context.threads(), &chunks, |&chunk| {
+    let rejected = context.map(&chunks, |&chunk| {
         let screens = |&pair: &u64| {
             let mut random = Random::new(context.seed(), &[filter.looks().len() as u64, pair]);
             let count =

@@ -9,7 +9,6 @@ use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
 use crate::measure::{Pair, sketch};
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -47,9 +46,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         .iter()
         .map(|&bands| Banding::new(bands, settings.registers / bands, settings.registers))
         .collect::<Result<_, _>>()?;
-    let measured = parallel::map(context.threads(), &settings.similarities, |&similarity| {
-        shares(&settings, &bandings, similarity)
-    });
+    let measured =
+        context.map(&settings.similarities, |&similarity| shares(&settings, &bandings, similarity));
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
     let mut table = Table::new(
         "candidates",

@@ -13,7 +13,6 @@ use crate::data;
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, points};
 use crate::measure::Spread;
-use crate::parallel;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::binomial::Binomial;
 use crate::simulate::{Random, Vocabulary};
@@ -151,7 +150,7 @@ fn measure(
     registers: usize,
 ) -> Result<Vec<Vec<u64>>> {
     let runs: Vec<u64> = (0..settings.runs).collect();
-    let counts = parallel::map(context.threads(), &runs, |run| -> Result<Vec<u64>> {
+    let counts = context.map(&runs, |run| -> Result<Vec<u64>> {
         let sketches = sketch_all(registers, context.seed() + run, sets)?;
         let mut counts = vec![0; settings.errors.len()];
         for ((a, b), similarity) in pairs(sets.len()).zip(similarities) {
@@ -172,7 +171,7 @@ fn expected(
     by_similarity: &[(f64, u64)],
     registers: usize,
 ) -> Vec<f64> {
-    let off = parallel::map(context.threads(), by_similarity, |&(similarity, pairs)| {
+    let off = context.map(by_similarity, |&(similarity, pairs)| {
         let law = Binomial::new(registers, similarity);
         let of = |&error: &f64| {
             let is_off = |x: usize| (x as f64 / registers as f64 - similarity).abs() > error;

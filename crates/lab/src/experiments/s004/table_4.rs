@@ -11,7 +11,6 @@ use super::{COPIES, sketch_all};
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, line, points};
-use crate::parallel;
 use crate::plot::{Axis, Chart};
 use crate::table::Table;
 
@@ -52,7 +51,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     };
     let sketches = sketch_all(settings.registers, context.seed(), &collection.sets)?;
     let queries = collection.queries(settings.queries, context.seed());
-    let rows = parallel::map(context.threads(), &settings.bands, |&bands| {
+    let rows = context.map(&settings.bands, |&bands| {
         row(context.seed(), &settings, &collection, &sketches, &queries, bands)
     });
     let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-"""One other engine on the shingle sets of a corpus, for `minwise lab run ours/dedup --peers PYTHON`.
+"""One other engine on the shingle sets of a corpus, for `minwise-lab run ours/dedup --peers PYTHON`.
 
     peers.py versions                                  the engines that are installed, a line each
     peers.py ENGINE FILE THRESHOLD BANDS ROWS          the pairs that it calls near-duplicates, a line each

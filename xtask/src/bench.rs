@@ -98,8 +98,8 @@ pub fn beyond(documents: &str) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
     let corpus = path(&work().join("beyond.jsonl"));
-    let made = ["lab", "corpus", "--output", &corpus, "--documents", documents, "--words", "200", "--force"];
-    command_quietly(&minwise, &made)?;
+    let made = ["corpus", "--output", &corpus, "--documents", documents, "--words", "200", "--force"];
+    command_quietly(&build_lab()?, &made)?;
     let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
     println!("{documents} documents, {size:.0} MB, two threads");
     let folder = path(&work().join("beyond.work"));
@@ -149,9 +149,8 @@ pub fn audit(data: &str) -> Result<()> {
     let minwise = build()?;
     let family = work().join("family.jsonl");
     fs_err::create_dir_all(work())?;
-    let made =
-        ["lab", "corpus", "--documents", "100000", "--families", "1", "--copies", "0.5", "--edits", "2"];
-    command_quietly(&minwise, &[&made[..], &["--force", "--output", &path(&family)]].concat())?;
+    let made = ["corpus", "--documents", "100000", "--families", "1", "--copies", "0.5", "--edits", "2"];
+    command_quietly(&build_lab()?, &[&made[..], &["--force", "--output", &path(&family)]].concat())?;
     for (name, corpus) in [
         ("english", unpack(data, "english")?),
         ("throughput", unpack(data, "throughput")?),
@@ -263,8 +262,17 @@ pub fn peers(shared: &str) -> Result<()> {
 }
 
 pub fn build() -> Result<PathBuf> {
-    cargo(&["build", "--release", "--package", "minwise-cli"])?;
-    Ok(target().join("release").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
+    built("minwise-cli", "minwise", &[])
+}
+
+/// The lab makes corpora here and no pictures.
+fn build_lab() -> Result<PathBuf> {
+    built("minwise-lab", "minwise-lab", &["--no-default-features"])
+}
+
+fn built(package: &str, name: &str, options: &[&str]) -> Result<PathBuf> {
+    cargo(&[&["build", "--release", "--package", package], options].concat())?;
+    Ok(target().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
 pub fn work() -> PathBuf {

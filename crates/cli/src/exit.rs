@@ -5,8 +5,8 @@
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// A finding that was asked for: `check` found something in an archive, `compare` found the documents less similar than the threshold, or `lab` a verdict
-    /// that was not expected.
+    /// A finding that was asked for: `check` found something in an archive, or `compare` found the documents less similar
+    /// than the threshold.
     Finding = 1,
     /// An error, or records that were rejected.
     Error = 2,

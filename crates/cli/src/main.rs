@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, OutputOptions};
 use crate::exit::Exit;
 use crate::printer::{Failure, Printer};
 
@@ -27,7 +27,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage(&error),
+        Err(error) => match commands::lab::moved(&error) {
+            Some(failure) => {
+                Printer::new(OutputOptions::default()).failure(&failure);
+                return ExitCode::from(Exit::Error as u8);
+            }
+            None => return usage(&error),
+        },
     };
     interrupt::listen();
     let printer = Printer::new(args.command.output_options());
@@ -42,7 +48,6 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(args, &printer),
         Command::Serve(args) => commands::serve::run(args, &printer),
         Command::Plan(args) => commands::plan::run(args),
-        Command::Lab(args) => commands::lab::run(args, &printer),
         Command::Generate(args) => commands::generate::run(args),
     };
     let exit = match result {

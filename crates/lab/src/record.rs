@@ -3,7 +3,7 @@
 //! ```text
 //! README.md                  the verdicts
 //! 002/figure-1/README.md     one experiment, with its tables and pictures
-//! 002/figure-1/result.json   the same for `minwise lab report`
+//! 002/figure-1/result.json   the same for `minwise-lab report`
 //! 002/figure-1/*.csv, *.svg  its tables and pictures
 //! ```
 //!

@@ -27,7 +27,7 @@ pub fn problems(page: &str) -> Vec<String> {
     wrong
 }
 
-/// Whether a link leads to the definition of an experiment that is expected to correct this erratum. `minwise lab run`
+/// Whether a link leads to the definition of an experiment that is expected to correct this erratum. `minwise-lab run`
 /// ends with an error if it does not.
 fn corrects(target: &str, number: usize) -> bool {
     let Some((_, name)) = target.split_once("lab/definitions/") else { return false };

@@ -50,7 +50,7 @@ pub fn check() -> Result<()> {
 
 fn generate(folder: &Path) -> Result<()> {
     let folder = folder.to_string_lossy();
-    cargo(&["run", "--quiet", "--package", "minwise-lab", "--bin", "concepts", "--", &folder])
+    cargo(&["run", "--quiet", "--package", "minwise-lab", "--example", "concepts", "--", &folder])
 }
 
 fn check_pages() -> Result<()> {

@@ -23,7 +23,6 @@ fn the_command() {
                 1 if anything is found
       serve     Serve an archive: an API to add documents and check them, and a page for people
       plan      Choose bands and rows for a threshold and a recall, and show what to expect of them
-      lab       Run the experiments of the sources again, with the published numbers beside ours
       generate  Write shell completions or the manual page to standard output
       help      Print this message or the help of the given subcommand(s)
 

@@ -1,204 +1,18 @@
-//! Experiments run by the command: verdicts, exit codes, records and the page of them.
+//! Corpora of the lab as input, and the lab that was part of this command.
 
-use std::time::Duration;
+use minwise_lab::corpus::{Made, Maker};
 
-use crate::support::{Desk, MINWISE, Run};
-
-/// A run that may take longer than others.
-fn run(desk: &Desk, arguments: &str) -> Run {
-    let output = assert_cmd::Command::new(MINWISE)
-        .current_dir(desk.root())
-        .args(arguments.split_whitespace())
-        .timeout(Duration::from_mins(10))
-        .output()
-        .unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    Run { code: output.status.code(), out: output.stdout, err }
-}
-
-/// The first words of all lines that are not indented.
-fn names(run: &Run) -> Vec<String> {
-    let lines = run.lines().into_iter().filter(|line| !line.starts_with(' '));
-    lines.map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
-}
-
-#[test]
-fn quick_runs_of_all_experiments_end_as_expected() {
-    let desk = Desk::new();
-    let listed = names(&desk.run("lab list").exit(0));
-    let quick = run(&desk, "lab run --quick --output out").exit(0);
-    assert_eq!(names(&quick), listed[1..], "the first line of the list names its columns");
-    assert!(!quick.text().contains("not expected"), "{quick}");
-    assert!(quick.err.contains("other engines are not run"), "{quick}");
-    let skipped: Vec<&str> = quick.lines().into_iter().filter(|line| line.contains("skipped: ")).collect();
-    assert!(!skipped.is_empty() && skipped.iter().all(|line| line.contains("--data")), "{quick}");
-
-    desk.run("lab report out").exit(0);
-    let page = desk.text("out/index.html");
-    let index = desk.text("out/README.md");
-    for name in names(&quick) {
-        assert!(page.contains(&format!("<section id=\"{name}\">")), "{name}");
-        assert!(index.contains(&format!("[{name}]({name}/README.md)")), "{name}");
-        assert!(desk.path(&format!("out/{name}/result.json")).exists(), "{name}");
-    }
-    // It opens without a network: whatever it loads or leads to is in it.
-    for start in ["src=\"", "href=\"", "url("] {
-        for part in page.split(start).skip(1) {
-            assert!(part.starts_with("data:image/svg+xml,") || part.starts_with('#'), "{}", &part[..40]);
-        }
-    }
-    assert!(!page.contains("<script") && !page.contains("@import") && !page.contains("<link"));
-}
-
-#[test]
-fn every_run_gives_the_same_files_whatever_the_threads() {
-    /// Those whose definitions say that they take times.
-    const TIMED: [&str; 3] = ["000/figure-5/", "001/figure-3/", "001/figure-4/"];
-    let desk = Desk::new();
-    for threads in [1, 3] {
-        run(&desk, &format!("lab run --quick --threads {threads} --output by-{threads}")).exit(0);
-    }
-    let of = |folder: &str| {
-        let all = desk.names().into_iter().filter(|name| desk.path(name).is_file());
-        let here = all.filter_map(|name| name.strip_prefix(folder).map(str::to_owned));
-        let untimed = here.filter(|name| !TIMED.iter().any(|timed| name.starts_with(timed)));
-        untimed.map(|name| (desk.bytes(&format!("{folder}{name}")), name)).collect::<Vec<_>>()
-    };
-    let (one, three) = (of("by-1/"), of("by-3/"));
-    assert!(one.len() > 100, "{}", one.len());
-    assert_eq!(one.len(), three.len());
-    for ((one, name), (three, other)) in one.iter().zip(&three) {
-        assert_eq!(name, other);
-        assert!(one == three, "{name}");
-    }
-}
-
-#[test]
-fn pictures_are_png_on_request() {
-    let desk = Desk::new();
-    let run = desk.run("lab run 002/figure-4 --png --output out --quiet");
-    if run.code == Some(2) {
-        // A machine without fonts: text would be lost, and nothing is written.
-        assert!(run.err.contains("no font was found") && !desk.path("out").exists(), "{run}");
-    } else {
-        run.exit(0);
-        assert!(desk.bytes("out/002/figure-4/ratio.png").starts_with(b"\x89PNG\r\n\x1a\n"));
-        assert!(desk.path("out/002/figure-4/ratio.svg").exists());
-    }
-    // They have to go somewhere.
-    desk.run("lab run 002/figure-4 --png").exit(2);
-}
-
-#[test]
-fn a_python_that_cannot_be_started_is_told() {
-    insta::assert_snapshot!(Desk::new().run("lab run ours/dedup --quick --peers no-such-python").err.lines().next().unwrap_or_default(), @"minwise: ours/dedup: `no-such-python` could not be started: No such file or directory (os error 2)");
-}
-
-/// What other engines report stands beside our own, and neither that nor their failures decide anything.
-#[cfg(unix)]
-#[test]
-fn other_engines_are_run_where_they_are_installed() {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let desk = Desk::new();
-    // A "Python" that has two engines: one reports a pair that is none, the other fails.
-    desk.write(
-        "python",
-        "#!/bin/sh\ncase \"$3\" in\nversions) echo rensa 9.9; echo gaoya 0.1;;\nrensa) echo 0 7;;\n*) echo broken >&2; exit 3;;\nesac\n",
-    );
-    fs_err::set_permissions(desk.path("python"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = run(&desk, "lab run ours/dedup --quick --peers ./python --output out").exit(0);
-    assert!(run.text().starts_with("ours/dedup                reproduced\n"), "{run}");
-    assert!(run.err.contains("ours/dedup: datasketch is not installed\n"), "{run}");
-    assert!(run.err.contains("gaoya fails on made up at a threshold of 0.5: "), "{run}");
-    let found = desk.text("out/ours/dedup/peers.csv");
-    assert!(found.contains("\nmade up,words:3,5.00000000e-1,64,2,rensa 9.9,1,0,0\n"), "{found}");
-    assert!(!found.contains("gaoya"), "{found}");
-}
-
-#[test]
-fn an_unexpected_verdict_is_exit_code_1_and_says_why() {
-    let desk = Desk::new();
-    // Two posts, which no hash function can be wrong about: nothing falls with the registers.
-    for name in ["a", "b"] {
-        desk.write(&format!("data/newsgroup-copies/space/{name}"), "the same few words in both");
-    }
-    let run = run(&desk, "lab run 004/table-1 --data data").exit(1);
-    assert!(run.text().contains("004/table-1               deviates (not expected)\n    "), "{run}");
-    assert!(run.err.contains("1 with a verdict that was not expected"), "{run}");
-}
-
-#[test]
-fn tables_and_pictures_of_one_experiment() {
-    let desk = Desk::new();
-    desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
-    // Again, over what is there.
-    desk.run("lab run 002/figure-4 --output out --quiet").exit(0);
-    desk.run("lab run 003/section-6-5 --output out --quiet").exit(0);
-    let index = desk.text("out/README.md");
-    assert!(index.contains("2 experiments run, 0 skipped") && index.contains("[002/figure-4]"), "{index}");
-    insta::assert_snapshot!(desk.names().join("\n"), @"
-    out
-    out/002
-    out/002/figure-4
-    out/002/figure-4/README.md
-    out/002/figure-4/ratio.svg
-    out/002/figure-4/ratios.csv
-    out/002/figure-4/result.json
-    out/003
-    out/003/section-6-5
-    out/003/section-6-5/README.md
-    out/003/section-6-5/result.json
-    out/README.md
-    ");
-    let csv = desk.text("out/002/figure-4/ratios.csv");
-    assert!(csv.contains("\n9.00000000e-1,5.00000000e-1,1.79005525e0,"), "{csv}");
-    assert!(desk.text("out/002/figure-4/README.md").contains("**corrected (E-23)**"));
-}
-
-#[test]
-fn mistakes_are_told() {
-    let desk = Desk::new();
-    insta::assert_snapshot!(desk.run("lab run 002/figure-9"), @"
-    exit 2
-    --- stderr
-    minwise: there is no experiment `002/figure-9`
-
-    hint: `minwise lab list` lists them
-    ");
-    insta::assert_snapshot!(desk.run("lab run 002 --data nowhere"), @"
-    exit 2
-    --- stderr
-    minwise: there is no folder `nowhere`
-
-    hint: docs/guides/lab.md says which data experiments look for
-    ");
-    desk.write("empty/note", "");
-    insta::assert_snapshot!(desk.run("lab report empty"), @"
-    exit 2
-    --- stderr
-    minwise: there are no results in `empty`
-
-    hint: `minwise lab run --output DIR` writes them
-    ");
-    desk.write("mine/002/figure-4/letter.txt", "dear friend");
-    insta::assert_snapshot!(desk.run("lab run 002/figure-4 --output mine"), @"
-    exit 2
-    --- stderr
-    minwise: `mine/002/figure-4` is there and is no record
-    ");
-    desk.write("odd/002/figure-4/result.json", "{}");
-    desk.run("lab report odd").exit(2);
-    assert_eq!(desk.text("mine/002/figure-4/letter.txt"), "dear friend");
-}
+use crate::support::Desk;
 
 /// What a made-up corpus is said to hold is what a run finds in it.
 #[test]
 fn the_truth_of_a_corpus_is_what_is_found_in_it() {
-    let desk = Desk::new();
-    desk.run("lab corpus -o made.jsonl --truth truth.tsv --documents 500 --families 20 --edits 3").exit(0);
+    let made = Made { documents: 500, words: 160, copies: 0.2, edits: 3, families: Some(20), seed: 1 };
+    let (mut documents, mut known) = (vec![], vec![]);
+    Maker::new(made).write(0..made.documents, &mut documents, Some(&mut known)).unwrap();
+    let desk = Desk::with("made.jsonl", documents);
     let found = desk.run("pairs made.jsonl --candidates all --threshold 0.6 -q").exit(0);
-    let known = desk.text("truth.tsv");
+    let known = String::from_utf8(known).unwrap();
     let pair = |line: &str| {
         let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
         let similarity: f64 = fields[2].parse().unwrap();
@@ -210,4 +24,23 @@ fn the_truth_of_a_corpus_is_what_is_found_in_it() {
     for (pair, similarity) in similar {
         assert!((found[&pair] - similarity).abs() < 1e-6, "{pair:?}");
     }
+}
+
+#[test]
+fn minwise_lab_is_a_command_of_its_own() {
+    let desk = Desk::new();
+    let run = desk.run("lab run 002/figure-4 --output out");
+    insta::assert_snapshot!(run, @"
+    exit 2
+    --- stderr
+    minwise: the lab is a command of its own: `minwise-lab`
+
+    hint: type `minwise-lab` for `minwise lab`; `cargo install --path crates/lab` installs it
+    ");
+    for arguments in ["lab", "lab --help", "help lab"] {
+        assert_eq!(desk.run(arguments).exit(2).err, run.err, "{arguments}");
+    }
+    let other = desk.run("labour").exit(2);
+    assert!(other.err.contains("unrecognized subcommand") && !other.err.contains("minwise-lab"), "{other}");
+    assert!(!desk.run("--help").exit(0).text().contains("lab"));
 }

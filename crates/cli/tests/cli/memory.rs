@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use minwise_lab::corpus::{Made, Maker};
+
 use crate::support::{Desk, MINWISE, prose, record};
 
 const MIB: u64 = 1 << 20;
@@ -115,8 +117,10 @@ fn many_counts_do_not_fill_the_memory() {
 /// What does not fit goes to disk, and the result is the same.
 #[test]
 fn a_run_keeps_to_its_memory() {
-    let desk = Desk::new();
-    desk.run("lab corpus -o in.jsonl --documents 150000 --words 60 --copies 0.3 --edits 3").exit(0);
+    let made = Made { documents: 150_000, words: 60, copies: 0.3, edits: 3, families: None, seed: 1 };
+    let mut documents = vec![];
+    Maker::new(made).write(0..made.documents, &mut documents, None::<&mut Vec<u8>>).unwrap();
+    let desk = Desk::with("in.jsonl", documents);
     let all = peak(&desk, "dedup in.jsonl -o all.jsonl --report all -q --threads 2");
     let little = peak(&desk, "dedup in.jsonl -o little.jsonl --report little -q --threads 2 --memory 160MiB");
     assert!(all > 150_000 * 512, "the sketches alone are {} MiB", 150_000 * 512 / MIB);

@@ -9,7 +9,7 @@ pub enum Renderer {}
 impl Renderer {
     /// An error, always.
     pub fn new() -> Result<Self> {
-        bail!("this command was built without PNG; the feature `png` has it")
+        bail!("`minwise-lab` was built without its feature `png`")
     }
 
     /// The PNG file of a picture.

@@ -1,0 +1,127 @@
+//! The options as they are typed.
+
+use std::sync::LazyLock;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use minwise::kernel::Kernel;
+
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (kernel {})", env!("CARGO_PKG_VERSION"), Kernel::detect()));
+
+/// Runs the experiments of the sources again, with the published numbers beside ours.
+#[derive(Debug, Parser)]
+#[command(name = "minwise-lab", version = VERSION.as_str(), propagate_version = true, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the experiments: one line for each figure or table, with its class and the time it takes on two cores.
+    ///
+    /// Classes: A follows from theory; B shows its shape on other data; C needs the data of the source; X contradicts itself.
+    List,
+    /// Run experiments; the exit code is 1 if one has a verdict that its definition does not expect.
+    Run(RunArgs),
+    /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
+    Corpus(CorpusArgs),
+    /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
+    Report {
+        /// The folder.
+        #[arg(value_name = "DIR")]
+        folder: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CorpusArgs {
+    /// Where the documents go: one file, compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Where the truth goes: for each copy its id, the id of its original, and their exact similarity by `words:5`.
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<String>,
+
+    /// Number of documents.
+    #[arg(long, value_name = "N", default_value = "100000")]
+    pub documents: String,
+
+    /// Words per document, on average.
+    #[arg(long, value_name = "N", default_value = "160")]
+    pub words: String,
+
+    /// Share of documents that are copies of an earlier one.
+    #[arg(long, value_name = "SHARE", default_value = "0.2")]
+    pub copies: String,
+
+    /// The most words that are replaced in a copy.
+    #[arg(long, value_name = "N", default_value = "6")]
+    pub edits: String,
+
+    /// Make copies only of the first N documents, so that their families are large.
+    #[arg(long, value_name = "N")]
+    pub families: Option<String>,
+
+    /// Seed of everything that is drawn; another seed gives another corpus.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: String,
+
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Experiments, such as `002/figure-1`, or sources, such as `002`; all of them without any.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// The folder with outside data, unpacked. Experiments that need what is not there are skipped.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<String>,
+
+    /// A Python that has other engines (`pip install datasketch gaoya rensa`), which `ours/dedup` runs beside this one.
+    #[arg(long, value_name = "PYTHON")]
+    pub peers: Option<String>,
+
+    /// Fewer trials: all that needs no outside data in under three minutes on two cores.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Where tables (CSV, Markdown) and pictures (SVG) go; earlier results of the same experiments there are replaced.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<String>,
+
+    /// Pictures as PNG too, with the fonts of this machine.
+    #[arg(long, requires = "output")]
+    pub png: bool,
+
+    /// Threads to work with; all cores without it. Results do not depend on it.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub threads: Option<String>,
+
+    #[command(flatten)]
+    pub messages: MessageArgs,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct MessageArgs {
+    /// No progress and no summary; errors and warnings only.
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// How messages on standard error are written.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}

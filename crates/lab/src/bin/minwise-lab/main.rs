@@ -1,0 +1,217 @@
+//! The `minwise-lab` command: it parses, runs experiments or makes a corpus, and prints.
+
+mod args;
+mod messages;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use clap::Parser;
+use minwise_corpus::{Output, Overwrite};
+use minwise_lab::corpus::{self, Made};
+use minwise_lab::experiment::{Experiment, Options};
+use minwise_lab::png::Renderer;
+use minwise_lab::record::{self, Record, Run};
+use minwise_lab::verdict::Verdict;
+use minwise_lab::{catalogue, report};
+use serde_json::json;
+
+use crate::args::{Args, Command, CorpusArgs, MessageArgs, RunArgs};
+use crate::messages::{Failure, Problems, print};
+
+/// The allocator of `minwise`, because experiments measure times and memory of what that command does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const DONE: u8 = 0;
+/// A verdict was not the expected one.
+const UNEXPECTED: u8 = 1;
+const ERROR: u8 = 2;
+const INTERRUPTED: i32 = 130;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    // Ctrl-C may end the process at once: records are written file by file, each of them whole, and can be written
+    // again. Without a handler it still ends the process, only with another exit code.
+    let _ = ctrlc::set_handler(|| std::process::exit(INTERRUPTED));
+    let messages = match &args.command {
+        Command::Run(args) => args.messages,
+        Command::List | Command::Corpus(_) | Command::Report { .. } => MessageArgs::default(),
+    };
+    let result = match &args.command {
+        Command::List => list(),
+        Command::Run(args) => run(args),
+        Command::Corpus(args) => make_corpus(args),
+        Command::Report { folder } => write_report(Path::new(folder)),
+    };
+    ExitCode::from(match result {
+        Ok(code) => code,
+        Err(Failure::BrokenPipe) => DONE,
+        Err(Failure::Error { messages: lines, hint }) => {
+            messages.failure(&lines, hint.as_deref());
+            ERROR
+        }
+    })
+}
+
+/// Prints help, or what is wrong with the arguments, which may hold control characters.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = minwise_corpus::visible_lines(&error.render().to_string());
+    // If neither stream can be written, there is nowhere to report it.
+    let _ = if error.use_stderr() {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().write_all(text.as_bytes())
+    };
+    ExitCode::from(error.exit_code() as u8)
+}
+
+fn all_cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+fn make_corpus(args: &CorpusArgs) -> Result<u8, Failure> {
+    let mut problems = Problems::default();
+    let whole = "a whole number";
+    let made = Made {
+        documents: problems.number("--documents", &args.documents, whole),
+        words: problems.number("--words", &args.words, whole),
+        copies: problems.number("--copies", &args.copies, "a number"),
+        edits: problems.number("--edits", &args.edits, whole),
+        families: args.families.as_ref().map(|number| problems.number("--families", number, whole)),
+        seed: problems.number("--seed", &args.seed, whole),
+    };
+    if !(0.0..=1.0).contains(&made.copies) {
+        problems.add(
+            "--copies",
+            format_args!("a share cannot be {}: it must be at least 0 and at most 1", made.copies),
+        );
+    }
+    problems.finish()?;
+    let overwrite = if args.force { Overwrite::Allow } else { Overwrite::Refuse };
+    let mut documents = match args.output.as_str() {
+        "-" => Output::stdout(),
+        path => Output::create(Path::new(path), overwrite)?,
+    };
+    let mut truths =
+        args.truth.as_ref().map(|path| Output::create(Path::new(path), overwrite)).transpose()?;
+    corpus::make(made, truths.is_some(), all_cores(), |lines, known| -> Result<(), Failure> {
+        documents.write_bytes(lines)?;
+        if let Some(truths) = &mut truths {
+            truths.write_bytes(known)?;
+        }
+        Ok(())
+    })?;
+    documents.finish()?;
+    if let Some(truths) = truths {
+        truths.finish()?;
+    }
+    Ok(DONE)
+}
+
+fn list() -> Result<u8, Failure> {
+    print(&format!("{:24}  class  quick   full  what", "name"))?;
+    for experiment in catalogue::all()? {
+        let definition = &experiment.definition;
+        let needs = if definition.needs.is_empty() {
+            String::new()
+        } else {
+            format!(" (needs {})", definition.needs.join(", "))
+        };
+        print(&format!(
+            "{:24}  {:>5}  {:>3} s  {:>3} s  {}{needs}",
+            experiment.name,
+            definition.class.letter(),
+            definition.seconds.quick,
+            definition.seconds.full,
+            definition.title
+        ))?;
+    }
+    Ok(DONE)
+}
+
+fn run(args: &RunArgs) -> Result<u8, Failure> {
+    let mut problems = Problems::default();
+    let threads = match args.threads.as_deref() {
+        Some(text) => problems.number("--threads", text, "a whole number"),
+        None => all_cores(),
+    };
+    if args.threads.as_deref().is_some_and(|text| text.parse() == Ok(0)) {
+        problems.add("--threads", "it must be at least 1");
+    }
+    problems.finish()?;
+    let experiments = chosen(&args.names)?;
+    let data = args.data.as_ref().map(PathBuf::from);
+    if let Some(folder) = data.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::with_hint(
+            format!("there is no folder `{}`", folder.display()),
+            "docs/guides/lab.md says which data experiments look for",
+        ));
+    }
+    let peers = args.peers.as_ref().map(PathBuf::from);
+    let options = Options { quick: args.quick, data, peers, threads };
+    // Made before hours of work, because it fails if the machine has no fonts.
+    let renderer = args.png.then(Renderer::new).transpose()?;
+    let begin = Instant::now();
+    let mut records: Vec<Record> = vec![];
+    for experiment in &experiments {
+        args.messages.event(&json!({"event": "experiment", "name": experiment.name}));
+        let run = Run::of(experiment, &options)?;
+        if let Some(folder) = &args.output {
+            run.write(Path::new(folder), renderer.as_ref())?;
+        }
+        let unexpected = if run.record.is_expected { "" } else { " (not expected)" };
+        print(&format!("{:24}  {}{unexpected}", run.record.name, run.record.outcome()))?;
+        for reason in run.record.verdict.iter().flat_map(Verdict::because) {
+            print(&format!("    {reason}"))?;
+        }
+        for note in &run.record.notes {
+            args.messages.note(&format!("{}: {note}", run.record.name));
+        }
+        records.push(run.record);
+    }
+    if let Some(folder) = &args.output {
+        // The index lists everything in the folder, results of earlier runs too.
+        let all = record::read_all(Path::new(folder))?;
+        record::write_index(Path::new(folder), &all)?;
+    }
+    let of = records.iter().map(|record| (record.verdict.is_some(), record.is_expected));
+    args.messages.note(&format!("{}, in {:.1} s", record::summary(of), begin.elapsed().as_secs_f64()));
+    let all_expected = records.iter().all(|record| record.is_expected);
+    Ok(if all_expected { DONE } else { UNEXPECTED })
+}
+
+/// The experiments of these names; all of them without any.
+fn chosen(names: &[String]) -> Result<Vec<Experiment>, Failure> {
+    let all = catalogue::all()?;
+    if let Some(name) = names.iter().find(|name| !all.iter().any(|experiment| experiment.is_named(name))) {
+        return Err(Failure::with_hint(
+            format!("there is no experiment `{name}`"),
+            "`minwise-lab list` lists them",
+        ));
+    }
+    let is_chosen =
+        |experiment: &Experiment| names.is_empty() || names.iter().any(|name| experiment.is_named(name));
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+fn write_report(folder: &Path) -> Result<u8, Failure> {
+    let records = record::read_all(folder)?;
+    if records.is_empty() {
+        return Err(Failure::with_hint(
+            format!("there are no results in `{}`", folder.display()),
+            "`minwise-lab run --output DIR` writes them",
+        ));
+    }
+    let page = report::page(folder, &records)?;
+    let path = folder.join("index.html");
+    fs_err::write(&path, page)?;
+    print(&path.display().to_string())?;
+    Ok(DONE)
+}

@@ -1,0 +1,91 @@
+//! Help, logs, and how the command is stopped.
+
+use crate::support::Desk;
+
+#[test]
+fn help_lists_what_can_be_done() {
+    insta::assert_snapshot!(Desk::new().run("--help"), @"
+    exit 0
+    --- stdout
+    Runs the experiments of the sources again, with the published numbers beside ours
+
+    Usage: minwise-lab <COMMAND>
+
+    Commands:
+      list    List the experiments: one line for each figure or table, with its class and the time it
+              takes on two cores
+      run     Run experiments; the exit code is 1 if one has a verdict that its definition does not
+              expect
+      corpus  Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
+      report  Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing
+              else
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+    ");
+}
+
+#[test]
+fn mistakes_in_the_arguments_are_exit_code_2() {
+    let desk = Desk::new();
+    for arguments in ["", "corpus", "run --no-such-option", "report", "dedup"] {
+        desk.run(arguments).exit(2);
+    }
+    let run = desk.run("run --threads 0").exit(2);
+    assert_eq!(run.err, "minwise-lab: `--threads`: it must be at least 1\n");
+}
+
+#[test]
+fn the_log_is_json_on_request() {
+    let desk = Desk::new();
+    let run = desk.run("run 002/figure-4 --log json").exit(0);
+    assert_eq!(run.err, "{\"event\":\"experiment\",\"name\":\"002/figure-4\"}\n");
+    assert_eq!(desk.run("run 002/figure-4 --log json --quiet").exit(0).err, "");
+    let run = desk.run("run 9 --log json").exit(2);
+    assert_eq!(
+        run.err,
+        "{\"event\":\"error\",\"hints\":[\"`minwise-lab list` lists them\"],\"messages\":[\"there is no experiment `9`\"]}\n"
+    );
+}
+
+/// A reader that stops after the first lines is no error.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+
+    use crate::support::LAB;
+
+    let mut child = Command::new(LAB)
+        .args(["corpus", "-o", "-", "--documents", "50000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// Ctrl-C ends a long run at once, with the exit code that shells give it.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_is_exit_code_130() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    use crate::support::LAB;
+
+    let mut child = Command::new(LAB)
+        .args(["corpus", "-o", "-", "--documents", "100000000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line has arrived: the handler is set.
+    let (mut reader, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
+    reader.read_line(&mut line).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

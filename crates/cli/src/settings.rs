@@ -17,7 +17,7 @@ use minwise_engine::{AuditSize, Bands, Inputs, Memory, Settings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::{Failure, Problem};
-use crate::spell::{flag, spelled};
+use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
 const ORDER: [&str; 35] = [
@@ -103,7 +103,7 @@ impl Problems {
     /// Takes over what the engine found wrong.
     fn take(&mut self, problems: &[minwise_engine::Problem]) {
         for problem in problems {
-            let known = |noted: &Problem| noted.option() == flag(problem.setting);
+            let known = |noted: &Problem| noted.option().strip_prefix("--") == Some(problem.setting);
             if !self.0.iter().any(known) {
                 self.0.push(problem.into());
             }

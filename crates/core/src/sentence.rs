@@ -103,6 +103,20 @@ impl Sentence {
         &self.parts
     }
 
+    /// The sentence as a command line spells it: settings are flags, and actions are commands of `program`.
+    #[must_use]
+    pub fn as_flags(&self, program: &str) -> String {
+        self.spelled(|part| match part {
+            Part::Text(text) => Cow::Borrowed(text.as_ref()),
+            Part::Setting { name, value: None } => format!("`--{name}`").into(),
+            Part::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
+            Part::Action { name, argument: None } => format!("`{program} {name}`").into(),
+            Part::Action { name, argument: Some(argument) } => {
+                format!("`{program} {name} {argument}`").into()
+            }
+        })
+    }
+
     /// The sentence as a door spells it.
     #[must_use]
     pub fn spelled<'a>(&'a self, spell: impl Fn(&'a Part) -> Cow<'a, str>) -> String {
@@ -143,6 +157,16 @@ impl fmt::Display for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_flags_and_actions_are_commands() {
+        let sentence = Sentence::new().setting_to("memory", "1GiB").text(" or ").setting("resume");
+        let sentence = sentence.text(", then ").action_on("index create", "archive").text(" and ");
+        assert_eq!(
+            sentence.action("weights").as_flags("minwise"),
+            "`--memory 1GiB` or `--resume`, then `minwise index create archive` and `minwise weights`"
+        );
+    }
 
     #[test]
     fn a_sentence_is_readable_without_a_door() {

@@ -69,8 +69,10 @@ impl Manifest {
     pub(super) fn check(&self, file: &Stored) -> Result<(), Error> {
         let before: Self = about(file)?;
         let changed = |reason: String| Error::from(ErrorKind::Changed { setting: None, reason });
-        let setting = |name: &str, reason: String| {
-            Error::from(ErrorKind::Changed { setting: Some(name.to_owned()), reason })
+        let setting = |name: &str, reason: String| match name {
+            // These follow from settings and inputs, and nobody gives them by these names.
+            "spec" | "format" | "version" => changed(format!("`{name}` {reason}")),
+            _ => ErrorKind::Changed { setting: Some(name.to_owned()), reason }.into(),
         };
         for (name, now) in &self.options {
             match before.options.iter().find(|(before, _)| bare(before) == name) {

@@ -50,7 +50,10 @@ impl From<minwise_corpus::Error> for Failure {
         if error.is_broken_pipe() {
             Self::BrokenPipe
         } else {
-            Self::Error { messages: vec![error.to_string()], hint: error.hint() }
+            Self::Error {
+                messages: vec![error.to_string()],
+                hint: error.hint().map(|hint| hint.as_flags("minwise-lab")),
+            }
         }
     }
 }

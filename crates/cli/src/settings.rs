@@ -346,8 +346,8 @@ pub fn planned_filter(
     threshold: f64,
     problems: &mut Problems,
 ) -> Option<(Filter, f64)> {
-    let error: f64 = problems.number("--filter-error", error, NUMBER);
-    if problems.0.is_empty() && !(1e-200..=0.5).contains(&error) {
+    let error = problems.number_or(minwise_engine::FILTER_ERROR, "--filter-error", error, NUMBER);
+    if !(1e-200..=0.5).contains(&error) {
         let message = format!("`--filter-error`: the share cannot be {error}: it must be from 1e-200 to 0.5");
         problems.add(message, None);
     }

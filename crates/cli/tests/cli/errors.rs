@@ -333,7 +333,7 @@ fn too_many_rejects() {
     --- stderr
     minwise: more than 1 records were rejected; the last one: in.jsonl:2: not JSON: expected value at column 1
 
-    hint: `--dry-run --report DIR` lists every rejected record in `DIR/rejects.jsonl`
+    hint: `--dry-run` with `--report DIR` lists every rejected record in `DIR/rejects.jsonl`
     ");
 }
 

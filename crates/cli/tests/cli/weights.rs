@@ -107,7 +107,7 @@ fn two_documents_are_compared_with_weights() {
     insta::assert_snapshot!(desk.run("compare forms.jsonl#10 forms.jsonl#11 --weight tf-idf"), @"
     exit 2
     --- stderr
-    minwise: document frequencies are not known from two documents
+    minwise: `--weight`: document frequencies are not known from two documents
 
     hint: `minwise weights INPUT -o FILE` counts a corpus, and `--weights FILE` uses it
     ");

@@ -34,13 +34,19 @@ pub struct SpecOptions {
 impl SpecOptions {
     /// The spec, and problems where its parts make none; then the default stands in.
     pub fn spec(&self, problems: &mut Vec<Problem>) -> Spec {
-        let method = self.method(problems).unwrap_or_else(|problem| {
-            problems.push(problem);
-            Method::default()
-        });
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
         let weights = Weights { weighting, most_documents, ..Weights::default() };
-        Spec { normalization, shingling, method, seed: seed.unwrap_or(1), weights }
+        let spec = |method| Spec { normalization, shingling, method, seed: seed.unwrap_or(1), weights };
+        match self.method(problems) {
+            Ok(method) => {
+                check_spec(&spec(method), problems);
+                spec(method)
+            }
+            Err(problem) => {
+                problems.push(problem);
+                spec(Method::default())
+            }
+        }
     }
 
     /// The sketch that is named, with the registers that are asked for unless it says how many itself.

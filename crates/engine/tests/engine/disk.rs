@@ -98,7 +98,7 @@ fn pairs_on_disk_are_those_in_memory() {
 }
 
 fn manifest(documents: &Documents, option: &str) -> Manifest {
-    let options = vec![("--threshold".to_owned(), option.to_owned())];
+    let options = vec![("threshold".to_owned(), option.to_owned())];
     Manifest::new(options, &documents.corpus, 2, &Unobserved).unwrap()
 }
 
@@ -166,7 +166,7 @@ fn a_run_that_was_changed_is_refused() {
     let changed = "the run cannot be taken up again: ";
     assert_eq!(
         reason(&manifest(&documents, "0.8"), true),
-        format!("{changed}`--threshold` was `0.7` then and is `0.8` now")
+        format!("{changed}`threshold` was `0.7` then and is `0.8` now")
     );
     // The same file with other content, told by its length and, where that is the same, by its hash.
     let name = documents.corpus.sources()[0].name().to_owned();
@@ -174,7 +174,7 @@ fn a_run_that_was_changed_is_refused() {
     let mut bytes = fs_err::read(&name).unwrap();
     bytes[100] ^= 1;
     fs_err::write(&name, &bytes).unwrap();
-    let options = vec![("--threshold".to_owned(), "0.7".to_owned())];
+    let options = vec![("threshold".to_owned(), "0.7".to_owned())];
     let now = Manifest::new(options.clone(), &open(), 1, &Unobserved).unwrap();
     assert_eq!(reason(&now, true), format!("{changed}`{name}` is as long as it was then, but not the same"));
     bytes.extend_from_slice(b"{\"text\":\"more\"}\n");

@@ -94,19 +94,18 @@ fn ctrl_c_leaves_an_older_output_as_it_was() {
     assert_eq!(desk.text("out.jsonl"), "precious");
 }
 
-/// One family is one piece of work, and its pairs may take hours to compare and to write.
+/// One family is one piece of work, and its pairs may take hours to compare and to write. Those of this one take minutes, so
+/// that a run which ends within seconds did not finish them, however busy the machine is.
 #[test]
 fn ctrl_c_is_heeded_inside_a_neighbourhood() {
     let text = prose(1, 200);
-    let lines: String = (0..4000).map(|i| record(&format!("d{i}"), &format!("{text} x{i}"))).collect();
+    let lines: String = (0..16_000).map(|i| record(&format!("d{i}"), &format!("{text} x{i}"))).collect();
     let desk = Desk::with("in.jsonl", lines);
     let mut child = start(&desk, "pairs in.jsonl -o pairs.tsv --log json");
     wait_for(&mut child, "verify");
     sleep(Duration::from_millis(200));
     signal(&child, "-INT");
-    let asked = Instant::now();
     assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     assert_eq!(desk.names(), ["in.jsonl"]);
 }
 

@@ -72,7 +72,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["tables"] => run::cargo_with(
-            &["test", "--package", "minwise", "--test", "unicode_tables"],
+            &["test", "--workspace", "--test", "unicode_tables"],
             &[("MINWISE_WRITE_TABLES", "1")],
         ),
         ["vectors"] => vectors(),
@@ -113,6 +113,6 @@ fn lint() -> bool {
 }
 
 fn vectors() -> Result<()> {
-    cargo(&["test", "--package", "minwise", "--test", "vectors"])?;
+    cargo(&["test", "--workspace", "--test", "vectors"])?;
     test::reference()
 }

@@ -20,6 +20,7 @@ use minwise::sketch::odd::Odd;
 use minwise::sketch::sectional::{Policy, PreTagged, Sectional, Tolerant};
 use minwise::sketch::{Base, Method, MinHash, Registers, Sketcher, Source, Statistic, minhash::EMPTY};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 /// Registers or stored bits: a multiple of 4, as `Method::all` asks.
 const SIZE: usize = 96;
@@ -40,16 +41,63 @@ fn for_each(mut check: impl FnMut(Method, &dyn Sketcher)) {
     }
 }
 
-fn is_positional(method: Method) -> bool {
-    matches!(method, Method::Sectional { .. } | Method::Tolerant { .. } | Method::PreTagged { .. })
+/// Which laws a method obeys.
+#[expect(clippy::struct_excessive_bools, reason = "each law is obeyed or not, whatever the others are")]
+struct Claims {
+    /// The places of shingles matter.
+    is_positional: bool,
+    /// Places within a section matter, too.
+    is_fine: bool,
+    /// Which occurrence of a shingle counts, where only one does.
+    counts: Option<Policy>,
+    /// Words are minima, or least values, of all shingles.
+    is_mergeable: bool,
+    /// Whole registers are compared, which unrelated documents do not share.
+    is_whole: bool,
+    /// One number decides the estimate.
+    has_statistic: bool,
 }
 
-/// Those whose words are minima, or least values, of all shingles.
-fn is_mergeable(method: Method) -> bool {
-    let densified = [Base::OnePermutation, Base::OnePermutationRotation];
+/// A new method does not compile until all of this is known of it.
+fn claims(method: Method) -> Claims {
+    let bits = Claims {
+        is_positional: false,
+        is_fine: false,
+        counts: Some(Policy::First),
+        is_mergeable: false,
+        is_whole: false,
+        has_statistic: false,
+    };
     match method {
-        Method::Registers(Source { base, .. }) => !densified.contains(&base),
-        _ => matches!(method, Method::RawOnePermutation(_) | Method::BottomK(_)),
+        Method::Registers(Source { base, .. }) => {
+            let is_mergeable = match base {
+                Base::MinHash
+                | Base::FamilyMinHash(_)
+                | Base::MinMax
+                | Base::SuperMinHash
+                | Base::FastSimilarity => true,
+                Base::OnePermutation | Base::OnePermutationRotation => false,
+            };
+            Claims { is_mergeable, is_whole: true, has_statistic: true, ..bits }
+        }
+        Method::RawOnePermutation(_) | Method::BottomK(_) => {
+            Claims { is_mergeable: true, is_whole: true, ..bits }
+        }
+        Method::BBit(width, _) => Claims { has_statistic: width == 1, ..bits },
+        Method::BitHash(_) | Method::Xor(..) | Method::ThreeQuarter(..) => {
+            Claims { has_statistic: true, ..bits }
+        }
+        Method::Fractional(..) | Method::Connected(..) | Method::Odd(..) => bits,
+        Method::Sectional { policy, .. } => {
+            let counts = match policy {
+                Policy::First | Policy::Last => Some(policy),
+                Policy::Mask => None,
+            };
+            Claims { is_positional: true, counts, is_whole: true, ..bits }
+        }
+        Method::Tolerant { .. } => Claims { is_positional: true, is_fine: true, is_whole: true, ..bits },
+        Method::PreTagged { .. } => Claims { is_positional: true, is_whole: true, ..bits },
+        Method::Weighted(_) => Claims { counts: None, is_whole: true, has_statistic: true, ..bits },
     }
 }
 
@@ -59,13 +107,18 @@ fn document(least: usize) -> impl Strategy<Value = Vec<u64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        // Without a `main.rs` beside this file, proptest would look for one up to the root of the disk.
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn neither_order_nor_repeats_matter_unless_positions_do(document in document(1)) {
         let set: Vec<u64> = document.iter().copied().collect::<BTreeSet<u64>>().into_iter().collect();
         for_each(|method, sketcher| {
-            if !is_positional(method) {
+            if !claims(method).is_positional {
                 assert_eq!(sketch(sketcher, &document), sketch(sketcher, &set), "{method}");
             }
         });
@@ -102,7 +155,7 @@ proptest! {
         for_each(|method, sketcher| {
             let mut merged = vec![7; sketcher.words()];
             let is_merged = sketcher.merge_into(&sketch(sketcher, &a), &sketch(sketcher, &b), &mut merged);
-            assert_eq!(is_merged, is_mergeable(method), "{method}");
+            assert_eq!(is_merged, claims(method).is_mergeable, "{method}");
             let expected = if is_merged { sketch(sketcher, &whole) } else { vec![7; sketcher.words()] };
             assert_eq!(merged, expected, "{method}");
         });
@@ -134,10 +187,10 @@ proptest! {
         };
         let (before, behind) = (&document[..at], &document[at + 1..]);
         for_each(|method, sketcher| {
-            let counting = match method {
-                Method::Sectional { policy: Policy::Mask, .. } => return,
-                Method::Sectional { policy: Policy::Last, .. } => behind,
-                _ => before,
+            let counting = match claims(method).counts {
+                Some(Policy::First) => before,
+                Some(Policy::Last) => behind,
+                Some(Policy::Mask) | None => return,
             };
             if counting.contains(&document[at]) {
                 let by = counting[other.index(counting.len())];
@@ -215,10 +268,10 @@ fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
     within[100..].reverse();
     for_each(|method, sketcher| {
         let row = sketch(sketcher, &document);
-        assert_eq!(row == sketch(sketcher, &swapped), !is_positional(method), "{method}");
-        assert_eq!(sketcher.exact(&document, &swapped) == 0.0, is_positional(method), "{method}");
+        let Claims { is_positional, is_fine, .. } = claims(method);
+        assert_eq!(row == sketch(sketcher, &swapped), !is_positional, "{method}");
+        assert_eq!(sketcher.exact(&document, &swapped) == 0.0, is_positional, "{method}");
         // Fine positions change within a half.
-        let is_fine = matches!(method, Method::Tolerant { .. });
         assert_eq!(row == sketch(sketcher, &within), !is_fine, "{method}");
     });
 }
@@ -248,17 +301,14 @@ fn seeds_give_other_sketches_of_the_same_size() {
     }
 }
 
-/// Whole registers of unrelated documents differ; what bits do by accident is for `tests/statistics`.
+/// Whole registers of unrelated documents differ; `tests/statistics` has what happens by accident, of bits and of registers.
 #[test]
 fn unrelated_documents_have_no_register_in_common() {
     for_each(|method, sketcher| {
         for (a, b) in [(0..1, 1..2), (0..1, 1000..1300), (0..300, 1000..1300)] {
             let (a, b) = (shingles(a), shingles(b));
             assert_eq!(sketcher.exact(&a, &b), 0.0, "{method}");
-            let is_whole =
-                matches!(method, Method::Registers(_) | Method::RawOnePermutation(_) | Method::BottomK(_))
-                    || is_positional(method);
-            if is_whole {
+            if claims(method).is_whole {
                 let estimate = sketcher.estimate(&sketch(sketcher, &a), &sketch(sketcher, &b));
                 assert_eq!((estimate.value, estimate.interval.0), (0.0, 0.0), "{method}");
             }
@@ -282,18 +332,8 @@ fn text_forms_say_everything() {
 /// Where one number decides, the estimated value of any two rows is that of two others with the same number, and rises with it.
 #[test]
 fn estimates_depend_on_the_statistic_that_is_named() {
-    let named = |method: Method| {
-        matches!(
-            method,
-            Method::Registers(_)
-                | Method::BBit(1, _)
-                | Method::BitHash(_)
-                | Method::Xor(..)
-                | Method::ThreeQuarter(..)
-        )
-    };
     for_each(|method, sketcher| {
-        assert_eq!(sketcher.statistic() != Statistic::Other, named(method), "{method}");
+        assert_eq!(sketcher.statistic() != Statistic::Other, claims(method).has_statistic, "{method}");
         let (a, b) = (sketch(sketcher, &shingles(0..300)), sketch(sketcher, &shingles(100..400)));
         let zeros = vec![0u32; sketcher.words()];
         let changed = |count: usize| match sketcher.statistic() {

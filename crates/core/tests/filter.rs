@@ -6,6 +6,7 @@ use minwise::filter::{Budget, Decision, Dependence, Filter, Look, Screening, Use
 use minwise::hash::{SplitMix64, fmix64};
 use minwise::sketch::{Method, register_bits};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use serde::Deserialize;
 
 /// A number as it is printed, right to half a unit of its last digit.
@@ -408,7 +409,19 @@ fn false_rejections(form: &str, threshold: f64, union: usize, alpha: f64, trials
     // Bits are counted on the registers that they are taken from, which is what their planes do.
     let (mask, source) = match method {
         Method::BBit(bits, source) => ((1 << bits) - 1, Method::Registers(source)),
-        method => (u32::MAX, method),
+        Method::BitHash(source) => (1, Method::Registers(source)),
+        Method::Registers(_)
+        | Method::RawOnePermutation(_)
+        | Method::BottomK(_)
+        | Method::Fractional(..)
+        | Method::Xor(..)
+        | Method::ThreeQuarter(..)
+        | Method::Connected(..)
+        | Method::Odd(..)
+        | Method::Sectional { .. }
+        | Method::Tolerant { .. }
+        | Method::PreTagged { .. }
+        | Method::Weighted(_) => (u32::MAX, method),
     };
     let common = (threshold * union as f64).round() as usize;
     assert!((common as f64 / union as f64 - threshold).abs() < 1e-12, "the documents are at the threshold");
@@ -545,7 +558,12 @@ fn increasing_looks(registers: usize) -> impl Strategy<Value = Vec<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        // Without a `main.rs` beside this file, proptest would look for one up to the root of the disk.
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn thresholds_grow_with_looks_and_errors(

@@ -75,11 +75,13 @@ pub(super) fn law(
             if weight == 0.0 {
                 continue;
             }
-            if densification == Densification::Rotation {
-                add_runs(registers, occupied, agreeing, weight, &mut sum);
-            } else {
-                let share = agreeing as f64 / occupied as f64;
-                sum.add_binomial(agreeing, registers - occupied, share, weight);
+            match densification {
+                Densification::Rotation => add_runs(registers, occupied, agreeing, weight, &mut sum),
+                // Nothing asks for bins that stay empty: they have no register for each of `registers`.
+                Densification::Optimal | Densification::None => {
+                    let share = agreeing as f64 / occupied as f64;
+                    sum.add_binomial(agreeing, registers - occupied, share, weight);
+                }
             }
         }
     }

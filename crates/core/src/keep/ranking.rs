@@ -73,7 +73,16 @@ impl Ranking {
     pub fn words(&self) -> usize {
         match self {
             Self::Max(_) | Self::Min(_) => 2,
-            _ => 1,
+            Self::Longest | Self::Shortest | Self::Newest(_) | Self::Oldest(_) | Self::Priority { .. } => 1,
+        }
+    }
+
+    /// Whether it looks at how long a document is.
+    #[must_use]
+    pub fn needs_length(&self) -> bool {
+        match self {
+            Self::Longest | Self::Shortest => true,
+            Self::Newest(_) | Self::Oldest(_) | Self::Max(_) | Self::Min(_) | Self::Priority { .. } => false,
         }
     }
 

@@ -124,7 +124,14 @@ impl Base {
     /// Whether registers may be copies of one another.
     #[must_use]
     pub fn is_one_permutation(self) -> bool {
-        matches!(self, Self::OnePermutation | Self::OnePermutationRotation)
+        match self {
+            Self::OnePermutation | Self::OnePermutationRotation => true,
+            Self::MinHash
+            | Self::FamilyMinHash(_)
+            | Self::MinMax
+            | Self::SuperMinHash
+            | Self::FastSimilarity => false,
+        }
     }
 }
 
@@ -251,7 +258,41 @@ impl Method {
         match self {
             Self::Registers(source) => Some(source.registers),
             Self::Weighted(method) => method.bandable(),
-            _ => None,
+            // Bits agree by chance, and a place is not all that a positional register must agree in.
+            Self::RawOnePermutation(_)
+            | Self::BottomK(_)
+            | Self::BBit(..)
+            | Self::BitHash(_)
+            | Self::Fractional(..)
+            | Self::Xor(..)
+            | Self::ThreeQuarter(..)
+            | Self::Connected(..)
+            | Self::Odd(..)
+            | Self::Sectional { .. }
+            | Self::Tolerant { .. }
+            | Self::PreTagged { .. } => None,
+        }
+    }
+
+    /// Whether registers of a sketch may be copies of one another. Copies lie beside each other, so such registers are
+    /// compared in a shuffled order.
+    #[must_use]
+    pub fn copies_registers(self) -> bool {
+        match self {
+            Self::Registers(source) => source.base.is_one_permutation(),
+            Self::RawOnePermutation(_)
+            | Self::BottomK(_)
+            | Self::BBit(..)
+            | Self::BitHash(_)
+            | Self::Fractional(..)
+            | Self::Xor(..)
+            | Self::ThreeQuarter(..)
+            | Self::Connected(..)
+            | Self::Odd(..)
+            | Self::Sectional { .. }
+            | Self::Tolerant { .. }
+            | Self::PreTagged { .. }
+            | Self::Weighted(_) => false,
         }
     }
 

@@ -82,7 +82,10 @@ impl OnePermutation {
     /// The same sketcher as one of registers, unless it leaves bins empty.
     #[must_use]
     pub fn densified(self) -> Option<Densified> {
-        (self.densification != Densification::None).then_some(Densified(self))
+        match self.densification {
+            Densification::None => None,
+            Densification::Rotation | Densification::Optimal => Some(Densified(self)),
+        }
     }
 }
 
@@ -175,7 +178,10 @@ impl Sketcher for OnePermutation {
 
     /// Possible where bins stay empty: a copied value does not say that it is one.
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
-        self.densification == Densification::None && merge_minima(a, b, out)
+        match self.densification {
+            Densification::None => merge_minima(a, b, out),
+            Densification::Rotation | Densification::Optimal => false,
+        }
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -318,7 +318,10 @@ impl Sectional {
     /// # Panics
     /// If `sketch` does not have [`words`](Sketcher::words) elements.
     pub fn pairs(&self, sketch: &[u32]) -> impl Iterator<Item = (u32, u32)> {
-        let first = u32::from(self.policy != Policy::Mask);
+        let first = match self.policy {
+            Policy::First | Policy::Last => 1,
+            Policy::Mask => 0,
+        };
         self.positioned.pairs(sketch, self.bits).map(move |(minimum, tag)| (minimum, tag + first))
     }
 

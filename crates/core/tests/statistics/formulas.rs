@@ -1,10 +1,10 @@
 //! The formulas of `estimate`, by summing over the exact laws: nothing is left to chance here.
 
 use minwise::estimate::Estimate;
-use minwise::sketch::{Base, Method, Source};
+use minwise::sketch::Method;
 
 use crate::measure::{Moments, is_long};
-use crate::model::{Model, claimed_variance, exact, model};
+use crate::model::{Model, claimed_variance, draws_without_replacement, exact, model};
 use crate::pair::Overlap;
 
 /// What sums of some ten thousand products may lose to rounding, as a share of them.
@@ -127,13 +127,7 @@ fn reported_errors_are_the_true_ones() {
             let Some([few, many]) = reported_over_true(index, Overlap::new(1000, similarity)) else {
                 continue;
             };
-            let is_without_replacement = matches!(
-                method,
-                Method::Registers(Source { base: Base::MinMax, .. })
-                    | Method::RawOnePermutation(_)
-                    | Method::BottomK(_)
-            );
-            if is_without_replacement {
+            if draws_without_replacement(method) {
                 assert!(few > 1.0 && many > 1.0, "{method}, J = {similarity}: {few} and {many}");
             } else {
                 let (few, many) = ((few - 1.0).abs(), (many - 1.0).abs());

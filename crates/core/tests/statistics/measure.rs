@@ -108,7 +108,8 @@ impl Measured {
         Self { what, away, seen: "its law".to_owned() }
     }
 
-    fn is_far(&self) -> bool {
+    /// Whether it is further away than chance explains.
+    pub fn is_far(&self) -> bool {
         self.away.is_nan() || self.away.abs() > SIGMAS
     }
 }

@@ -41,7 +41,17 @@ pub fn exact(method: Method, overlap: Overlap) -> f64 {
     match method {
         Method::Sectional { .. } | Method::Tolerant { .. } => overlap.aligned_similarity(),
         Method::PreTagged { .. } => overlap.tagged_similarity(),
-        _ => overlap.similarity(),
+        Method::Registers(_)
+        | Method::RawOnePermutation(_)
+        | Method::BottomK(_)
+        | Method::BBit(..)
+        | Method::BitHash(_)
+        | Method::Fractional(..)
+        | Method::Xor(..)
+        | Method::ThreeQuarter(..)
+        | Method::Connected(..)
+        | Method::Odd(..)
+        | Method::Weighted(_) => overlap.similarity(),
     }
 }
 
@@ -62,7 +72,70 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
         },
         Method::RawOnePermutation(bins) => one_permutation::variance(union, shared, bins, share_raw),
         Method::BottomK(values) => bottom_k::variance(union, shared, values),
-        _ => method.variance(similarity),
+        Method::BBit(..)
+        | Method::BitHash(_)
+        | Method::Fractional(..)
+        | Method::Xor(..)
+        | Method::ThreeQuarter(..)
+        | Method::Connected(..)
+        | Method::Odd(..)
+        | Method::Sectional { .. }
+        | Method::Tolerant { .. }
+        | Method::PreTagged { .. }
+        | Method::Weighted(_) => method.variance(similarity),
+    }
+}
+
+/// The probability with which a register of two unlike documents agrees by accident, for methods that compare whole registers;
+/// `None` for those that keep bits, whose laws include accidents.
+///
+/// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash` claims. Other
+/// kinds of registers agree at most about twice as often. Fewer than one accident is expected in a whole test, so a factor of
+/// two cannot be measured here; `minhash` measures the probability itself, on larger documents.
+pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
+    let shingles = (overlap.union + overlap.shared) as f64 / 2.0;
+    match method {
+        Method::Registers(_)
+        | Method::RawOnePermutation(_)
+        | Method::Sectional { .. }
+        | Method::Tolerant { .. }
+        | Method::PreTagged { .. }
+        | Method::Weighted(_) => Some(shingles / 2f64.powi(33)),
+        // Values of 64 bits.
+        Method::BottomK(_) => Some(shingles / 2f64.powi(65)),
+        Method::BBit(..)
+        | Method::BitHash(_)
+        | Method::Fractional(..)
+        | Method::Xor(..)
+        | Method::ThreeQuarter(..)
+        | Method::Connected(..)
+        | Method::Odd(..) => None,
+    }
+}
+
+/// Whether what a method looks at is drawn without replacement, so that it errs less than its estimate can know.
+pub fn draws_without_replacement(method: Method) -> bool {
+    match method {
+        Method::Registers(Source { base, .. }) => match base {
+            Base::MinMax
+            | Base::OnePermutation
+            | Base::OnePermutationRotation
+            | Base::SuperMinHash
+            | Base::FastSimilarity => true,
+            Base::MinHash | Base::FamilyMinHash(_) => false,
+        },
+        Method::RawOnePermutation(_) | Method::BottomK(_) => true,
+        Method::BBit(..)
+        | Method::BitHash(_)
+        | Method::Fractional(..)
+        | Method::Xor(..)
+        | Method::ThreeQuarter(..)
+        | Method::Connected(..)
+        | Method::Odd(..)
+        | Method::Sectional { .. }
+        | Method::Tolerant { .. }
+        | Method::PreTagged { .. }
+        | Method::Weighted(_) => false,
     }
 }
 
@@ -72,10 +145,16 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let k = method.registers();
     let one = Chance::sparse(1);
     Some(match method {
-        Method::Registers(Source { base: Base::MinHash | Base::FamilyMinHash(_), .. })
-        | Method::PreTagged { .. } => registers(method, binomial(k, similarity)),
-        Method::Registers(Source { base: Base::MinMax, .. }) => registers(method, min_max_law(overlap, k)),
-        Method::Registers(_) | Method::Weighted(_) => return None,
+        Method::Registers(Source { base, .. }) => match base {
+            Base::MinHash | Base::FamilyMinHash(_) => registers(method, binomial(k, similarity)),
+            Base::MinMax => registers(method, min_max_law(overlap, k)),
+            Base::OnePermutation
+            | Base::OnePermutationRotation
+            | Base::SuperMinHash
+            | Base::FastSimilarity => return None,
+        },
+        Method::PreTagged { .. } => registers(method, binomial(k, similarity)),
+        Method::Weighted(_) => return None,
         Method::RawOnePermutation(bins) => raw_one_permutation(bins, overlap),
         Method::BottomK(values) => bottom_k_model(values, overlap),
         Method::BBit(bits, source) => {

@@ -1,7 +1,7 @@
 //! Candidates that by their sketches cannot reach the threshold are not read.
 
 use minwise::filter::{Budget, Filter, default_looks, shuffle};
-use minwise::sketch::{BitRows, Method};
+use minwise::sketch::BitRows;
 
 use super::{Asked, Options};
 use crate::error::Result;
@@ -24,14 +24,14 @@ pub(crate) struct Screen {
 impl Screen {
     pub(crate) fn new(index: &Index, threshold: f64) -> Result<Self> {
         let method = index.settings.spec.method;
-        let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
-        let order = one_permutation.then(|| shuffle(method.registers()));
+        let copies = method.copies_registers();
+        let order = copies.then(|| shuffle(method.registers()));
         let bits = index.settings.bits.map(|bits| bits.rows(method.registers())).transpose()?;
         let filters = match &bits {
             // At 0 everything passes, and at 1 there is no error to be had a little of.
             _ if !(threshold > 0.0 && threshold < 1.0) => vec![],
             // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
-            Some(_) if one_permutation => vec![],
+            Some(_) if copies => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
                 let budget = Budget::Exact(ERROR / laws.len() as f64);

@@ -1,7 +1,7 @@
 //! Making text safe to show.
 //!
 //! Ids and file names come from data. Printed as they are, they can move the cursor, clear the screen, turn
-//! the reading direction round or break a line of a TSV file; escaped, they can only be read.
+//! the reading direction round or break a line of a TSV file; in a page they can be markup. Escaped, they can only be read.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -72,6 +72,33 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The quotation marks that [`escape_html`] replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotes {
+    /// None: for text between tags, and nowhere else.
+    None,
+    /// `"`: for text between tags and attributes in double quotation marks.
+    Double,
+    /// `"` and `'`: for text between tags and all attributes in quotation marks.
+    All,
+}
+
+/// Replaces the characters that HTML or XML would take for markup. Control characters stay: a page may have some of them.
+pub fn escape_html(text: &str, quotes: Quotes) -> String {
+    let mut escaped = String::with_capacity(text.len() + text.len() / 8);
+    for character in text.chars() {
+        match (character, quotes) {
+            ('&', _) => escaped.push_str("&amp;"),
+            ('<', _) => escaped.push_str("&lt;"),
+            ('>', _) => escaped.push_str("&gt;"),
+            ('"', Quotes::Double | Quotes::All) => escaped.push_str("&quot;"),
+            ('\'', Quotes::All) => escaped.push_str("&#39;"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
 fn needs_escape(character: char) -> bool {
     character == '\\' || is_unsafe_to_show(character)
 }
@@ -118,7 +145,39 @@ mod tests {
         assert_eq!(escape_control("文\u{202a}書"), r"文\u{202a}書");
     }
 
+    #[test]
+    fn text_between_tags_is_no_markup() {
+        let text = "<script>1 < 2 && 'a' > \"b\"</script>";
+        assert_eq!(
+            escape_html(text, Quotes::None),
+            "&lt;script&gt;1 &lt; 2 &amp;&amp; 'a' &gt; \"b\"&lt;/script&gt;"
+        );
+        assert_eq!(escape_html("a &amp; b", Quotes::None), "a &amp;amp; b");
+        assert_eq!(escape_html("naïve\n\u{1}", Quotes::All), "naïve\n\u{1}");
+    }
+
+    #[test]
+    fn an_attribute_does_not_end_early() {
+        let text = "\"><img onerror='x'>";
+        assert_eq!(escape_html(text, Quotes::Double), "&quot;&gt;&lt;img onerror='x'&gt;");
+        assert_eq!(escape_html(text, Quotes::All), "&quot;&gt;&lt;img onerror=&#39;x&#39;&gt;");
+    }
+
     proptest! {
+        /// Read back as a browser reads it, a text is what it was.
+        #[test]
+        fn pages_show_what_was_escaped(text in any::<String>(), soup in "[<>&\"'#;a-z0-9]{0,20}") {
+            for text in [text, soup] {
+                let escaped = escape_html(&text, Quotes::All);
+                prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
+                let mut shown = escaped;
+                for (reference, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
+                    shown = shown.replace(reference, character);
+                }
+                prop_assert_eq!(shown, text);
+            }
+        }
+
         #[test]
         fn nothing_dangerous_is_left(text in any::<String>()) {
             let escaped = escape_control(&text);

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! text → shingle → sketch → candidate → filter → verify → cluster
-//!  └ hash, kernel    └ estimate                             └ keep
+//!  └ hash, kernel    └ estimate                             └ keep, calendar
 //! ```
 //!
 //! There are no files, clocks, environment variables or global state here; the crates around this one have them.
@@ -30,6 +30,7 @@
 //! # Ok::<(), minwise::Error>(())
 //! ```
 
+pub mod calendar;
 pub mod candidate;
 pub mod cluster;
 mod error;
@@ -50,7 +51,7 @@ pub mod verify;
 pub mod weight;
 
 pub use error::{Error, ErrorKind};
-pub use escape::{escape_control, visible, visible_json, visible_lines};
+pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
 pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
 pub use sentence::{Part, Sentence};
 pub use spec::{Spec, VERSION, Weights};

@@ -70,7 +70,9 @@ pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::SameId;
 pub use long::{LongText, Text};
-pub use minwise::{Observer, Unobserved, escape_control, visible, visible_json, visible_lines};
+pub use minwise::{
+    Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
+};
 pub use options::{Encoding, ReadOptions};
 pub use output::{
     Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,

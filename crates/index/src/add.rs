@@ -139,12 +139,9 @@ impl Index {
             let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
             let mut done = vec![];
             loop {
-                let first = next.fetch_add(SOME, Ordering::Relaxed);
-                let some = documents.get(first..).unwrap_or_default();
-                if some.is_empty() {
-                    return done;
-                }
-                for (at, document) in (first..).zip(some.iter().take(SOME)) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(some) = documents.chunks(SOME).nth(number) else { return done };
+                for (at, document) in (SOME * number..).zip(some) {
                     done.push((at, self.written_of(document, added, &mut prepared, &mut packer)));
                 }
             }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use minwise::Observer;
+use minwise::calendar::DAY_SECONDS;
 use minwise::hash::fmix64;
 
 use crate::error::Result;
@@ -10,8 +11,6 @@ use crate::index::Index;
 use crate::progress::go_on;
 use crate::store::Space;
 
-/// Seconds of a day.
-const DAY: u64 = 86_400;
 /// Documents between two looks at whether to go on.
 const OFTEN: u64 = 1 << 12;
 
@@ -40,7 +39,7 @@ impl Index {
             seen += 1;
             let number = self.number_of(key)?;
             let record = self.decoded(payload)?;
-            *added.entry(record.added / DAY).or_insert(0) += 1;
+            *added.entry(record.added / DAY_SECONDS).or_insert(0) += 1;
             let lot = fmix64(u64::from(number) ^ fmix64(seed));
             if drawn.len() < draws {
                 drawn.push((lot, number, record.id));

@@ -49,6 +49,7 @@ const CORE: &[&str] = &[
     "sentence",
     "observe",
     "error",
+    "calendar",
     "hash",
     "kernel",
     "sort",

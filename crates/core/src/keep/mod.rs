@@ -82,7 +82,7 @@ impl Keep {
     /// Whether a ranking looks at how long a document is.
     #[must_use]
     pub fn needs_lengths(&self) -> bool {
-        self.rankings.iter().any(|ranking| matches!(ranking, Ranking::Longest | Ranking::Shortest))
+        self.rankings.iter().any(Ranking::needs_length)
     }
 }
 

@@ -85,7 +85,7 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill)
         let bit = high.trailing_zeros();
         // The padding is longer than any character, so there are always four bytes to look at.
         let at = base + bit as usize;
-        let (code, len) = decode(padded.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default());
+        let (code, len) = decode([padded[at], padded[at + 1], padded[at + 2], padded[at + 3]]);
         let bits = (1u64 << len) - 1;
         high &= !(bits << bit);
         let end = bit + len;

@@ -143,9 +143,12 @@ impl Names {
 
 /// Each name with the one so far behind it, in one value.
 fn pairs(names: &[Option<u32>], apart: usize) -> impl Iterator<Item = Option<u64>> {
-    let ends = names.get(apart..).unwrap_or_default();
-    // Mixed, because such values are sorted quickly; no two become one by that.
-    names.iter().zip(ends).map(|(begin, end)| Some(fmix64(u64::from((*begin)?) << 32 | u64::from((*end)?))))
+    // If `apart` names or fewer are left, no run is that long. Values are mixed, because such values are sorted quickly; no
+    // two become one by that.
+    names
+        .iter()
+        .zip(names.iter().skip(apart))
+        .map(|(begin, end)| Some(fmix64(u64::from((*begin)?) << 32 | u64::from((*end)?))))
 }
 
 /// Values with their places in ascending order, and room for as many names.

@@ -17,7 +17,7 @@ mod svg;
 mod text;
 
 pub use axis::{Axis, Scale};
-pub(crate) use text::escape;
+pub(crate) use text::{attribute, escape};
 
 /// A picture of some series over two axes.
 #[derive(Debug, Clone, PartialEq)]

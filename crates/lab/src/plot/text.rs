@@ -1,5 +1,7 @@
 //! Text of a chart: escaped, wrapped, and how wide it may be.
 
+use minwise_corpus::{Quotes, escape_html};
+
 /// `digit`·10^`exponent`, written out where that is short.
 pub(super) fn power_of_ten(digit: i32, exponent: i32) -> String {
     match exponent {
@@ -24,18 +26,17 @@ pub(super) fn power_of_ten(digit: i32, exponent: i32) -> String {
 
 /// Text as it stands in an element.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            // XML has no other control characters, not even escaped.
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_html(&without_controls(text), Quotes::None)
+}
+
+/// Text as it stands in an attribute, in double quotation marks.
+pub(crate) fn attribute(text: &str) -> String {
+    escape_html(&without_controls(text), Quotes::Double)
+}
+
+/// Spaces stand for control characters, because XML has no way to write most of them.
+fn without_controls(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// How wide text of this size is, at most in most fonts.

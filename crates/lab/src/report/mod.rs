@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::plot::escape;
+use crate::plot::{attribute, escape};
 use crate::record::{Picture, Record, summary};
 use crate::table::{Cell, Table};
 
@@ -132,11 +132,6 @@ fn table(table: &Table) -> String {
         out += &row("td", &cells.iter().map(Cell::short).collect::<Vec<_>>());
     }
     out + "</tbody></table></div>\n"
-}
-
-/// Text inside of quotation marks.
-fn attribute(text: &str) -> String {
-    escape(text).replace('"', "&quot;")
 }
 
 /// Bytes of a `data:` address.

@@ -6,6 +6,7 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::Observer;
+use minwise::calendar::DAY_SECONDS;
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_index::{Answer, DateWindow, Document, Mark, Match, NewDocument, Options, Query, Texts};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
 
 use super::sent;
-use crate::date::{self, DAY};
+use crate::date;
 use crate::limits::Held;
 use crate::problem::{Kind, Problem};
 use crate::state::{Asked, Shared, State};
@@ -92,7 +93,7 @@ impl Submission {
         let day = |name: &str, date: &Option<String>, later: u64| match date {
             None => Ok(None),
             Some(date) => match date::day_of(date) {
-                Some(day) => Ok(Some(((day + later) * DAY).to_string())),
+                Some(day) => Ok(Some(((day + later) * DAY_SECONDS).to_string())),
                 None => Err(wrong(format!("`{name}` is not a date such as `2026-03-01`"))),
             },
         };

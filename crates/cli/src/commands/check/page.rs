@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use minwise_corpus::{Quotes, escape_html};
 use minwise_index::{Document, Match, Options, Settings, SharedPassage};
 
 use super::Checked;
@@ -291,20 +292,8 @@ fn shortened(passage: &str) -> String {
 
 /// Text that cannot be taken for markup. Control characters, which no page may have, are left out.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            _ if c.is_control() => {}
-            _ => out.push(c),
-        }
-    }
-    out
+    let is_left_out = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    escape_html(&text.replace(is_left_out, ""), Quotes::All)
 }
 
 #[cfg(test)]

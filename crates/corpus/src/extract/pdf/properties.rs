@@ -46,7 +46,9 @@ fn date(value: &str) -> String {
     let (Some(hour), Some(minute), Some(second)) = (part(8, 10), part(10, 12), part(12, 14)) else {
         return format!("{year}-{month}-{day}");
     };
-    let zone = digits.get(14..).unwrap_or_default().trim_end_matches('\'').replace('\'', ":");
+    // The digits of the seconds end here.
+    let (_, zone) = digits.split_at(14);
+    let zone = zone.trim_end_matches('\'').replace('\'', ":");
     format!("{year}-{month}-{day}T{hour}:{minute}:{second}{zone}")
 }
 

@@ -4,7 +4,7 @@
 //! characters are shown as escapes: HTML has no way to write most of them, and those that turn the reading direction
 //! round could make a text look like another one.
 
-use minwise_corpus::visible;
+use minwise_corpus::{Quotes, escape_html, visible};
 
 /// Characters of an id that are shown.
 const ID: usize = 80;
@@ -13,18 +13,7 @@ const EXCERPT: usize = 160;
 
 /// Text as it stands between tags and in quotation marks.
 pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for character in text.chars() {
-        match character {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            _ => out.push(character),
-        }
-    }
-    out
+    escape_html(text, Quotes::All)
 }
 
 /// A part of a document, with its lines and tabs.

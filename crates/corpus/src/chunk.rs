@@ -67,10 +67,7 @@ pub(crate) fn cut(sources: &[Source], target_bytes: u64) -> Vec<Chunk> {
 fn cut_records(number: u32, source: &Source, target_bytes: u64) -> Vec<Chunk> {
     match &source.content {
         Content::Delimited(delimited) => {
-            let sizes = delimited.cuts.windows(2).map(|cut| match cut {
-                &[from, to] => (to - from, to - from),
-                _ => (0, 0),
-            });
+            let sizes = delimited.cuts.array_windows().map(|&[from, to]| (to - from, to - from));
             cut_pieces(number, sizes, target_bytes)
         }
         Content::Table(table) => {

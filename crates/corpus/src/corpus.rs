@@ -144,7 +144,8 @@ impl Corpus {
 
     /// The sources that are not references.
     pub fn inputs(&self) -> &[Source] {
-        self.sources.get(self.references..).unwrap_or_default()
+        // `input::resolve` counts the references among the sources.
+        &self.sources[self.references..]
     }
 
     /// Two texts that would have had one id, if there are such. All ids are longer then than their paths in the folders that
@@ -177,11 +178,10 @@ impl Corpus {
     ) -> Result<Option<ContentHash>> {
         let reader = self.reader(source)?;
         let mut hash = Xxh3Default::new();
-        let mut block = vec![0; HASHED_BYTES.min(reader.size_bytes() as usize)];
-        let mut at = 0;
+        let (mut block, mut at) = (Vec::new(), 0);
         while at < reader.size_bytes() {
             let bytes = (HASHED_BYTES as u64).min(reader.size_bytes() - at);
-            let block = block.get_mut(..bytes as usize).unwrap_or_default();
+            let block = grown(&mut block, bytes as usize);
             reader.read_exact_at(at, block)?;
             hash.update(block);
             at += bytes;
@@ -200,7 +200,7 @@ impl Corpus {
     /// Visits every record that starts in the chunk, in order.
     ///
     /// Content never makes it fail: a bad record is handed on as a [`Reject`]. It fails only when the input
-    /// cannot be read, is damaged or has changed. Returns how many lines start in the chunk.
+    /// cannot be read, is damaged or has changed, or does not have the chunk. Returns how many lines start in the chunk.
     pub fn scan(
         &self,
         chunk: &Chunk,
@@ -415,6 +415,10 @@ impl Corpus {
         visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
     ) -> Result<ScannedLines> {
         let reader = self.reader(source)?;
+        let has_lines = |found: &Source| matches!(found.content, Content::Lines);
+        if span.1 > reader.size_bytes() || !self.sources.get(source as usize).is_some_and(has_lines) {
+            return Err(Error::new(ErrorKind::NoSuchPlace { source, offset: span.0 }));
+        }
         let limit = self.options.record_limit();
         let is_input = source >= self.references();
         let fields = if is_input { &*self.options.value_fields } else { &[] };
@@ -454,9 +458,9 @@ impl Corpus {
                 }
                 Parsed::NeedsAll => {
                     turns.take();
-                    reader.read_exact_at(offset, grown(bytes, content_bytes as usize))?;
-                    let content = lines::Content::of(bytes.get(..content_bytes as usize).unwrap_or_default());
-                    visit_line(Line { number, offset, len, content });
+                    let loaded = grown(bytes, content_bytes as usize);
+                    reader.read_exact_at(offset, loaded)?;
+                    visit_line(Line { number, offset, len, content: lines::Content::of(loaded) });
                 }
             }
         }
@@ -471,7 +475,17 @@ impl Corpus {
         visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
         let reader = self.reader(number)?;
-        match self.sources.get(number as usize).map(|source| &source.content) {
+        let no_such_place = || Error::new(ErrorKind::NoSuchPlace { source: number, offset: 0 });
+        let content = self.sources.get(number as usize).map(|source| &source.content);
+        let there = match content {
+            Some(Content::Delimited(delimited)) => delimited.pieces(),
+            Some(Content::Table(table)) => table.pieces(),
+            Some(Content::Lines | Content::Whole(..)) | None => 0,
+        };
+        if pieces.end > there {
+            return Err(no_such_place());
+        }
+        match content {
             Some(Content::Delimited(delimited)) => {
                 csv::scan(delimited, &reader, number, pieces, &self.options, &mut scratch.bytes, visit)
                     .map(ScannedLines)
@@ -485,7 +499,7 @@ impl Corpus {
                 }
                 Ok(ScannedLines(table.piece_rows(pieces.end).start - first_row))
             }
-            _ => Err(Error::new(ErrorKind::NoSuchPlace { source: number, offset: 0 })),
+            Some(Content::Lines | Content::Whole(..)) | None => Err(no_such_place()),
         }
     }
 
@@ -496,17 +510,18 @@ impl Corpus {
         turns: &Turns<'_>,
         visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
     ) -> Result<()> {
-        let size = self.sources.get(number as usize).map_or(0, Source::size_bytes);
+        let no_such_place = || Error::new(ErrorKind::NoSuchPlace { source: number, offset: 0 });
+        let source = self.sources.get(number as usize).ok_or_else(no_such_place)?;
+        let size = source.size_bytes();
         let place =
             Place { source: number, line: 0, offset: 0, len: u32::try_from(size).unwrap_or(u32::MAX) };
         let limit = self.options.record_limit();
         if size > limit {
-            let id = self.sources.get(number as usize).map(|source| source.id().to_owned());
+            let id = Some(source.id().to_owned());
             visit(place, Err(Reject { reason: RejectReason::TooLarge { bytes: size, limit }, id }));
             return Ok(());
         }
-        let source = self.source(&place)?;
-        let Content::Whole(reading, compression) = source.content else { return Ok(()) };
+        let Content::Whole(reading, compression) = source.content else { return Err(no_such_place()) };
         if size > LONG_BYTES {
             if let Some(document) = self.read_without_loading(source, &place)? {
                 visit(place, document);

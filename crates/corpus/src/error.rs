@@ -140,6 +140,13 @@ pub enum ErrorKind {
         /// The first byte asked for.
         offset: u64,
     },
+    /// An offset that does not fit the bytes it points into. Offsets are counted while bytes are read, so only a bug causes it.
+    Misplaced {
+        /// What the bytes were read from.
+        name: String,
+        /// The offset, in bytes.
+        offset: u64,
+    },
     /// A value of an option that is not one of its values.
     BadOption {
         /// The option.
@@ -316,6 +323,7 @@ impl Error {
             ErrorKind::NoSuchCompression { .. } => {
                 "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`".into()
             }
+            ErrorKind::Misplaced { .. } => "this is a bug of Minwise: please report it".into(),
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
             ErrorKind::OutputExists { .. } => Sentence::new().setting("force").text(" replaces it"),
@@ -380,6 +388,7 @@ impl ErrorKind {
             Self::Changed { .. } => "changed",
             Self::BadRecord { .. } => "bad_record",
             Self::NoSuchPlace { .. } => "no_such_place",
+            Self::Misplaced { .. } => "misplaced",
             Self::BadOption { .. } => "bad_option",
             Self::ReferenceIsInput { .. } => "reference_is_input",
             Self::NoFields { .. } => "no_fields",
@@ -462,6 +471,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::NoSuchPlace { source, offset } => {
                 write!(f, "there is no record at byte {offset} of source {source}")?;
+            }
+            ErrorKind::Misplaced { name, offset } => {
+                write!(f, "byte {offset} lies outside of what was read of `{}`", shown(name))?;
             }
             ErrorKind::BadOption { option, given, expected } => {
                 write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;

@@ -76,10 +76,14 @@ pub(crate) fn scan_lines(
     // Whether a line starts at `start` is told by the byte before it.
     let base = start.saturating_sub(1);
     let loaded_end = end.saturating_add(READ_PAST_BYTES).min(reader.size_bytes());
-    let mut loaded = (loaded_end - base) as usize;
-    reader.read_exact_at(base, grown(window, loaded))?;
+    // Everything below counts on a chunk that lies in its source.
+    if start > end || end > loaded_end {
+        return Err(reader.misplaced(end));
+    }
+    let loaded = (loaded_end - base) as usize;
+    let bytes = grown(window, loaded);
+    reader.read_exact_at(base, bytes)?;
 
-    let bytes = window.get(..loaded).unwrap_or_default();
     let first = match start {
         0 => 0,
         _ => memchr(b'\n', bytes).map_or(loaded, |line_end| line_end + 1),
@@ -89,7 +93,8 @@ pub(crate) fn scan_lines(
     }
 
     let last_byte = (end - 1 - base) as usize;
-    let tail = bytes.get(last_byte..).unwrap_or_default();
+    // The first line of the chunk begins before `end`, and `end` is loaded.
+    let (_, tail) = bytes.split_at(last_byte);
     let (mut too_large, mut long) = (None, None);
     let stop = match memchr(b'\n', tail) {
         Some(line_end) => last_byte + line_end + 1,
@@ -107,16 +112,17 @@ pub(crate) fn scan_lines(
                 last_line
             } else {
                 let more = (line_end - base) as usize;
-                reader
-                    .read_exact_at(loaded_end, grown(window, more).get_mut(loaded..).unwrap_or_default())?;
-                loaded = more;
+                // The line ends behind what is loaded, where its line feed was looked for.
+                let (_, missing) = grown(window, more).split_at_mut(loaded);
+                reader.read_exact_at(loaded_end, missing)?;
                 more
             }
         }
     };
 
-    let owned = window.get(first..stop.min(loaded)).unwrap_or_default();
-    let mut lines = visit_lines(owned, base + first as u64, limit, visit);
+    let first_line = base + first as u64;
+    let owned = window.get(first..stop).ok_or_else(|| reader.misplaced(first_line))?;
+    let mut lines = visit_lines(owned, first_line, limit, visit);
     if let Some((offset, len)) = too_large {
         visit(Line { number: lines, offset, len, content: Content::TooLarge });
         lines += 1;
@@ -128,22 +134,23 @@ pub(crate) fn scan_lines(
 /// Visits the lines of `bytes`, which lie at `offset` in the source.
 fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(Line<'_>)) -> u64 {
     let whole = simdutf8::basic::from_utf8(bytes).ok();
-    let (mut number, mut from) = (0, 0);
-    while from < bytes.len() {
-        let rest = bytes.get(from..).unwrap_or_default();
-        let content_len = memchr(b'\n', rest).unwrap_or(rest.len());
-        let len = (content_len + 1).min(rest.len());
-        let content = if content_len as u64 > limit {
+    let (mut number, mut from, mut rest) = (0, 0, bytes);
+    while !rest.is_empty() {
+        let (content, after) = rest.split_at(memchr(b'\n', rest).unwrap_or(rest.len()));
+        let after = after.strip_prefix(b"\n").unwrap_or(after);
+        let len = rest.len() - after.len();
+        let content = if content.len() as u64 > limit {
             Content::TooLarge
-        } else if let Some(text) = whole.and_then(|text| text.get(from..from + content_len)) {
+        } else if let Some(text) = whole.and_then(|text| text.get(from..from + content.len())) {
             Content::Text(text)
         } else {
-            Content::of(rest.get(..content_len).unwrap_or_default())
+            Content::of(content)
         };
         visit(Line { number, offset, len: len as u64, content });
         number += 1;
         from += len;
         offset += len as u64;
+        rest = after;
     }
     number
 }
@@ -168,5 +175,58 @@ pub(crate) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         buffer.resize(len, 0);
     }
-    buffer.get_mut(..len).unwrap_or_default()
+    // It has at least `len` bytes now.
+    &mut buffer[..len]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn reader(bytes: &[u8]) -> Reader {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Reader { file: Some(Arc::new(file)), base: 0, size_bytes: bytes.len() as u64, name: "a.jsonl".into() }
+    }
+
+    /// The offsets, lengths and texts of the lines that start in a chunk.
+    fn lines(reader: &Reader, span: (u64, u64)) -> Result<Vec<(u64, u64, String)>> {
+        let mut found = vec![];
+        scan_lines(reader, span, 100, &mut vec![], &mut |line| {
+            let Content::Text(text) = line.content else { panic!("a line is no text") };
+            found.push((line.offset, line.len, text.to_owned()));
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn chunks_own_the_lines_that_start_in_them() {
+        let reader = reader(b"one\n\nthree\nfour");
+        let all = [(0, 4, "one"), (4, 1, ""), (5, 6, "three"), (11, 4, "four")];
+        let all = all.map(|(offset, len, text)| (offset, len, text.to_owned()));
+        for cut in 0..=15 {
+            let [before, behind] = [(0, cut), (cut, 15)].map(|span| lines(&reader, span).unwrap());
+            assert!(before.iter().all(|line| line.0 < cut) && behind.iter().all(|line| line.0 >= cut));
+            assert_eq!([before, behind].concat(), all, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_outside_of_its_source_is_an_error_and_not_empty() {
+        let reader = reader(b"one\ntwo\n");
+        for span in [(0, 9), (8, 20), (20, 30), (u64::MAX, u64::MAX), (5, 4)] {
+            let error = lines(&reader, span).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::Misplaced { offset, .. } if *offset == span.1),
+                "{error}"
+            );
+        }
+        let error = lines(&reader, (0, 9)).unwrap_err();
+        assert_eq!(error.to_string(), "byte 9 lies outside of what was read of `a.jsonl`");
+        assert_eq!(error.hint().unwrap().to_string(), "this is a bug of Minwise: please report it");
+    }
 }

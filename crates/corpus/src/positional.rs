@@ -37,7 +37,8 @@ pub(crate) fn write_at(file: &File, mut offset: u64, mut bytes: &[u8]) -> io::Re
         match write_some_at(file, offset, bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
-                bytes = bytes.get(written..).unwrap_or_default();
+                let more = || io::Error::other("more bytes were written than there are");
+                bytes = bytes.get(written..).ok_or_else(more)?;
                 offset += written as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

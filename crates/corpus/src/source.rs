@@ -204,6 +204,11 @@ impl Reader {
         Error::new(ErrorKind::Changed { name: self.name.to_string() })
     }
 
+    /// The error that an offset does not fit what was read.
+    pub(crate) fn misplaced(&self, offset: u64) -> Error {
+        Error::new(ErrorKind::Misplaced { name: self.name.to_string(), offset })
+    }
+
     /// An error about what is inside.
     pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
         Error::inside(&*self.name, Problem::Content { place: place.into(), message: message.into() })

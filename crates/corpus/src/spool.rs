@@ -61,8 +61,12 @@ impl Spool {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(name, compression, self.end - base, error)),
             };
-            let block = block.get(..bytes).unwrap_or_default();
-            self.file()?.write_all(block).map_err(|error| Error::io("write", SPOOL, error))?;
+            // A decoder that claims more than it was given room for is wrong about its bytes, too.
+            let read = block.get(..bytes).ok_or_else(|| {
+                let claim = io::Error::other(format!("{bytes} bytes were read into {BLOCK_BYTES}"));
+                Error::io("read", name, claim)
+            })?;
+            self.file()?.write_all(read).map_err(|error| Error::io("write", SPOOL, error))?;
             self.end += bytes as u64;
             observer.advance(bytes as u64);
         }
@@ -157,6 +161,21 @@ mod tests {
         let count = Count { stop_at: Some(1), ..Count::default() };
         let error = Spool::new(None).append("a", None, &mut io::repeat(7), &count).unwrap_err();
         assert!(error.is_cancelled());
+    }
+
+    /// A reader that says it has read more than there was room for.
+    struct Boaster;
+
+    impl Read for Boaster {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            Ok(out.len() + 1)
+        }
+    }
+
+    #[test]
+    fn what_cannot_have_been_read_is_an_error() {
+        let error = Spool::new(None).append("a.gz", None, &mut Boaster, &Unobserved).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read `a.gz`: 262145 bytes were read into 262144");
     }
 
     #[test]

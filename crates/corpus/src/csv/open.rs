@@ -60,16 +60,21 @@ impl Delimited {
         let cuts = cuts(reader, header_bytes, delimiter, observer)?;
         Ok(Self { delimiter, header_bytes, names, columns, cuts })
     }
+
+    /// How many stretches between cuts there are.
+    pub(crate) fn pieces(&self) -> usize {
+        self.cuts.array_windows::<2>().len()
+    }
 }
 
 /// The bytes of the header, line end included. A byte-order mark before it is not a part of the first name.
 fn header(reader: &Reader, delimiter: u8) -> Result<Vec<u8>> {
     let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
     reader.read_exact_at(0, &mut head)?;
-    let mark = if head.starts_with(BOM.as_bytes()) { BOM.len() } else { 0 };
+    let body = head.strip_prefix(BOM.as_bytes()).unwrap_or(&head);
     let mut splitter = Splitter::new(delimiter);
-    let end = match splitter.record_end(head.get(mark..).unwrap_or_default()) {
-        Some(end) => mark + end,
+    let end = match splitter.record_end(body) {
+        Some(end) => head.len() - body.len() + end,
         None if head.len() as u64 == reader.size_bytes() && !splitter.is_quoted() => head.len(),
         None => return Err(reader.bad("its header", "a quote in it is never closed")),
     };
@@ -92,13 +97,15 @@ fn cuts(reader: &Reader, header_bytes: u64, delimiter: u8, observer: &dyn Observ
         }
         let bytes = grown(&mut block, (size - offset).min(BLOCK_BYTES) as usize);
         reader.read_exact_at(offset, bytes)?;
-        let mut at = 0;
-        while let Some(end) = bytes.get(at..).and_then(|rest| splitter.record_end(rest)) {
-            at += end;
-            cut(&mut cuts, record, offset + at as u64);
-            record = offset + at as u64;
+        let next = offset + bytes.len() as u64;
+        let mut rest = &*bytes;
+        while let Some(end) = splitter.record_end(rest) {
+            (_, rest) = rest.split_at(end);
+            let end = next - rest.len() as u64;
+            cut(&mut cuts, record, end);
+            record = end;
         }
-        offset += bytes.len() as u64;
+        offset = next;
     }
     if record < size {
         cut(&mut cuts, record, size);

@@ -29,8 +29,7 @@ pub(crate) fn scan(
 ) -> Result<u64> {
     let mut line = 0;
     let limit = options.record_limit();
-    for cut in delimited.cuts.windows(2).skip(pieces.start).take(pieces.len()) {
-        let &[from, to] = cut else { continue };
+    for &[from, to] in delimited.cuts.array_windows().skip(pieces.start).take(pieces.len()) {
         // Between two cuts there are several records or one large one, which is loaded only if it may be.
         if to - from > (2 * CUT_BYTES).max(limit.saturating_add(2)) {
             let place =

@@ -48,11 +48,11 @@ impl Splitter {
     /// Goes on with the record; gives the position after the line feed that ends it, if it is among these bytes. The
     /// splitter is then at the start of the next record.
     pub(crate) fn record_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut at = 0;
+        let mut rest = bytes;
         loop {
-            match self.field_end(bytes, at) {
-                Stop::Field(end) => at = end,
-                Stop::Record(end) => return Some(end),
+            match self.field_end(rest) {
+                Stop::Field(end) => (_, rest) = rest.split_at(end),
+                Stop::Record(end) => return Some(bytes.len() - rest.len() + end),
                 Stop::End => return None,
             }
         }
@@ -63,15 +63,14 @@ impl Splitter {
         self.state == State::Quoted
     }
 
-    /// Goes on from `at` to the end of the field.
-    fn field_end(&mut self, bytes: &[u8], mut at: usize) -> Stop {
-        loop {
-            let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) else { return Stop::End };
-            let first = rest.first().copied().unwrap_or_default();
+    /// Goes on to the end of the field.
+    fn field_end(&mut self, bytes: &[u8]) -> Stop {
+        let mut rest = bytes;
+        while let Some((&first, behind)) = rest.split_first() {
             match self.state {
                 State::FieldStart | State::Quote if first == QUOTE => {
                     self.state = State::Quoted;
-                    at += 1;
+                    rest = behind;
                 }
                 State::FieldStart | State::Plain | State::Quote => {
                     let Some(end) = memchr2(self.delimiter, b'\n', rest) else {
@@ -79,18 +78,20 @@ impl Splitter {
                         return Stop::End;
                     };
                     self.state = State::FieldStart;
-                    at += end + 1;
-                    return if rest.get(end) == Some(&b'\n') { Stop::Record(at) } else { Stop::Field(at) };
+                    let behind = bytes.len() - rest.len() + end + 1;
+                    let is_record = rest.get(end) == Some(&b'\n');
+                    return if is_record { Stop::Record(behind) } else { Stop::Field(behind) };
                 }
                 State::Quoted => match memchr(QUOTE, rest) {
                     Some(quote) => {
                         self.state = State::Quote;
-                        at += quote + 1;
+                        (_, rest) = rest.split_at(quote + 1);
                     }
                     None => return Stop::End,
                 },
             }
         }
+        Stop::End
     }
 }
 
@@ -102,22 +103,18 @@ pub(crate) fn without_line_end(record: &[u8]) -> &[u8] {
 
 /// The fields of one record, without its line end, as they are written.
 pub(crate) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
-    let mut next = Some(0);
+    let mut rest = Some(record);
     std::iter::from_fn(move || {
-        let start = next?;
-        let mut splitter = Splitter::new(delimiter);
-        let end = match splitter.field_end(record, start) {
+        let fields = rest.take()?;
+        match Splitter::new(delimiter).field_end(fields) {
             Stop::Field(end) => {
-                next = Some(end);
-                end - 1
+                let (field, after) = fields.split_at(end);
+                rest = Some(after);
+                Some(field.strip_suffix(&[delimiter]).unwrap_or(field))
             }
             // A line feed outside quotes would have ended the record before.
-            Stop::Record(_) | Stop::End => {
-                next = None;
-                record.len()
-            }
-        };
-        record.get(start..end)
+            Stop::Record(_) | Stop::End => Some(fields),
+        }
     })
 }
 
@@ -137,13 +134,13 @@ pub(crate) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
         };
         let (before, after) = rest.split_at(quote);
         out.extend_from_slice(before);
-        match after.get(1..).unwrap_or_default() {
-            [QUOTE, more @ ..] => {
+        match after {
+            [QUOTE, QUOTE, more @ ..] => {
                 out.push(QUOTE);
                 rest = more;
             }
             // The quote was the closing one.
-            more => {
+            [QUOTE, more @ ..] | more => {
                 out.extend_from_slice(more);
                 break;
             }

@@ -93,12 +93,12 @@ fn percent_decoded(reference: &str) -> String {
     let mut bytes = Vec::with_capacity(reference.len());
     let mut rest = reference.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
-        let coded = after
-            .get(..2)
-            .filter(|_| first == b'%')
-            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(coded.unwrap_or(first));
-        rest = if coded.is_some() { after.get(2..).unwrap_or_default() } else { after };
+        let coded = after.split_first_chunk::<2>().filter(|_| first == b'%').and_then(|(digits, behind)| {
+            Some((u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, behind))
+        });
+        let (byte, behind) = coded.unwrap_or((first, after));
+        bytes.push(byte);
+        rest = behind;
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

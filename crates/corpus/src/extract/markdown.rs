@@ -37,14 +37,16 @@ pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, About) {
 /// Only lines that say one thing are understood; lists and nested values are passed over.
 fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
     let mut metadata = BTreeMap::new();
-    let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else { return (metadata, text) };
-    let mut at = first.len();
-    for line in lines {
-        at += line.len();
+    let (first, mut rest) = split_line(text);
+    if first.trim_end() != "---" {
+        return (metadata, text);
+    }
+    while !rest.is_empty() {
+        let (line, behind) = split_line(rest);
         if matches!(line.trim_end(), "---" | "...") {
-            return (metadata, text.get(at..).unwrap_or_default());
+            return (metadata, behind);
         }
+        rest = behind;
         if let Some((key, value)) = line.split_once(':')
             && !key.is_empty()
             && !key.starts_with([' ', '\t', '-', '#'])
@@ -55,6 +57,11 @@ fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
     }
     // Dashes that nothing answers are a ruler.
     (BTreeMap::new(), text)
+}
+
+/// The first line, with its line end, and what follows it.
+fn split_line(text: &str) -> (&str, &str) {
+    text.split_at(text.find('\n').map_or(text.len(), |line_feed| line_feed + 1))
 }
 
 fn unquoted(value: &str) -> &str {

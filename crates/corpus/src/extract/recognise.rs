@@ -1,6 +1,7 @@
 //! What a file is, told by its bytes.
 
 use super::Refusal;
+use crate::record::encoding_by_mark;
 
 /// A kind of file that is read, or may be once it has been opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +100,8 @@ fn has_ending(name: Option<&str>, endings: &[&str]) -> bool {
 fn begins_as_html(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
     // A mark is obeyed; without one, what is looked for is the same in every encoding of the Web but UTF-16.
-    let head = match encoding_rs::Encoding::for_bom(head) {
-        Some((encoding, mark)) => {
-            encoding.decode_without_bom_handling(head.get(mark..).unwrap_or_default()).0.into_owned()
-        }
+    let head = match encoding_by_mark(head) {
+        Some((encoding, marked)) => encoding.decode_without_bom_handling(marked).0.into_owned(),
         None => String::from_utf8_lossy(head).into_owned(),
     };
     let mut rest = head.trim_ascii_start();
@@ -114,8 +113,8 @@ fn begins_as_html(bytes: &[u8]) -> bool {
         } else {
             break;
         };
-        let Some(at) = rest.find(end) else { return false };
-        rest = rest.get(at + end.len()..).unwrap_or_default().trim_ascii_start();
+        let Some((_, behind)) = rest.split_once(end) else { return false };
+        rest = behind.trim_ascii_start();
     }
     let begins = |tag: &str| rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
     ["<!doctype html", "<html", "<head", "<body"].into_iter().any(begins)

@@ -8,11 +8,11 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::Encoding;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{Limits, Refusal};
+use crate::record::encoding_by_mark;
 
 /// What is told of the elements and characters of a part.
 pub(super) trait Visitor {
@@ -112,10 +112,8 @@ pub(super) fn visit(bytes: &[u8], limits: &Limits, visitor: &mut dyn Visitor) ->
 
 /// UTF-8, or UTF-16 that says so by its mark.
 fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
-    match Encoding::for_bom(bytes) {
-        Some((encoding, mark)) => {
-            Ok(encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0)
-        }
+    match encoding_by_mark(bytes) {
+        Some((encoding, marked)) => Ok(encoding.decode_without_bom_handling(marked).0),
         None => match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => Ok(Cow::Borrowed(text)),
             Err(error) => Err(Refusal::broken(format_args!("its XML is not UTF-8: {error}"))),

@@ -104,8 +104,8 @@ pub(crate) fn resolve(
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
     let same_id = match (is_text(reference_format), is_text(Some(format))) {
         (true, true) => tell_apart(&mut sources),
-        (true, false) => tell_apart(sources.get_mut(..references).unwrap_or_default()),
-        (false, true) => tell_apart(sources.get_mut(references..).unwrap_or_default()),
+        (true, false) => tell_apart(sources.split_at_mut(references).0),
+        (false, true) => tell_apart(sources.split_at_mut(references).1),
         (false, false) => None,
     };
     let (reference_sources, input_sources) = sources.split_at_mut(references);

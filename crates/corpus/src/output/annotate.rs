@@ -101,12 +101,12 @@ fn annotate_lines<'a>(
 
 /// Writes a record to `out`, which is cleared first, with one more field before its line end.
 fn add_field(record: &[u8], delimiter: u8, field: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
-    let body = without_line_end(record);
+    let (body, line_end) = record.split_at(without_line_end(record).len());
     out.clear();
     out.extend_from_slice(body);
     out.push(delimiter);
     field(out);
-    out.extend_from_slice(record.get(body.len()..).unwrap_or_default());
+    out.extend_from_slice(line_end);
 }
 
 #[cfg(test)]

@@ -38,14 +38,28 @@ pub(super) fn annotate_line(line: &[u8], value: &RawValue, out: &mut Vec<u8>) ->
         return Ok(());
     }
 
-    let mut copied = 0;
     let mark = line.len() - body.len();
-    for Range { start, end } in members.ours {
-        out.extend_from_slice(line.as_bytes().get(copied..mark + start).unwrap_or_default());
+    let places = members.ours.into_iter().map(|Range { start, end }| mark + start..mark + end);
+    replace(line.as_bytes(), places, value, out)
+}
+
+/// Writes `line` to `out` with `value` at each of these places, which stand one behind the other.
+fn replace(
+    line: &[u8],
+    places: impl Iterator<Item = Range<usize>>,
+    value: &RawValue,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let misplaced = |offset: usize| {
+        Error::new(ErrorKind::Misplaced { name: "the line to annotate".to_owned(), offset: offset as u64 })
+    };
+    let mut copied = 0;
+    for Range { start, end } in places {
+        out.extend_from_slice(line.get(copied..start).ok_or_else(|| misplaced(start))?);
         push_value(value, out);
-        copied = mark + end;
+        copied = end;
     }
-    out.extend_from_slice(line.as_bytes().get(copied..).unwrap_or_default());
+    out.extend_from_slice(line.get(copied..).ok_or_else(|| misplaced(copied))?);
     Ok(())
 }
 
@@ -146,6 +160,21 @@ mod tests {
         for line in ["[1]", "1", "{", "{} x", ""] {
             let error = annotated(line, "1").unwrap_err();
             assert!(error.to_string().starts_with("the line is not a JSON object: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn places_that_do_not_fit_the_line_lose_nothing_unsaid() {
+        let value = RawValue::from_string("2".to_owned()).unwrap();
+        let replaced = |places: &[(usize, usize)]| {
+            let mut out = vec![];
+            let places = places.iter().map(|&(start, end)| start..end);
+            replace(b"{\"a\":1}", places, &value, &mut out).map(|()| out)
+        };
+        assert_eq!(replaced(&[(5, 6)]).unwrap(), b"{\"a\":2}");
+        for (places, at) in [(&[(9, 10)][..], 9), (&[(5, 9)], 9), (&[(5, 6), (1, 2)], 1)] {
+            let error = replaced(places).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Misplaced { offset, .. } if *offset == at), "{error}");
         }
     }
 

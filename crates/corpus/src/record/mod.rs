@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(crate) use json::parse_line;
 pub(crate) use quick::unescape_piece;
 pub(crate) use skeleton::{Looked, Parsed, parse_skeleton, skeleton};
-pub(crate) use text::{Decoded, decode_as, decode_by_content, decode_text};
+pub(crate) use text::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 pub(crate) use values::{names, values};
 
 /// The byte-order mark of UTF-8, which some editors put before the first character.

@@ -93,18 +93,18 @@ pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<Looked> {
         window.resize(bytes, 0);
         reader.read_exact_at(at, &mut window)?;
         let whole = match simdutf8::compat::from_utf8(&window) {
-            Ok(text) => text.len(),
+            Ok(text) => text.as_bytes(),
             // A character may go on in the next window.
             Err(error) if error.error_len().is_none() && at + (bytes as u64) < range.end => {
-                error.valid_up_to()
+                window.split_at(error.valid_up_to()).0
             }
             Err(error) => return Ok(Looked::NotUtf8 { at: at - range.start + error.valid_up_to() as u64 }),
         };
-        look.add(window.get(..whole).unwrap_or_default(), at);
+        look.add(whole, at);
         if look.skeleton.bytes.len() > SKELETON_BYTES {
             return Ok(Looked::NoSkeleton);
         }
-        at += whole as u64;
+        at += whole.len() as u64;
     }
     Ok(Looked::Skeleton(look.finish(range.end)))
 }
@@ -202,40 +202,42 @@ struct Look {
 impl Look {
     /// Goes on with bytes that lie at `offset` of the source.
     fn add(&mut self, bytes: &[u8], offset: u64) {
-        let mut at = 0;
-        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let position = offset + at as u64;
+        let mut rest = bytes;
+        while let Some((&byte, behind)) = rest.split_first() {
+            let position = offset + (bytes.len() - rest.len()) as u64;
             match self.state {
                 State::Outside => {
                     let quote = memchr::memchr(b'"', rest);
-                    let taken = quote.map_or(rest.len(), |quote| quote + 1);
-                    self.skeleton.bytes.extend_from_slice(rest.get(..taken).unwrap_or_default());
-                    at += taken;
+                    let (taken, after) = rest.split_at(quote.map_or(rest.len(), |quote| quote + 1));
+                    self.skeleton.bytes.extend_from_slice(taken);
                     if quote.is_some() {
                         self.state = State::Inside;
-                        self.opened = (self.skeleton.bytes.len(), position + taken as u64);
+                        self.opened = (self.skeleton.bytes.len(), position + taken.len() as u64);
                     }
+                    rest = after;
                 }
                 State::Inside => {
-                    let plain = plain_bytes(rest);
-                    self.keep(rest.get(..plain).unwrap_or_default());
-                    at += plain;
-                    match rest.get(plain) {
-                        Some(b'"') => {
-                            self.close(position + plain as u64);
-                            at += 1;
+                    let (plain, after) = rest.split_at(plain_bytes(rest));
+                    let position = position + plain.len() as u64;
+                    self.keep(plain);
+                    rest = match after {
+                        [b'"', after @ ..] => {
+                            self.close(position);
+                            after
                         }
-                        Some(b'\\') => {
+                        [b'\\', after @ ..] => {
                             self.keep(b"\\");
                             self.state = State::Escape;
-                            at += 1;
+                            after
                         }
-                        Some(_) => self.wrong(position + plain as u64, &[]),
-                        None => {}
-                    }
+                        [_, ..] => {
+                            self.wrong(position, &[]);
+                            after
+                        }
+                        [] => after,
+                    };
                 }
                 State::Escape | State::Digits(_) => {
-                    let byte = rest[0];
                     let next = match (self.state, byte) {
                         (State::Escape, b'u') => Some(State::Digits(4)),
                         (State::Escape, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -250,21 +252,24 @@ impl Look {
                     if let Some(next) = next {
                         self.keep(&[byte]);
                         self.state = next;
-                        at += 1;
+                        rest = behind;
                     } else {
                         // The same digits, whichever they were, make the same message.
                         let begun: &[u8] = match self.state {
-                            State::Digits(left) => b"\\u000".get(..6 - usize::from(left)).unwrap_or_default(),
+                            State::Digits(4) => b"\\u",
+                            State::Digits(3) => b"\\u0",
+                            State::Digits(2) => b"\\u00",
+                            State::Digits(_) => b"\\u000",
                             _ => b"\\",
                         };
                         self.wrong(position - begun.len() as u64, begun);
                     }
                 }
                 State::Wrong(left) => {
-                    let taken = left.min(rest.len());
-                    self.skeleton.bytes.extend_from_slice(rest.get(..taken).unwrap_or_default());
-                    self.state = State::Wrong(left - taken);
-                    at = bytes.len();
+                    let (taken, _) = rest.split_at(left.min(rest.len()));
+                    self.skeleton.bytes.extend_from_slice(taken);
+                    self.state = State::Wrong(left - taken.len());
+                    return;
                 }
             }
         }
@@ -326,15 +331,15 @@ impl Look {
 
 /// How many bytes of a string are what they are: before a quote, a backslash or a control character.
 fn plain_bytes(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+    let (blocks, rest) = bytes.as_chunks::<8>();
+    for (number, block) in blocks.iter().enumerate() {
         match special_bytes(u64::from_le_bytes(*block)) {
-            0 => at += 8,
-            special => return at + special.trailing_zeros() as usize / 8,
+            0 => {}
+            special => return 8 * number + special.trailing_zeros() as usize / 8,
         }
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
+    8 * blocks.len()
+        + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
 }
 
 #[cfg(test)]

@@ -34,8 +34,8 @@ pub(crate) fn decode_text(bytes: &[u8], encoding: Encoding) -> Result<Decoded<'_
 
 /// Decodes by the byte-order mark, else as UTF-8 if it is valid, else by a guess from the content.
 pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
-    if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
-        return decode_as(encoding, bytes.get(mark..).unwrap_or_default());
+    if let Some((encoding, marked)) = encoding_by_mark(bytes) {
+        return decode_as(encoding, marked);
     }
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return Decoded { text: Cow::Borrowed(text), repaired: false };
@@ -45,6 +45,14 @@ pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     decode_as(detector.guess(None, Utf8Detection::Deny), bytes)
+}
+
+/// The encoding that a byte-order mark names, and the bytes behind the mark; `None` without one.
+pub(crate) fn encoding_by_mark(bytes: &[u8]) -> Option<(&'static encoding_rs::Encoding, &[u8])> {
+    let (encoding, mark_bytes) = encoding_rs::Encoding::for_bom(bytes)?;
+    // The mark was found in these bytes, so they are not shorter.
+    let (_, marked) = bytes.split_at(mark_bytes);
+    Some((encoding, marked))
 }
 
 /// Decodes from a given encoding; what is not of it is replaced.

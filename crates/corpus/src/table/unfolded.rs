@@ -116,7 +116,10 @@ impl Stored {
     pub(super) fn read<'b>(&self, row: usize, texts: usize, bytes: &'b mut Vec<u8>) -> Result<Row<'b>> {
         let lost = || Error::io("read", TEMPORARY, std::io::ErrorKind::UnexpectedEof.into());
         let end = *self.ends.get(row).ok_or_else(lost)?;
-        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let start = match row.checked_sub(1) {
+            Some(before) => *self.ends.get(before).ok_or_else(lost)?,
+            None => 0,
+        };
         let step = self.steps.partition_point(|(first_row, _)| *first_row <= row).checked_sub(1);
         let (_, shift) = step.and_then(|step| self.steps.get(step)).ok_or_else(lost)?;
         let out = grown(bytes, (end - start) as usize);

@@ -153,6 +153,31 @@ fn a_record_is_read_again_by_its_place() {
     assert!(error.to_string().contains("is not a document"), "{error}");
 }
 
+/// Chunks are those of the corpus that cut them. In another corpus they may lie beyond the end, where there is nothing; that is
+/// an error, and no empty chunk.
+#[test]
+fn a_chunk_of_another_corpus_is_refused() {
+    let (small, large) = (Folder::new(), Folder::new());
+    small.write("a.jsonl", THREE);
+    large.write("a.jsonl", THREE.repeat(9));
+    small.write("a.csv", "text\none\n");
+    large.write("a.csv", format!("text\n{}", "one\n".repeat(1_000_000)));
+    small.write("a.txt", "one");
+    (0..9).for_each(|number| large.write(&format!("texts/{number}.txt"), "one"));
+    for (names, here, there) in [
+        ("lines", small.open(&["a.jsonl"]), large.open(&["a.jsonl"])),
+        ("records", small.open(&["a.csv"]), large.open(&["a.csv"])),
+        ("texts", small.open(&["a.txt"]), large.open(&["texts"])),
+        ("lines of records", small.open(&["a.csv"]), small.open(&["a.jsonl"])),
+        ("records of lines", small.open(&["a.jsonl"]), small.open(&["a.csv"])),
+    ] {
+        let (here, there) = (here.unwrap(), there.unwrap());
+        let chunk = there.chunks(1).pop().unwrap();
+        let error = here.scan(&chunk, &mut Scratch::new(), &mut |_, _| {}).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NoSuchPlace { .. }), "{names}: {error}");
+    }
+}
+
 #[test]
 fn a_file_that_changed_is_not_read_as_data() {
     let folder = Folder::new();

@@ -46,7 +46,8 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     };
     // Pieces begin and end beside characters of ASCII, and a page is far below the 4 GiB that such a string may have.
     let piece = |from: usize, to: usize| whole.subtendril(from as u32, (to - from) as u32);
-    let rest = |from: usize| bytes.get(from..).unwrap_or_default();
+    // A place is where a byte was found, or behind one: none lies behind the end.
+    let rest = |from: usize| &bytes[from..];
     let behind_next = |from: usize| memchr::memchr(b'<', rest(from)).map_or(bytes.len(), |at| from + at + 1);
     let mut at = behind_next(0);
     give(piece(0, at));
@@ -67,7 +68,7 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
         }
         let mut end = behind_next(at);
         if let Open::Tag(tag) = &mut open
-            && let Some(Stop::OneMore(next)) = tag.read(bytes.get(at..end).unwrap_or_default(), most)
+            && let Some(Stop::OneMore(next)) = tag.read(&bytes[at..end], most)
         {
             let is_text = give(piece(at, at + next));
             at += next;

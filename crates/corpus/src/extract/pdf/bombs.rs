@@ -57,9 +57,8 @@ fn data_of(keyword: &[u8]) -> Option<&[u8]> {
 
 /// The text between the last `obj` and a stream.
 fn dictionary(before: &[u8]) -> &[u8] {
-    let near = before.get(before.len().saturating_sub(DICTIONARY_BYTES)..).unwrap_or(before);
-    let start = memchr::memmem::rfind(near, b"obj").unwrap_or(0);
-    near.get(start..).unwrap_or_default()
+    let (_, near) = before.split_at(before.len().saturating_sub(DICTIONARY_BYTES));
+    near.split_at(memchr::memmem::rfind(near, b"obj").unwrap_or(0)).1
 }
 
 fn holds(dictionary: &[u8], word: &[u8]) -> bool {
@@ -107,9 +106,12 @@ fn is_zlib(head: [u8; 2]) -> bool {
 /// A decoder as the parser has it: zlib, and where that gives nothing, what follows its header.
 fn flate(data: &[u8]) -> Box<dyn Read + '_> {
     if count(ZlibDecoder::new(data), 1) > 0 {
-        Box::new(ZlibDecoder::new(data))
-    } else {
-        Box::new(DeflateDecoder::new(data.get(2..).unwrap_or_default()))
+        return Box::new(ZlibDecoder::new(data));
+    }
+    match data.split_first_chunk::<2>() {
+        Some((_, behind)) => Box::new(DeflateDecoder::new(behind)),
+        // There is not even a header.
+        None => Box::new(std::io::empty()),
     }
 }
 

@@ -8,10 +8,11 @@ pub(super) fn join_divided_words(page: &str) -> String {
     let mut joined = String::with_capacity(page.len());
     let mut rest = page;
     while let Some((at, hyphen)) = rest.match_indices(['-', '\u{2010}', '\u{ad}']).next() {
-        let before = rest.get(..at).unwrap_or_default();
-        let after = rest.get(at + hyphen.len()..).unwrap_or_default();
+        let (before, after) = rest.split_at(at);
+        let (_, after) = after.split_at(hyphen.len());
         let next = after.trim_start();
-        let has_line_end = after.get(..after.len() - next.len()).is_some_and(|gap| gap.contains('\n'));
+        let (gap, _) = after.split_at(after.len() - next.len());
+        let has_line_end = gap.contains('\n');
         joined.push_str(before);
         if has_line_end && joined.ends_with(char::is_lowercase) && next.starts_with(char::is_lowercase) {
             rest = next;

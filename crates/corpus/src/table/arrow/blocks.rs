@@ -226,7 +226,8 @@ fn message_len(reader: &Reader, offset: u64, number: usize) -> Result<Option<(u6
     }
     let mut prefix = [0; 8];
     let there = left.min(prefix.len() as u64) as usize;
-    reader.read_exact_at(offset, prefix.get_mut(..there).unwrap_or_default())?;
+    let (begun, _) = prefix.split_at_mut(there);
+    reader.read_exact_at(offset, begun)?;
     let [a, b, c, d, e, f, g, h] = prefix;
     let (skipped, len) =
         if prefix.starts_with(&CONTINUATION) { (8, [e, f, g, h]) } else { (4, [a, b, c, d]) };

@@ -65,7 +65,8 @@ impl Batches {
         let mut decoder = before.map(|before| before.1).unwrap_or_default();
         let batch = file.whole(&reader, selection.part, &mut decoder)?;
         self.before = Some((selection.source, decoder));
-        let first_row = file.batches.get(selection.part).map_or(0, |batch| batch.first_row);
+        let no_batch = || reader.bad(format!("record batch {}", selection.part), "there is no such batch");
+        let first_row = file.batches.get(selection.part).ok_or_else(no_batch)?.first_row;
         let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
         for rows in &selection.rows {
             chosen.append_n((rows.start - first_row) as usize - chosen.len(), false);

@@ -68,8 +68,8 @@ impl Dictionaries {
         }
         let mut missing = vec![];
         for (id, versions) in &self.by_id {
-            let versions = versions.get(..versions.partition_point(|version| version.number < before));
-            let versions = versions.unwrap_or_default();
+            let earlier = versions.partition_point(|version| version.number < before);
+            let (versions, _) = versions.split_at(earlier);
             let Some(last) = versions.last() else { continue };
             let read = known.by_id.get(id).copied();
             // One that was extended further has all that is wanted at the same places.

@@ -22,8 +22,8 @@ pub(super) fn check(message: &Message<'_>, body: &[u8]) -> Result<(), ArrowError
         else {
             continue;
         };
-        let bytes = body.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
-        let Some((prefix, packed)) = bytes.split_first_chunk() else { continue };
+        let bytes = body.get(start..).and_then(|rest| rest.get(..len));
+        let Some((prefix, packed)) = bytes.and_then(|bytes| bytes.split_first_chunk()) else { continue };
         // A negative length says that it is not compressed.
         let Ok(unpacked) = u64::try_from(i64::from_le_bytes(*prefix)) else { continue };
         let wrong = |why| {

@@ -99,7 +99,8 @@ fn copy_column<T>(
     let chunk = from.column(number);
     let rows = usize::try_from(from.num_rows())?;
     let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, rows, None)?;
-    let first_row = file.groups.get(selection.part).map_or(0, |group| group.rows.start);
+    let no_group = || ParquetError::General("there is no such row group".to_owned());
+    let first_row = file.groups.get(selection.part).ok_or_else(no_group)?.rows.start;
     let row_bytes = chunk.uncompressed_size().max(1) as u64 / from.num_rows().max(1) as u64;
     let transfer = Transfer {
         first_row,

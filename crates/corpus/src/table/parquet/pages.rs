@@ -105,7 +105,7 @@ impl Read for Cursor {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = self.reader.size_bytes().saturating_sub(self.at);
         let bytes = left.min(out.len() as u64) as usize;
-        let out = out.get_mut(..bytes).unwrap_or_default();
+        let (out, _) = out.split_at_mut(bytes);
         self.reader.read_exact_at(self.at, out).map_err(std::io::Error::other)?;
         self.at += bytes as u64;
         Ok(bytes)

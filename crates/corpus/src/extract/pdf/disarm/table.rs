@@ -9,9 +9,9 @@ const MOST_CHARACTERS: u64 = 1 << 17;
 /// or a comment among them, which nobody writes there, could hide others.
 pub(super) fn is_overlong(content: &[u8]) -> bool {
     memchr::memmem::find_iter(content, b"beginbfrange").any(|at| {
-        let section = content.get(at..).unwrap_or_default();
+        let (_, section) = content.split_at(at);
         let end = memchr::memmem::find(section, b"endbfrange").unwrap_or(section.len());
-        let section = section.get(..end).unwrap_or_default();
+        let (section, _) = section.split_at(end);
         section.iter().any(|byte| matches!(byte, b'(' | b'%')) || characters(section) > MOST_CHARACTERS
     })
 }
@@ -21,12 +21,19 @@ fn characters(section: &[u8]) -> u64 {
     let mut codes: Vec<u64> = Vec::new();
     let (mut total, mut rest) = (0_u64, section);
     // What comes third in each range is a code, or a list of them.
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'<' | b'[')) {
-        let (closing, is_code) = if rest.get(at) == Some(&b'<') { (b'>', true) } else { (b']', false) };
-        let inside = rest.get(at + 1..).unwrap_or_default();
-        let end = memchr::memchr(closing, inside).unwrap_or(inside.len());
-        codes.push(if is_code { code(inside.get(..end).unwrap_or_default()) } else { 0 });
-        rest = inside.get(end + 1..).unwrap_or_default();
+    while let Some((&opening, inside)) = rest.split_first() {
+        let (closing, is_code) = match opening {
+            b'<' => (b'>', true),
+            b'[' => (b']', false),
+            _ => {
+                rest = inside;
+                continue;
+            }
+        };
+        // What is never closed goes on to the end of the section.
+        let (inside, behind) = inside.split_at(memchr::memchr(closing, inside).unwrap_or(inside.len()));
+        codes.push(if is_code { code(inside) } else { 0 });
+        rest = behind.strip_prefix(&[closing]).unwrap_or(behind);
         if let [first, last, _] = *codes {
             total = total.saturating_add(last.saturating_sub(first).saturating_add(1));
             codes.clear();

@@ -37,6 +37,7 @@ pub mod estimate;
 pub mod output;
 mod run;
 
+pub use candidate::screen::Screened;
 pub use decide::{Decided, Decisions, Removed, dedup, pairs};
 pub use error::{Error, ErrorKind, Problem};
 pub use estimate::sketch_file;
@@ -56,6 +57,5 @@ pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Searc
 #[doc(hidden)]
 pub use storage::store::seal;
 pub use storage::work;
-pub use verify::screen::Screened;
 pub use verify::{Reordered, Verification, compare};
 pub use weigh::Weighing;

@@ -10,11 +10,11 @@ use minwise::candidate::shelf::{Limits, Shelf};
 use minwise::cluster::Cluster;
 
 use super::Run;
-use crate::candidate::hoods::Candidates;
+use crate::candidate::neighbourhood::Candidates;
+use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::Error;
 use crate::read::documents::{RowReader, Which};
 use crate::rows::{CONNECTED, KEPT, Rows};
-use crate::verify::screen::{OrderScreen, Screen, Screened};
 
 /// A pair, by places in keeper order.
 struct Pair {

@@ -39,7 +39,7 @@ use serde::Serialize;
 use sieve::Sieve;
 
 use crate::candidate::equal::Equals;
-use crate::candidate::hoods::Candidates;
+use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::error::Error;
 use crate::read::Reading;

@@ -8,10 +8,10 @@ use minwise::filter::{Budget, Filter};
 use minwise::kernel::Kernel;
 use minwise::sketch::{BitRows, Bits};
 
+use crate::candidate::screen::{Screen, Screened, register_order};
 use crate::error::Error;
 use crate::rows::Rows;
 use crate::settings::{FILTER_ERROR, Plan};
-use crate::verify::screen::{Screen, Screened, register_order};
 
 /// What a comparison of whole rows costs, in comparisons of bits.
 const ROW_COST: u64 = 8;

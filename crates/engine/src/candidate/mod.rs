@@ -3,10 +3,11 @@
 pub(crate) mod equal;
 mod gather;
 mod groups;
-pub(crate) mod hoods;
+pub(crate) mod neighbourhood;
 mod join;
 pub(crate) mod order;
 mod partners;
+pub(crate) mod screen;
 pub(crate) mod tiles;
 
 use minwise::candidate::sort_merge::Rule;
@@ -19,10 +20,11 @@ use minwise_corpus::Corpus;
 use crate::candidate::equal::Equals;
 use crate::candidate::gather::Gathered;
 use crate::candidate::groups::{Groups, NewGroups};
-use crate::candidate::hoods::Candidates;
 use crate::candidate::join::{Items, Scale, Source};
+use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::candidate::partners::Pairs;
+use crate::candidate::screen::{Screen, Screened};
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
 use crate::memory::Room;
@@ -31,7 +33,6 @@ use crate::read::Reading;
 use crate::read::documents::{Documents, RowReader, Which};
 use crate::read::prepare::Preparation;
 use crate::settings::{Plan, Search};
-use crate::verify::screen::{Screen, Screened};
 
 /// Bands whose keys are in memory together.
 const SORTED_TOGETHER: usize = 4;

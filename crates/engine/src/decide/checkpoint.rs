@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::candidate::screen::Screened;
 use crate::decide::Removed;
 use crate::error::Error;
 use crate::settings::Plan;
 use crate::storage::store::Stored;
 use crate::storage::work::{self, Piece, Work};
-use crate::verify::screen::Screened;
 use crate::verify::{Reordered, Verification, Verified};
 
 const REMOVED: &str = "removed";

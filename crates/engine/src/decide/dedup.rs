@@ -1,24 +1,22 @@
 //! The run that decides which documents stay.
 
-use std::sync::{Mutex, PoisonError};
-
 use minwise::Observer;
-use minwise::cluster::{Cluster, Verdict, components, star};
+use minwise::cluster::{Cluster, Neighbourhood, Verdict, components, star};
 use minwise_corpus::Corpus;
 
 use crate::audit;
 use crate::candidate;
 use crate::candidate::equal::Equals;
-use crate::candidate::hoods::Candidates;
+use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::decide::checkpoint;
 use crate::decide::large::spare;
 use crate::decide::{Decided, Decisions, Removed};
 use crate::error::Error;
 use crate::read::Reading;
-use crate::rows::{CONNECTED, KEPT};
+use crate::rows::{CONNECTED, KEPT, Rows};
 use crate::settings::Plan;
-use crate::verify::{self, Verified};
+use crate::verify::{Decide, ExactJudge, Receive, Verification, Verified, Walk};
 
 /// Finds the near-duplicates of a corpus and decides which documents stay. Those of references always do.
 ///
@@ -29,7 +27,7 @@ pub fn dedup(
     reading: &Reading,
     plan: &Plan,
     observer: &dyn Observer,
-    mut decided: impl FnMut(Decided) + Send,
+    decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
     reading.key.check(plan)?;
     let order = Order::new(&reading.documents, &plan.keep, reading.references)?;
@@ -37,85 +35,11 @@ pub fn dedup(
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
 
-    let undecided = undecided_before(&candidates, &equals, reading.references, order.len());
-    let is_input = |document: u32| document >= reading.references;
-    let mut removed = removed_outside(&candidates, &equals, order.len());
-    removed.retain(|removed| is_input(removed.document));
-    let mut spared = vec![];
-    spare(&mut removed, plan.max_cluster, &mut spared);
-    let mut resumed = match plan.work.as_deref() {
-        Some(work) => checkpoint::resume(work, plan, candidates.len(), order.len())?,
-        None => None,
-    };
-    let (mut batches, verified) = match &mut resumed {
-        Some(before) => {
-            removed.append(&mut before.removed);
-            spared.append(&mut before.spared);
-            (before.batches, before.verified.clone())
-        }
-        None => (0, Verified::nothing(&candidates, plan)),
-    };
-    decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
-    // What was decided since decisions were written down.
-    let fresh = Mutex::new((vec![], vec![]));
-    let rows = plan.rows()?;
-    let mut verification = verify::each_hood(
-        corpus,
-        reading,
-        &candidates,
-        plan,
-        observer,
-        verified,
-        |hood, neighbourhood, judge, sum| {
-            let visits = visits(hood.documents, &equals, &order);
-            // A pair that is found decides about all documents with the shingles of the later one.
-            let copies = |number: u32| equals.copies(hood.documents[number as usize]);
-            match plan.cluster {
-                Cluster::Star => {
-                    let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
-                    let verdicts = star(neighbourhood, &numbers, rows.limits(KEPT), judge, |found| {
-                        sum.add(found, copies(found.document));
-                    })?;
-                    drop(numbers);
-                    judge.give_back();
-                    Ok(removed_in(hood.documents, &visits, verdicts, is_input))
-                }
-                Cluster::Components => {
-                    let first = components(neighbourhood, rows.limits(CONNECTED), judge, |found| {
-                        sum.add(found, copies(found.document));
-                    })?;
-                    let mut pairs = vec![];
-                    for visit in &visits {
-                        let keeper = first[visit.number as usize];
-                        let of = hood.documents[keeper as usize];
-                        if visit.document != of && is_input(visit.document) {
-                            let similarity = judge.exact(visit.number, keeper)?;
-                            pairs.push(Removed { document: visit.document, of, similarity });
-                        }
-                    }
-                    Ok(pairs)
-                }
-            }
-        },
-        |hood, mut pairs| {
-            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
-            let (removed, spared) = &mut *fresh;
-            // A cluster lies in one neighbourhood.
-            spare(&mut pairs, plan.max_cluster, spared);
-            decided(Decided { before: undecided[hood + 1], removed: documents_of(&pairs) });
-            append(removed, pairs);
-        },
-        |verified| {
-            let mut fresh = fresh.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(work) = plan.work.as_deref() {
-                checkpoint::write(work, batches, verified, &fresh.0, &fresh.1)?;
-                batches += 1;
-            }
-            append(&mut removed, std::mem::take(&mut fresh.0));
-            append(&mut spared, std::mem::take(&mut fresh.1));
-            Ok(())
-        },
-    )?;
+    let verdicts = Verdicts { equals: &equals, order: &order, plan, rows: plan.rows()?, reading };
+    let (mut ledger, verified) = Ledger::open(&candidates, &verdicts, decided)?;
+    let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
+    let mut verification = walk.run(verified, &verdicts, &mut ledger)?;
+    let Ledger { mut removed, mut spared, .. } = ledger;
 
     for list in [&mut removed, &mut spared] {
         list.sort_unstable_by_key(|removed| removed.document);
@@ -124,7 +48,7 @@ pub fn dedup(
         |list: &[Removed], document: u32| list.binary_search_by_key(&document, |pair| pair.document).is_ok();
     let is_duplicate = |document: u32| is_in(&removed, document) || is_in(&spared, document);
     for group in equals.groups().filter(|group| !is_duplicate(group[0])) {
-        let removed = group[1..].iter().filter(|&&document| is_input(document)).count();
+        let removed = group[1..].iter().filter(|&&document| verdicts.is_input(document)).count();
         verification.expected_recall.add_certain(removed as u64);
     }
     let audited = audit::Run::new(corpus, reading, &equals, &order, plan, observer);
@@ -132,6 +56,137 @@ pub fn dedup(
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));
     Ok(Decisions { removed, spared, large_clusters, equal, clusters, verification, audit })
+}
+
+/// Decides which documents of a neighbourhood stay.
+struct Verdicts<'a> {
+    equals: &'a Equals,
+    order: &'a Order,
+    plan: &'a Plan,
+    rows: Rows,
+    reading: &'a Reading,
+}
+
+impl Verdicts<'_> {
+    /// Whether a document is of the inputs and not of a reference.
+    fn is_input(&self, document: u32) -> bool {
+        document >= self.reading.references
+    }
+}
+
+impl Decide for Verdicts<'_> {
+    type Decision = Vec<Removed>;
+
+    fn decide(
+        &self,
+        documents: &[u32],
+        neighbourhood: &Neighbourhood,
+        judge: &mut ExactJudge<'_, '_>,
+        sum: &mut Verification,
+    ) -> Result<Vec<Removed>, Error> {
+        let visits = visits(documents, self.equals, self.order);
+        // A pair that is found decides about all documents with the shingles of the later one.
+        let copies = |number: u32| self.equals.copies(documents[number as usize]);
+        match self.plan.cluster {
+            Cluster::Star => {
+                let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
+                let verdicts = star(neighbourhood, &numbers, self.rows.limits(KEPT), judge, |found| {
+                    sum.add(found, copies(found.document));
+                })?;
+                drop(numbers);
+                judge.give_back();
+                Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
+            }
+            Cluster::Components => {
+                let first = components(neighbourhood, self.rows.limits(CONNECTED), judge, |found| {
+                    sum.add(found, copies(found.document));
+                })?;
+                let mut pairs = vec![];
+                for visit in &visits {
+                    let keeper = first[visit.number as usize];
+                    let of = documents[keeper as usize];
+                    if visit.document != of && self.is_input(visit.document) {
+                        let similarity = judge.exact(visit.number, keeper)?;
+                        pairs.push(Removed { document: visit.document, of, similarity });
+                    }
+                }
+                Ok(pairs)
+            }
+        }
+    }
+}
+
+/// The decisions of a run as they are made.
+struct Ledger<'a, F> {
+    plan: &'a Plan,
+    /// For each number of neighbourhoods that are done, the first document that is still undecided.
+    undecided: Vec<u32>,
+    removed: Vec<Removed>,
+    spared: Vec<Removed>,
+    /// The decisions that no checkpoint has yet.
+    fresh: Fresh,
+    /// Checkpoints that were written.
+    checkpoints: usize,
+    decided: F,
+}
+
+#[derive(Default)]
+struct Fresh {
+    removed: Vec<Removed>,
+    spared: Vec<Removed>,
+}
+
+impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
+    /// Begins with what needs no comparison, and with what the checkpoints of an earlier process hold; also returns how far
+    /// that process had come.
+    fn open(
+        candidates: &Candidates,
+        verdicts: &Verdicts<'a>,
+        mut decided: F,
+    ) -> Result<(Self, Verified), Error> {
+        let Verdicts { equals, plan, reading, .. } = *verdicts;
+        let documents = reading.documents.len();
+        let undecided = undecided_before(candidates, equals, reading.references, documents);
+        let mut removed = removed_outside(candidates, equals, documents);
+        removed.retain(|removed| verdicts.is_input(removed.document));
+        let mut spared = vec![];
+        spare(&mut removed, plan.max_cluster, &mut spared);
+        let resumed = match plan.work.as_deref() {
+            Some(work) => checkpoint::resume(work, plan, candidates.len(), documents)?,
+            None => None,
+        };
+        let (checkpoints, verified) = match resumed {
+            Some(mut before) => {
+                removed.append(&mut before.removed);
+                spared.append(&mut before.spared);
+                (before.batches, before.verified)
+            }
+            None => (0, Verified::nothing(candidates, plan)),
+        };
+        decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
+        let fresh = Fresh::default();
+        Ok((Self { plan, undecided, removed, spared, fresh, checkpoints, decided }, verified))
+    }
+}
+
+impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
+    fn receive(&mut self, number: usize, mut removed: Vec<Removed>) {
+        // A cluster lies in one neighbourhood.
+        spare(&mut removed, self.plan.max_cluster, &mut self.fresh.spared);
+        (self.decided)(Decided { before: self.undecided[number + 1], removed: documents_of(&removed) });
+        append(&mut self.fresh.removed, removed);
+    }
+
+    fn batch_done(&mut self, verified: &Verified) -> Result<(), Error> {
+        let Fresh { removed, spared } = std::mem::take(&mut self.fresh);
+        if let Some(work) = self.plan.work.as_deref() {
+            checkpoint::write(work, self.checkpoints, verified, &removed, &spared)?;
+            self.checkpoints += 1;
+        }
+        append(&mut self.removed, removed);
+        append(&mut self.spared, spared);
+        Ok(())
+    }
 }
 
 /// The documents of a neighbourhood that do not stay. A family may be most of the corpus, so nothing is made twice as large as it

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use minwise::Sentence;
-use minwise::{Observer, Warning};
+use minwise::cluster::{Found, Neighbourhood};
+use minwise::{Observer, Sentence, Warning};
 use minwise_corpus::Corpus;
 
 use crate::candidate;
 use crate::candidate::equal::Equals;
-use crate::candidate::hoods::Candidates;
+use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::decide::edges::{Edges, Neighbours};
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
-use crate::rows::ALL;
+use crate::rows::{ALL, Rows};
 use crate::settings::Plan;
-use crate::verify::{self, Verification, Verified};
+use crate::verify::{Decide, ExactJudge, Verification, Verified, Walk};
 
 /// Lines from which on a family is announced beforehand.
 const MANY: u64 = 1_000_000;
@@ -79,12 +79,6 @@ pub fn pairs(
         }
         by_first
     });
-    let is_wanted = |first: u32| wanted.as_ref().is_none_or(|wanted| wanted.contains_key(&first));
-    // How many of a document's copies are not wanted.
-    let unwanted = |first: u32| match &wanted {
-        None => 0,
-        Some(wanted) => equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64),
-    };
     if wanted.is_none() {
         announce(&candidates, corpus, reading, &equals, observer)?;
         let mut in_hood = vec![false; documents];
@@ -97,48 +91,76 @@ pub fn pairs(
         }
     }
 
-    // A document looks up its near-duplicates before it only for the sake of equals that come after it.
-    let has_equals = |document: u32| !equals.members(document).is_empty();
-    // Sorted in the end, so that it does not matter in which order threads find them.
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
-    let rows = plan.rows()?;
-    let mut verification = verify::each_hood(
-        corpus,
-        reading,
-        &candidates,
-        plan,
-        observer,
-        Verified::nothing(&candidates, plan),
-        |hood, neighbourhood, judge, sum| {
-            if hood.documents.iter().any(|&document| is_wanted(document)) {
-                let is_wanted = |number: u32| is_wanted(hood.documents[number as usize]);
-                let found = |found: &minwise::cluster::Found<'_>| {
-                    let [a, b] =
-                        [found.earlier, found.document].map(|number| hood.documents[number as usize]);
-                    let pairs = equals.copies(a) * equals.copies(b) - unwanted(a) * unwanted(b);
-                    sum.add(found, pairs);
-                    let mut edges = edges.lock().unwrap_or_else(PoisonError::into_inner);
-                    edges.add(a, b, found.similarity)?;
-                    if has_equals(a) || has_equals(b) {
-                        edges.add(b, a, found.similarity)?;
-                    }
-                    Ok(())
-                };
-                minwise::cluster::pairs(neighbourhood, is_wanted, rows.limits(ALL), judge, found)?;
-            }
-            Ok(())
-        },
-        |_, ()| {},
-        |_| Ok(()),
-    )?;
+    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), rows: plan.rows()?, edges };
+    let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
+    let mut verification = walk.run(Verified::nothing(&candidates, plan), &listing, &mut ())?;
     for group in equals.groups() {
-        let pairs = choose_two(group.len() as u64) - choose_two(unwanted(group[0]));
+        let pairs = choose_two(group.len() as u64) - choose_two(listing.unwanted(group[0]));
         verification.expected_recall.add_certain(pairs);
     }
 
-    let edges = edges.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let edges = listing.edges.into_inner().unwrap_or_else(PoisonError::into_inner);
     let neighbours = edges.finish()?;
     Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
+}
+
+/// Lists the similar pairs of a neighbourhood.
+struct Listing<'a> {
+    equals: &'a Equals,
+    wanted: Option<&'a Wanted>,
+    rows: Rows,
+    /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list
+    /// moves them to disk. It is sorted in the end, so the order in which threads find them makes no difference.
+    edges: Mutex<Edges<'a>>,
+}
+
+impl Listing<'_> {
+    /// Whether a document is wanted, or an equal of it.
+    fn is_wanted(&self, first: u32) -> bool {
+        self.wanted.is_none_or(|wanted| wanted.contains_key(&first))
+    }
+
+    /// How many of a document's copies are not wanted.
+    fn unwanted(&self, first: u32) -> u64 {
+        self.wanted.map_or(0, |wanted| {
+            self.equals.copies(first) - wanted.get(&first).map_or(0, |wanted| wanted.len() as u64)
+        })
+    }
+
+    fn has_equals(&self, first: u32) -> bool {
+        !self.equals.members(first).is_empty()
+    }
+}
+
+impl Decide for Listing<'_> {
+    type Decision = ();
+
+    fn decide(
+        &self,
+        documents: &[u32],
+        neighbourhood: &Neighbourhood,
+        judge: &mut ExactJudge<'_, '_>,
+        sum: &mut Verification,
+    ) -> Result<(), Error> {
+        let is_wanted = |number: u32| self.is_wanted(documents[number as usize]);
+        if !(0..documents.len() as u32).any(is_wanted) {
+            return Ok(());
+        }
+        let found = |found: &Found<'_>| {
+            let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
+            let copies = self.equals.copies(a) * self.equals.copies(b);
+            sum.add(found, copies - self.unwanted(a) * self.unwanted(b));
+            let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
+            edges.add(a, b, found.similarity)?;
+            // A document looks up its near-duplicates before it only for the sake of equals that come after it.
+            if self.has_equals(a) || self.has_equals(b) {
+                edges.add(b, a, found.similarity)?;
+            }
+            Ok(())
+        };
+        minwise::cluster::pairs(neighbourhood, is_wanted, self.rows.limits(ALL), judge, found)
+    }
 }
 
 impl SimilarPairs {
@@ -211,7 +233,7 @@ fn announce(
     // Most neighbourhoods are too small for it, and need not be looked at.
     let large = |number: &usize| choose_two(all_copies(*number)) > MANY;
     let large: Vec<usize> = (0..candidates.len()).filter(large).collect();
-    for (number, pairs) in candidates.pairs_of(&large, |document| equals.copies(document))? {
+    for (number, pairs) in candidates.most_pairs(&large, |document| equals.copies(document))? {
         let documents = all_copies(number);
         let (pairs, example) = (pairs.min(choose_two(documents)), candidates.documents(number)[0]);
         announce_many(pairs, documents, example, corpus, reading, observer)?;

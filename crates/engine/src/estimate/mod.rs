@@ -16,11 +16,11 @@ use minwise::kernel::Kernel;
 use minwise::sketch::{Sketcher, Statistic};
 use minwise::{Observer, Stage};
 
+use crate::candidate::screen::register_order;
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
 use crate::estimate::sketch_file::{SketchFile, check_same};
 use crate::parallel;
-use crate::verify::screen::register_order;
 
 /// What is to be compared.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,8 @@
 //! The last stage: documents written as they were read.
 
+mod findings;
 pub mod report;
+mod summary;
 
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
@@ -11,9 +13,12 @@ use minwise_corpus::{
     copy_each, copy_records,
 };
 
-use crate::decide::{Decided, Decisions};
+use crate::decide::Decided;
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
+
+pub use self::findings::Findings;
+pub use self::summary::Summary;
 
 /// Bytes of a file that are copied at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
@@ -58,17 +63,15 @@ pub enum Part {
 
 /// Writes the records of the kept or of the removed documents as they are, in input order.
 pub fn write_records(
-    corpus: &Corpus,
-    reading: &Reading,
-    decisions: &Decisions,
+    findings: &Findings<'_>,
     part: Part,
     mut target: Target<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let mut failed = None;
-    let places = until_failure(places(reading, decisions, part), &mut failed);
-    target.copy(corpus, places.take_while(|_| !observer.cancelled()), compression)?;
+    let places = until_failure(places(findings, part), &mut failed);
+    target.copy(findings.corpus, places.take_while(|_| !observer.cancelled()), compression)?;
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }
@@ -138,15 +141,14 @@ impl Iterator for AsDecided {
 
 /// Writes the files of the kept or of the removed documents, byte for byte.
 pub fn write_files(
-    corpus: &Corpus,
-    reading: &Reading,
-    decisions: &Decisions,
+    findings: &Findings<'_>,
     part: Part,
     out: &OutputFolder,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
+    let Findings { corpus, reading, .. } = *findings;
     observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
-    for place in places(reading, decisions, part) {
+    for place in places(findings, part) {
         not_cancelled(observer)?;
         let place = place?;
         let Some(source) = corpus.sources().get(place.source as usize) else { continue };
@@ -164,13 +166,9 @@ pub fn write_files(
 }
 
 /// The places of the kept or of the removed documents, in input order.
-fn places<'a>(
-    reading: &'a Reading,
-    decisions: &'a Decisions,
-    part: Part,
-) -> impl Iterator<Item = Result<Place, Error>> + 'a {
-    let mut removed = decisions.removed.iter().map(|removed| removed.document).peekable();
-    numbered_inputs(reading).filter_map(move |(document, place)| {
+fn places<'a>(findings: &Findings<'a>, part: Part) -> impl Iterator<Item = Result<Place, Error>> + 'a {
+    let mut removed = findings.decisions.removed.iter().map(|removed| removed.document).peekable();
+    numbered_inputs(findings.reading).filter_map(move |(document, place)| {
         let is_removed = removed.next_if_eq(&document).is_some();
         (is_removed == (part == Part::Removed)).then_some(place)
     })
@@ -183,20 +181,19 @@ fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Place
 
 /// Writes every record with what was decided about it as its member or column `minwise`, and all else as it was.
 pub fn write_annotated(
-    corpus: &Corpus,
-    reading: &Reading,
-    decisions: &Decisions,
+    findings: &Findings<'_>,
     target: Target<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
+    let Findings { corpus, reading, decisions, .. } = *findings;
     observer.begin(Stage::Write, reading.documents.len() as u64 - u64::from(reading.references));
     let mut removed = decisions.removed.iter().peekable();
     let mut spared = decisions.spared.iter().peekable();
     let annotated = numbered_inputs(reading).map(|(document, place)| {
         let removed = removed.next_if(|removed| removed.document == document);
         let keeper = removed.or(spared.next_if(|spared| spared.document == document));
-        let cluster = reading.documents.id(keeper.map_or(document, |keeper| keeper.of), corpus)?;
+        let cluster = findings.id(keeper.map_or(document, |keeper| keeper.of))?;
         observer.advance(1);
         Ok((place?, Annotation { cluster, similarity: removed.map(|removed| removed.similarity) }))
     });

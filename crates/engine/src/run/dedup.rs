@@ -12,15 +12,15 @@ use minwise_corpus::{Corpus, Overwrite, TableCompression};
 
 use super::inputs::Inputs;
 use super::known::known_again;
-use super::outputs::{Found, NewFolder, Outputs, Targets};
+use super::outputs::{NewFolder, Outputs, Targets};
 use super::overwrite;
 use super::rejected::RejectedRecords;
 use super::stopwatch::Stopwatch;
 use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
 use crate::error::{Error, ErrorKind};
-use crate::output::report::{Extras, MeasuredRecall, Summary, ThisRun};
-use crate::output::{Target, write_kept_as_decided};
+use crate::output::report::{Extras, MeasuredRecall, ThisRun};
+use crate::output::{Findings, Summary, Target, write_kept_as_decided};
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
@@ -133,14 +133,14 @@ impl Run {
         let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;
         stopwatch.turn_to(Stage::Write);
         let summary = Summary::new(&corpus, &reading, &decisions, &plan);
-        let found = Found {
+        let findings = Findings {
             corpus: &corpus,
             reading: &reading,
             decisions: &decisions,
             plan: &plan,
             summary: &summary,
         };
-        let written = targets.write(found, || extras(&decisions, command, &stopwatch), &stopwatch)?;
+        let written = targets.write(&findings, || extras(&decisions, command, &stopwatch), &stopwatch)?;
         let complete = written.complete()?;
         if let Some(work) = &plan.work {
             work.note_outputs(&outputs.names())?;

@@ -9,12 +9,9 @@ use minwise_corpus::{
 };
 
 use super::Destination;
-use crate::decide::Decisions;
 use crate::error::{Error, ErrorKind, Problem};
-use crate::output::report::{Extras, Report, Summary};
-use crate::output::{Part, Target, write_annotated, write_files, write_records};
-use crate::read::Reading;
-use crate::settings::Plan;
+use crate::output::report::{Extras, Report};
+use crate::output::{Findings, Part, Target, write_annotated, write_files, write_records};
 
 /// What a run writes besides its outcome. By default it writes nothing.
 #[derive(Debug, Clone, Default)]
@@ -83,16 +80,6 @@ pub(super) struct Targets {
     report: Option<(Report, NewFolder)>,
 }
 
-/// What is written, by the run that found it out.
-#[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
-    pub(super) corpus: &'a Corpus,
-    pub(super) reading: &'a Reading,
-    pub(super) decisions: &'a Decisions,
-    pub(super) plan: &'a Plan,
-    pub(super) summary: &'a Summary,
-}
-
 impl Targets {
     /// Opens everything, and refuses what cannot be written, before the work begins.
     pub(super) fn open(
@@ -154,24 +141,23 @@ impl Targets {
     /// Writes what was not written early.
     pub(super) fn write(
         self,
-        found: Found<'_>,
+        findings: &Findings<'_>,
         extras: impl FnOnce() -> Extras,
         observer: &dyn Observer,
     ) -> Result<Written, Error> {
-        let Found { corpus, reading, decisions, plan, summary } = found;
         let mut finished = vec![];
         for (place, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
             let Some(mut place) = place else { continue };
             if let Place::Files(out) = &place {
-                write_files(corpus, reading, decisions, part, out, observer)?;
+                write_files(findings, part, out, observer)?;
             }
             match place.records() {
                 Some(_) if part == Part::Kept && self.early => {}
                 Some(target) if self.annotate => {
-                    write_annotated(corpus, reading, decisions, target, self.compression, observer)?;
+                    write_annotated(findings, target, self.compression, observer)?;
                 }
                 Some(target) => {
-                    write_records(corpus, reading, decisions, part, target, self.compression, observer)?;
+                    write_records(findings, part, target, self.compression, observer)?;
                 }
                 None => {}
             }
@@ -179,7 +165,7 @@ impl Targets {
         }
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
-            report.write(corpus, reading, decisions, plan, summary, &extras(), observer)?;
+            report.write(findings, &extras(), observer)?;
         }
         Ok(Written { outputs: finished, report })
     }

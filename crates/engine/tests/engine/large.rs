@@ -6,6 +6,7 @@ use minwise::cluster::Cluster;
 use minwise_corpus::Overwrite;
 use minwise_engine::Removed;
 use minwise_engine::dedup::dedup;
+use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, Report, Summary};
 use minwise_engine::{Error, ErrorKind, Observer, Settings, Unobserved};
 
@@ -67,7 +68,14 @@ fn large_clusters(
     let summary = Summary::new(&documents.corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
     let extras = Extras::default();
-    report.write(&documents.corpus, &reading, &decisions, &plan, &summary, &extras, observer)?;
+    let findings = Findings {
+        corpus: &documents.corpus,
+        reading: &reading,
+        decisions: &decisions,
+        plan: &plan,
+        summary: &summary,
+    };
+    report.write(&findings, &extras, observer)?;
     report.finish().unwrap();
     Ok(fs_err::read_to_string(folder.path().join("large-clusters.jsonl")).unwrap())
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use minwise::cluster::Cluster;
 use minwise_corpus::{Overwrite, ReadOptions};
+use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, THIS_RUN, ThisRun};
 use minwise_engine::{Settings, Unobserved};
 use serde_json::json;
@@ -19,7 +20,9 @@ fn page(documents: &Documents, settings: &Settings, extras: &Extras) -> String {
     let corpus = &documents.corpus;
     let summary = Summary::new(corpus, &reading, &decisions, &plan);
     let mut report = Report::create(folder.path(), Overwrite::Refuse).unwrap();
-    report.write(corpus, &reading, &decisions, &plan, &summary, extras, &Unobserved).unwrap();
+    let findings =
+        Findings { corpus, reading: &reading, decisions: &decisions, plan: &plan, summary: &summary };
+    report.write(&findings, extras, &Unobserved).unwrap();
     report.finish().unwrap();
     let page = fs_err::read_to_string(folder.path().join(Report::PAGE)).unwrap();
     assert_is_safe(&page);

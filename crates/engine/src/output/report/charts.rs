@@ -4,8 +4,8 @@
 
 use minwise::candidate::Curve;
 
+use super::MeasuredRecall;
 use super::html::{escape, grouped};
-use super::page::MeasuredRecall;
 
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 270.0;

@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 
-use super::html::{Column, excerpt, grouped, table};
+use super::ByKeeper;
+use super::html::{Column, excerpt, grouped, id, table};
 use super::least::Least;
-use super::page::Run;
 use crate::error::Error;
+use crate::output::Findings;
 
 /// Clusters that are shown.
 const SHOWN: usize = 20;
@@ -13,9 +14,9 @@ const SHOWN: usize = 20;
 const NAMED: usize = 3;
 
 /// The table of the largest clusters.
-pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
+pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<String, Error> {
     let mut largest = Least::new(SHOWN);
-    for (spared, documents) in [(true, run.spared_by_keeper), (false, run.by_keeper)] {
+    for (spared, documents) in [(true, &by_keeper.spared), (false, &by_keeper.removed)] {
         let mut first = 0;
         for cluster in documents.chunk_by(|a, b| a.of == b.of) {
             largest.offer((Reverse(cluster.len()), !spared, first));
@@ -24,24 +25,24 @@ pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
     }
     let mut rows = vec![];
     for (Reverse(others), removed, first) in largest.into_items() {
-        let documents = if removed { run.by_keeper } else { run.spared_by_keeper };
+        let documents = if removed { &by_keeper.removed } else { &by_keeper.spared };
         let cluster = &documents[first..first + others];
         let least = cluster.iter().map(|removed| removed.similarity).fold(1.0, f64::min);
         let mut named = vec![];
         for other in cluster.iter().take(NAMED) {
-            named.push(run.id(other.document)?);
+            named.push(id(&run.id(other.document)?));
         }
         if others > NAMED {
             named.push(format!("and {} more", grouped((others - NAMED) as u64)));
         }
         let keeper = cluster[0].of;
         rows.push(vec![
-            run.id(keeper)?,
+            id(&run.id(keeper)?),
             grouped(others as u64 + 1),
             format!("{least:.4}"),
             named.join(", "),
             if removed { "removed" } else { "kept, as --max-cluster says" }.to_owned(),
-            run.text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
+            run.short_text(keeper)?.map_or(String::new(), |text| excerpt(&text)),
         ]);
     }
     if rows.is_empty() {

@@ -3,16 +3,15 @@
 use std::cmp::Reverse;
 
 use minwise::Observer;
-use minwise_corpus::{Corpus, Output, Scratch};
+use minwise_corpus::Output;
 use serde::Serialize;
 
-use super::page::READ_BYTES;
 use super::write_cluster;
 use crate::decide::Removed;
 use crate::error::{Error, ErrorKind};
+use crate::output::Findings;
+use crate::output::findings::SHORT_BYTES;
 use crate::parallel;
-use crate::read::Reading;
-use crate::settings::Plan;
 use crate::verify::compare::compare;
 
 /// Members that the keeper is compared with for a passage.
@@ -24,16 +23,16 @@ const SHOWN: usize = 400;
 
 /// What the keeper shares with a member.
 #[derive(Serialize)]
-pub(crate) struct SharedText {
+pub(super) struct SharedText {
     member: String,
     text: String,
 }
 
 /// What is said of a large cluster besides its members.
-pub(crate) struct Shown {
-    pub(crate) passages: Vec<SharedText>,
+pub(super) struct Shown {
+    pub(super) passages: Vec<SharedText>,
     /// Why none were looked for.
-    pub(crate) no_passages: Option<String>,
+    pub(super) no_passages: Option<String>,
 }
 
 impl Shown {
@@ -44,11 +43,9 @@ impl Shown {
 }
 
 /// Writes a line for each large cluster, by its keeper.
-pub(crate) fn write(
-    corpus: &Corpus,
-    reading: &Reading,
+pub(super) fn write(
+    findings: &Findings<'_>,
     spared_by_keeper: &[&Removed],
-    plan: &Plan,
     observer: &dyn Observer,
     out: &mut Output,
 ) -> Result<(), Error> {
@@ -62,41 +59,34 @@ pub(crate) fn write(
             return Err(ErrorKind::Cancelled.into());
         }
         let shown = match largest.binary_search(&number) {
-            Ok(_) => passages(corpus, reading, plan, clusters[number])?,
+            Ok(_) => passages(findings, clusters[number])?,
             Err(_) => Shown::without(format!("looked for in the {WITH_PASSAGES} largest clusters only")),
         };
         Ok((number, shown))
     };
     let write =
-        |(number, shown): (usize, Shown)| write_cluster(corpus, reading, clusters[number], Some(&shown), out);
-    parallel::in_order(clusters.len(), plan.threads, || (), work, write)
+        |(number, shown): (usize, Shown)| write_cluster(findings, clusters[number], Some(&shown), out);
+    parallel::in_order(clusters.len(), findings.plan.threads, || (), work, write)
 }
 
 /// The longest passages that the keeper shares with members from the start, the middle and the end of a cluster.
-fn passages(corpus: &Corpus, reading: &Reading, plan: &Plan, cluster: &[&Removed]) -> Result<Shown, Error> {
-    // None of a document that is too long to be looked through for the sake of a few lines.
-    let text = |document: u32| -> Result<Option<String>, Error> {
-        let place = reading.documents.place(document)?;
-        if place.len > READ_BYTES {
-            return Ok(None);
-        }
-        Ok(Some(corpus.read(&place, &mut Scratch::new())?.text.into_owned()))
-    };
+fn passages(findings: &Findings<'_>, cluster: &[&Removed]) -> Result<Shown, Error> {
     let too_long =
-        || Shown::without(format!("documents of more than {} MiB are not looked through", READ_BYTES >> 20));
-    let Some(keeper) = text(cluster[0].of)? else { return Ok(too_long()) };
+        || Shown::without(format!("documents of more than {} MiB are not looked through", SHORT_BYTES >> 20));
+    let Some(keeper) = findings.short_text(cluster[0].of)? else { return Ok(too_long()) };
     let mut chosen: Vec<usize> =
         (0..COMPARED).map(|nth| (cluster.len() - 1) * nth / (COMPARED - 1)).collect();
     chosen.dedup();
     let (mut found, mut compared): (Vec<SharedText>, bool) = (vec![], false);
     for member in chosen.into_iter().map(|at| cluster[at]) {
-        let Some(other) = text(member.document)? else { continue };
+        let Some(other) = findings.short_text(member.document)? else { continue };
         compared = true;
+        let plan = findings.plan;
         let comparison = compare(&keeper, &other, &plan.spec, &plan.weighing)?;
         let Some(longest) = comparison.passages.first() else { continue };
         let shared: String = keeper[longest.left.clone()].chars().take(SHOWN).collect();
         if found.iter().all(|before| before.text != shared) {
-            let member = reading.documents.id(member.document, corpus)?.into_owned();
+            let member = findings.id(member.document)?.into_owned();
             found.push(SharedText { member, text: shared });
         }
     }

@@ -12,91 +12,27 @@
 
 use std::time::Duration;
 
-use minwise_corpus::{Corpus, Scratch};
-
-use super::Summary;
 use super::charts::{Similarities, histogram, s_curve};
 use super::html::{self, Column, bytes, counted, escape, grouped, table};
 use super::sources::{Fate, Sources};
 use super::strange::Strange;
-use super::{Report, clusters, pairs};
-use crate::decide::{Decisions, Removed};
+use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
 use crate::error::Error;
-use crate::read::Reading;
-use crate::settings::{Plan, Search};
+use crate::output::Findings;
+use crate::settings::Search;
 
 const STYLE: &str = include_str!("page.css");
 /// The comments around what differs from run to run.
 pub const THIS_RUN: [&str; 2] = ["<!-- of this run -->", "<!-- of every run -->"];
-/// Bytes of a record that is read again for the page, or for passages. A longer one is named only.
-pub(crate) const READ_BYTES: u32 = 1 << 20;
-
-/// What the page shows besides what was decided.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extras {
-    /// The recall that an audit measured.
-    pub measured_recall: Option<MeasuredRecall>,
-    /// How this very run went.
-    pub this_run: Option<ThisRun>,
-}
-
-/// A recall that was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeasuredRecall {
-    /// The share of near-duplicate pairs of a sample that became candidates.
-    pub value: f64,
-    /// The low end of its interval.
-    pub low: f64,
-    /// The high end of its interval.
-    pub high: f64,
-}
-
-/// What differs from run to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThisRun {
-    /// The command, as a shell would take it.
-    pub command: String,
-    /// The names of its stages and how long they took, one after the other.
-    pub stages: Vec<(&'static str, Duration)>,
-}
-
-/// A run, as the parts of the page look at it.
-pub(super) struct Run<'a> {
-    pub(super) corpus: &'a Corpus,
-    pub(super) reading: &'a Reading,
-    pub(super) decisions: &'a Decisions,
-    pub(super) plan: &'a Plan,
-    pub(super) summary: &'a Summary,
-    /// The removed documents by their keepers.
-    pub(super) by_keeper: &'a [&'a Removed],
-    /// Those of clusters that are so large that nothing of them was removed.
-    pub(super) spared_by_keeper: &'a [&'a Removed],
-}
-
-impl Run<'_> {
-    /// The id of a document, as HTML.
-    pub(super) fn id(&self, document: u32) -> Result<String, Error> {
-        Ok(html::id(&self.reading.documents.id(document, self.corpus)?))
-    }
-
-    /// The text of a document, unless it is too long.
-    pub(super) fn text(&self, document: u32) -> Result<Option<String>, Error> {
-        let place = self.reading.documents.place(document)?;
-        if place.len > READ_BYTES {
-            return Ok(None);
-        }
-        Ok(Some(self.corpus.read(&place, &mut Scratch::new())?.text.into_owned()))
-    }
-}
 
 /// The page.
-pub(super) fn page(run: &Run<'_>, extras: &Extras) -> Result<String, Error> {
+pub(super) fn page(run: &Findings<'_>, by_keeper: &ByKeeper<'_>, extras: &Extras) -> Result<String, Error> {
     let (sources, strange) = survey(run)?;
     let mut sections = vec![
         ("counts", "What was read, kept and removed", counts(run, extras) + &sources.table()),
         ("similarities", "Similarities and recall", charts(run, extras)),
-        ("clusters", "The largest clusters", clusters::section(run)?),
-        ("pairs", "Pairs near the threshold", pairs::section(run)?),
+        ("clusters", "The largest clusters", clusters::section(run, by_keeper)?),
+        ("pairs", "Pairs near the threshold", pairs::section(run, &by_keeper.removed)?),
         ("strange", "Documents worth a look", strange.section(run)?),
         ("settings", "Settings", settings(run.summary)),
     ];
@@ -134,7 +70,7 @@ fn headline(summary: &Summary) -> String {
 }
 
 /// One look at where every document of the inputs stands.
-fn survey<'a>(run: &Run<'a>) -> Result<(Sources<'a>, Strange), Error> {
+fn survey<'a>(run: &Findings<'a>) -> Result<(Sources<'a>, Strange), Error> {
     let mut sources = Sources::default();
     let mut strange = Strange::new();
     let mut removed = run.decisions.removed.iter().map(|removed| removed.document).peekable();
@@ -155,7 +91,7 @@ fn survey<'a>(run: &Run<'a>) -> Result<(Sources<'a>, Strange), Error> {
 }
 
 /// The numbers at a glance, and what they mean.
-fn counts(run: &Run<'_>, extras: &Extras) -> String {
+fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
     let mut out = String::from("<dl class=\"counts\">\n");
     let mut numbers = vec![
@@ -255,7 +191,7 @@ fn counts(run: &Run<'_>, extras: &Extras) -> String {
     out + &format!("<p>{}</p>\n", notes.join(" "))
 }
 
-fn charts(run: &Run<'_>, extras: &Extras) -> String {
+fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     let (summary, plan) = (run.summary, run.plan);
     let similarities = Similarities::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match plan.cluster {

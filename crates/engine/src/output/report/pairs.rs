@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::html::{counted, text};
+use super::html::{counted, id, text};
 use super::least::Least;
-use super::page::Run;
 use crate::decide::Removed;
 use crate::error::Error;
+use crate::output::Findings;
 use crate::verify::compare::compare;
 
 /// Pairs that are shown.
@@ -25,8 +25,8 @@ const SHARED_ENDS: usize = 120;
 const SHOWN_BYTES: usize = 12 << 10;
 
 /// The pairs, and what is to be seen in them.
-pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
-    let chosen = nearest(run.by_keeper, run.plan.threshold);
+pub(super) fn section(run: &Findings<'_>, by_keeper: &[&Removed]) -> Result<String, Error> {
+    let chosen = nearest(by_keeper, run.plan.threshold);
     if chosen.is_empty() {
         return Ok("<p>Nothing was removed for a similarity below 1.</p>\n".to_owned());
     }
@@ -35,7 +35,7 @@ pub(super) fn section(run: &Run<'_>) -> Result<String, Error> {
         if shown.len() == SHOWN {
             break;
         }
-        if let (Some(kept), Some(removed)) = (run.text(pair.of)?, run.text(pair.document)?) {
+        if let (Some(kept), Some(removed)) = (run.short_text(pair.of)?, run.short_text(pair.document)?) {
             shown.push((pair, kept, removed));
         }
     }
@@ -74,7 +74,7 @@ fn nearest(by_keeper: &[&Removed], threshold: f64) -> Vec<Removed> {
     chosen.filter_map(|(_, (_, document), of)| Some(*by_keeper[find(of, document)?])).collect()
 }
 
-fn article(run: &Run<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<String, Error> {
+fn article(run: &Findings<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<String, Error> {
     let comparison = compare(kept, removed, &run.plan.spec, &run.plan.weighing)?;
     let passages = comparison.passages.iter();
     let side = |fate: &str, id: &str, document: &str, shared: Vec<Range<usize>>| {
@@ -86,10 +86,15 @@ fn article(run: &Run<'_>, pair: &Removed, kept: &str, removed: &str) -> Result<S
     Ok(format!(
         "<article>\n<h3>Similarity {:.4}</h3>\n<div class=\"pair\">\n{}{}</div>\n</article>\n",
         pair.similarity,
-        side("kept", &run.id(pair.of)?, kept, passages.clone().map(|passage| passage.left.clone()).collect()),
+        side(
+            "kept",
+            &id(&run.id(pair.of)?),
+            kept,
+            passages.clone().map(|passage| passage.left.clone()).collect()
+        ),
         side(
             "removed",
-            &run.id(pair.document)?,
+            &id(&run.id(pair.document)?),
             removed,
             passages.map(|passage| passage.right.clone()).collect()
         ),

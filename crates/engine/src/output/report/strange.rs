@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 
 use minwise::shingle::Shingles;
 
-use super::html::{Column, bytes, excerpt, grouped, table};
+use super::html::{Column, bytes, excerpt, grouped, id, table};
 use super::least::Least;
-use super::page::Run;
 use crate::error::Error;
+use crate::output::Findings;
 
 /// Documents that are shown of each kind.
 const SHOWN: usize = 5;
@@ -43,7 +43,7 @@ impl Strange {
     }
 
     /// The table of them.
-    pub(super) fn section(self, run: &Run<'_>) -> Result<String, Error> {
+    pub(super) fn section(self, run: &Findings<'_>) -> Result<String, Error> {
         let mut rows = vec![];
         for (_, document) in self.shortest.into_items() {
             rows.push(row(run, document, "among the shortest".to_owned())?);
@@ -78,20 +78,21 @@ impl Strange {
     }
 }
 
-fn row(run: &Run<'_>, document: u32, why: String) -> Result<Vec<String>, Error> {
+fn row(run: &Findings<'_>, document: u32, why: String) -> Result<Vec<String>, Error> {
     let len = run.reading.documents.place(document)?.len;
-    let begins = run.text(document)?.map_or("too long to be read again".to_owned(), |text| excerpt(&text));
-    Ok(vec![run.id(document)?, why, bytes(len.into()), begins])
+    let begins =
+        run.short_text(document)?.map_or("too long to be read again".to_owned(), |text| excerpt(&text));
+    Ok(vec![id(&run.id(document)?), why, bytes(len.into()), begins])
 }
 
 /// The documents of a sample that have most shingles more than once: the share of shingles that stood before in the same
 /// document, in hundredths of a percent, the document, and its shingles.
-fn most_repeated(run: &Run<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Error> {
+fn most_repeated(run: &Findings<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Error> {
     let shingler = run.plan.spec.shingler();
     let mut shingles = Shingles::new();
     let mut most = Least::new(SHOWN);
     for document in sample(run.reading.references.into(), run.reading.documents.len() as u64) {
-        let Some(text) = run.text(document)? else { continue };
+        let Some(text) = run.short_text(document)? else { continue };
         shingler.shingle_into(&text, &mut shingles);
         let all = shingles.hashes().len() as u64;
         let mut distinct = shingles.hashes().to_vec();

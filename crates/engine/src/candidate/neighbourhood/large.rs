@@ -1,0 +1,88 @@
+//! A neighbourhood whose shelves do not fit into a batch: they lie in a temporary file, listed by document.
+
+use std::ops::Range;
+use std::path::Path;
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use minwise_corpus::Temporary;
+
+use crate::candidate::groups::Groups;
+use crate::error::Error;
+use crate::memory::Room;
+
+/// The shelves of a large neighbourhood, by document.
+#[derive(Debug)]
+pub(crate) struct LargeShelves {
+    /// The band of each shelf.
+    pub(super) bands: Vec<u32>,
+    /// Where the shelves of each document begin in `list`, and where those of the last one end.
+    begins: Vec<u64>,
+    /// Numbers of shelves, of one document after the other.
+    list: Temporary,
+}
+
+impl LargeShelves {
+    /// Writes the shelves of the neighbourhood whose documents have the slots `own` to a temporary file in `folder`. `slots`
+    /// has the slot of each place in keeper order.
+    ///
+    /// The list is made in parts of as many documents as fit into memory. Each part is one pass over all groups, because they
+    /// may lie on disk, in the order of bands.
+    pub(super) fn write(
+        groups: &Groups,
+        slots: &[u32],
+        own: Range<u32>,
+        room: Room,
+        folder: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let documents = own.len();
+        let for_each = |visit: &mut dyn FnMut(u32, &[u32])| {
+            groups.for_each(|band, group| {
+                if own.contains(&slots[group[0] as usize]) {
+                    visit(band, group);
+                }
+            })
+        };
+        let number = |place: u32| (slots[place as usize] - own.start) as usize;
+        let (mut bands, mut begins) = (vec![], vec![0u64; documents + 1]);
+        for_each(&mut |band, group| {
+            bands.push(band);
+            for &place in group {
+                begins[number(place) + 1] += 1;
+            }
+        })?;
+        for at in 0..documents {
+            begins[at + 1] += begins[at];
+        }
+        let list = Temporary::create(folder)?;
+        let most = room.batch() / 4;
+        let mut first = 0;
+        while first < documents {
+            // As many documents as fit, and at least one.
+            let fits = begins[first..].partition_point(|&begin| begin - begins[first] <= most);
+            let last = (first + fits.saturating_sub(1)).clamp(first + 1, documents);
+            let mut next: Vec<u32> =
+                begins[first..last].iter().map(|begin| (begin - begins[first]) as u32).collect();
+            let mut part = vec![0u32; (begins[last] - begins[first]) as usize];
+            let mut shelf = 0;
+            for_each(&mut |_, group| {
+                for &place in group {
+                    if let Some(next) = number(place).checked_sub(first).and_then(|at| next.get_mut(at)) {
+                        part[*next as usize] = shelf;
+                        *next += 1;
+                    }
+                }
+                shelf += 1;
+            })?;
+            list.append(cast_slice(&part))?;
+            first = last;
+        }
+        Ok(Self { bands, begins, list })
+    }
+
+    /// Fills `out` with the shelves of a document, ascending.
+    pub(crate) fn of(&self, document: u32, out: &mut Vec<u32>) -> Result<(), Error> {
+        let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);
+        out.resize((end - begin) as usize, 0);
+        Ok(self.list.read_exact_at(4 * begin, cast_slice_mut(out))?)
+    }
+}

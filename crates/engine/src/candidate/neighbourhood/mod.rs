@@ -1,0 +1,272 @@
+//! Neighbourhoods: connected components of the candidate graph.
+//!
+//! Documents that meet, directly or through others, are in one neighbourhood. Decisions in one do not depend on another, so
+//! a neighbourhood is the unit of parallel work, and of what a run that can be resumed writes down.
+//!
+//! | file | does |
+//! |---|---|
+//! | `component` | numbers the connected components and lists their members |
+//! | `mod` | all neighbourhoods of a run: [`Candidates`] |
+//! | `batch` | cuts them into batches that fit into memory, and loads the shelves of one batch |
+//! | `large` | keeps the shelves of one neighbourhood on disk, if they do not fit into a batch |
+//! | `view` | one loaded neighbourhood: [`NeighbourhoodRef`] |
+
+mod batch;
+mod component;
+mod large;
+mod view;
+
+use std::ops::Range;
+
+use minwise::cluster::Forest;
+
+use self::component::{Components, Extents, NONE};
+use crate::candidate::groups::Groups;
+use crate::candidate::order::Order;
+use crate::candidate::partners::{Pairs, Partners};
+use crate::candidate::screen::Screened;
+use crate::error::Error;
+use crate::read::documents::Documents;
+
+pub(crate) use self::batch::Batch;
+pub(crate) use self::view::{Meeting, NeighbourhoodRef};
+
+/// All neighbourhoods, and how the documents of each meet.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    /// Which documents belong to which neighbourhood.
+    extents: Extents,
+    /// The documents of one neighbourhood after the other. The index of a document here is its *slot*.
+    documents: Vec<u32>,
+    /// For each neighbourhood, the bytes of text that its documents have.
+    text_bytes: Vec<u64>,
+    meetings: Meetings,
+    /// What the filter rejected while candidates were found.
+    screened: Screened,
+}
+
+/// How documents meet.
+#[derive(Debug)]
+enum Meetings {
+    /// On shelves of bands.
+    Groups {
+        groups: Groups,
+        /// For each place in keeper order, the slot of its document.
+        slots: Vec<u32>,
+        /// For each neighbourhood, its shelves and the documents on all of them.
+        counts: Vec<(u32, u64)>,
+    },
+    /// As pairs. `numbers` has, for each slot, the number of its document in `partners`.
+    Pairs { numbers: Vec<u32>, partners: Partners },
+}
+
+impl Candidates {
+    /// Gathers the groups of all bands.
+    pub(crate) fn of_groups(groups: Groups, order: &Order, documents: &Documents) -> Result<Self, Error> {
+        let mut forest = Forest::new(order.len());
+        groups.for_each(|_, group| {
+            for &place in &group[1..] {
+                forest.join(group[0], place);
+            }
+        })?;
+        let Components { extents, members, slots } = Components::new(&mut forest, order.len());
+        drop(forest);
+        let mut counts = vec![(0, 0); extents.len()];
+        groups.for_each(|_, group| {
+            let count = &mut counts[extents.holding(slots[group[0] as usize])];
+            count.0 += 1;
+            count.1 += group.len() as u64;
+        })?;
+        let text_bytes = text_bytes(documents, &extents, |document| slots[order.place(document) as usize])?;
+        let documents = members.iter().map(|&place| order.document(place)).collect();
+        let meetings = Meetings::Groups { groups, slots, counts };
+        Ok(Self { extents, documents, text_bytes, meetings, screened: Screened::default() })
+    }
+
+    /// Gathers pairs. `taken` has the documents by their numbers in `pairs`, which are in keeper order; `screened` counts the
+    /// pairs that were rejected before.
+    pub(crate) fn of_pairs(
+        mut pairs: Pairs<'_>,
+        taken: &[u32],
+        screened: Screened,
+        documents: &Documents,
+    ) -> Result<Self, Error> {
+        let Components { extents, members, slots } = Components::new(pairs.forest(), taken.len());
+        let partners = pairs.finish(|member| {
+            let slot = slots[member as usize];
+            slot - extents.of(extents.holding(slot)).start
+        })?;
+        let mut slot_of = vec![NONE; documents.len()];
+        for (&document, &slot) in taken.iter().zip(&slots) {
+            slot_of[document as usize] = slot;
+        }
+        let text_bytes = text_bytes(documents, &extents, |document| slot_of[document as usize])?;
+        let documents = members.iter().map(|&member| taken[member as usize]).collect();
+        let meetings = Meetings::Pairs { numbers: members, partners };
+        Ok(Self { extents, documents, text_bytes, meetings, screened })
+    }
+
+    /// How many neighbourhoods there are.
+    pub(crate) fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    fn range(&self, number: usize) -> Range<usize> {
+        let slots = self.extents.of(number);
+        slots.start as usize..slots.end as usize
+    }
+
+    /// The documents of one neighbourhood, in keeper order.
+    pub(crate) fn documents(&self, number: usize) -> &[u32] {
+        &self.documents[self.range(number)]
+    }
+
+    /// The bytes of text that the documents of one neighbourhood have.
+    pub(crate) fn text_bytes(&self, number: usize) -> u64 {
+        self.text_bytes[number]
+    }
+
+    /// What the filter rejected while candidates were found.
+    pub(crate) fn screened(&self) -> Screened {
+        self.screened
+    }
+
+    /// The documents of all neighbourhoods.
+    pub(crate) fn all_documents(&self) -> &[u32] {
+        &self.documents
+    }
+
+    /// Visits the documents that agree in each band, as places in keeper order. If candidates were found as pairs, there are
+    /// none.
+    pub(crate) fn for_each_group(&self, visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
+        match &self.meetings {
+            Meetings::Groups { groups, .. } => groups.for_each(visit),
+            Meetings::Pairs { .. } => Ok(()),
+        }
+    }
+
+    /// For each of these neighbourhoods, ascending, the most pairs that it may give if each document stands for `copies` of
+    /// it.
+    pub(crate) fn most_pairs(
+        &self,
+        numbers: &[usize],
+        copies: impl Fn(u32) -> u64,
+    ) -> Result<Vec<(usize, u64)>, Error> {
+        let mut sums: Vec<(usize, u64)> = numbers.iter().map(|&number| (number, 0)).collect();
+        if numbers.is_empty() {
+            return Ok(sums);
+        }
+        let choose_two = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
+        match &self.meetings {
+            Meetings::Groups { groups, slots, .. } => groups.for_each(|_, group| {
+                let number = self.extents.holding(slots[group[0] as usize]);
+                if let Ok(at) = sums.binary_search_by_key(&number, |sum| sum.0) {
+                    let documents = group.iter().map(|&place| self.documents[slots[place as usize] as usize]);
+                    sums[at].1 = sums[at].1.saturating_add(choose_two(documents.map(&copies).sum()));
+                }
+            })?,
+            Meetings::Pairs { numbers, partners } => {
+                let mut found = vec![];
+                for (number, sum) in &mut sums {
+                    let range = self.range(*number);
+                    let documents = &self.documents[range.clone()];
+                    for (at, &number) in numbers[range].iter().enumerate() {
+                        partners.of(number, &mut found)?;
+                        let before = found.iter().take_while(|&&partner| (partner as usize) < at);
+                        let others: u64 = before.map(|&partner| copies(documents[partner as usize])).sum();
+                        let own = copies(documents[at]);
+                        *sum = sum.saturating_add(choose_two(own) + own * others);
+                    }
+                }
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// For each neighbourhood, the bytes of text that its documents have. `slot` returns the slot of a document.
+fn text_bytes(
+    documents: &Documents,
+    extents: &Extents,
+    slot: impl Fn(u32) -> u32,
+) -> Result<Vec<u64>, Error> {
+    let mut bytes = vec![0; extents.len()];
+    for (document, place) in (0..).zip(documents.places()) {
+        let slot = slot(document);
+        if slot != NONE {
+            bytes[extents.holding(slot)] += u64::from(place?.len);
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidate::groups::{NewGroups, push};
+    use crate::memory::Room;
+    use crate::read::documents::Shape;
+
+    pub(super) fn documents(number: u32) -> Documents {
+        Documents::of_places(Shape { words: 1, placed_words: None, rank_words: 0 }, number)
+    }
+
+    /// The neighbourhoods of so many documents in input order, given the groups of each band.
+    pub(super) fn of_bands(bands: &[&[&[u32]]], number: u32) -> Candidates {
+        let mut new = NewGroups::new(u64::MAX / 2, None, None).unwrap();
+        for (band, groups) in bands.iter().enumerate() {
+            for group in *groups {
+                let mut words = vec![];
+                push(&mut words, band, group.iter().copied());
+                new.add(&words).unwrap();
+            }
+        }
+        let order = Order::of_input(number as usize);
+        Candidates::of_groups(new.finish().unwrap(), &order, &documents(number)).unwrap()
+    }
+
+    #[test]
+    fn groups_become_neighbourhoods_in_keeper_order() {
+        // Places 1, 4 and 5 hang together through two bands, 2 and 6 in one; the others are alone.
+        let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
+        assert_eq!((candidates.len(), candidates.all_documents()), (2, &[1, 4, 5, 2, 6][..]));
+        assert_eq!((candidates.documents(0), candidates.documents(1)), (&[1, 4, 5][..], &[2, 6][..]));
+        assert_eq!((candidates.text_bytes(0), candidates.text_bytes(1)), (10 + 40 + 50, 20 + 60));
+    }
+
+    #[test]
+    fn pairs_become_neighbourhoods_in_keeper_order() {
+        let both_ways = vec![false, true, false, false, false, false, false, false];
+        let mut pairs = Pairs::new(both_ways, Room::none(), 1, None);
+        pairs.add(&[(4, 5), (2, 6), (4, 1)]).unwrap();
+        let order = [10, 11, 12, 13, 14, 15, 16, 17];
+        let candidates = Candidates::of_pairs(pairs, &order, Screened::default(), &documents(18)).unwrap();
+        let batch = candidates.load(0..2, Room::none(), None).unwrap();
+        let all: Vec<_> = (0..candidates.len())
+            .map(|number| {
+                let neighbourhood = batch.neighbourhood(number);
+                let Meeting::Pairs(pairs) = neighbourhood.meeting else { panic!("shelves") };
+                let partners = (0..neighbourhood.documents.len() as u32).map(|document| {
+                    let mut partners = vec![];
+                    pairs.partners(document, &mut partners).unwrap();
+                    partners
+                });
+                (neighbourhood.documents.to_vec(), partners.collect::<Vec<_>>())
+            })
+            .collect();
+        assert_eq!(
+            all,
+            [(vec![11, 14, 15], vec![vec![1], vec![0], vec![1]]), (vec![12, 16], vec![vec![], vec![0]])]
+        );
+    }
+
+    #[test]
+    fn nobody_meets() {
+        let candidates = of_bands(&[], 18);
+        assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
+        let pairs = Pairs::new(vec![false; 3], Room::none(), 1, None);
+        let candidates =
+            Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents(18)).unwrap();
+        assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
+    }
+}

@@ -1,0 +1,118 @@
+//! The counts of all comparisons of a run.
+
+use minwise::candidate::ExpectedRecall;
+use minwise::cluster::Found;
+
+use crate::candidate::screen::Screened;
+use crate::settings::Plan;
+
+/// Reordered pairs that are listed one by one; any more are only counted.
+const LISTED: usize = 1 << 20;
+
+/// A pair that reaches the threshold and is no near-duplicate, because what it shares stands in other places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reordered {
+    /// One document.
+    pub first: u32,
+    /// The other, which was read later.
+    pub second: u32,
+    /// Their similarity.
+    pub similarity: f64,
+    /// The standard error of their similarity; 0 if it is exact.
+    pub similarity_error: f64,
+    /// The share of their common shingles that stand in about the same places.
+    pub alignment: f64,
+    /// The standard error of their alignment share; 0 if it is exact.
+    pub alignment_error: f64,
+}
+
+/// What the judge of one neighbourhood counts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Judged {
+    pub(super) candidates: u64,
+    pub(super) screened: Screened,
+    pub(super) compared: u64,
+    pub(super) reordered: u64,
+    pub(super) reordered_estimated: u64,
+    pub(super) reordered_pairs: Vec<Reordered>,
+}
+
+impl Judged {
+    /// Lists a reordered pair, while there are not too many.
+    pub(super) fn list(&mut self, pair: Reordered) {
+        if self.reordered_pairs.len() < LISTED {
+            self.reordered_pairs.push(pair);
+        }
+    }
+}
+
+/// What verification adds up.
+#[derive(Debug, Clone)]
+pub struct Verification {
+    /// Pairs that were looked at: those that share a band, or were found or compared in another way.
+    pub candidates: u64,
+    /// What the filter made of them.
+    pub screened: Screened,
+    /// Pairs that were compared exactly.
+    pub compared: u64,
+    /// Pairs of them that reach the threshold.
+    pub verified: u64,
+    /// Pairs that exactly reach the threshold, and are no near-duplicates because they are exactly reordered.
+    pub reordered: u64,
+    /// Pairs that were not compared exactly, because their sketches say that they are reordered; their similarity may
+    /// reach the threshold.
+    pub reordered_estimated: u64,
+    /// The first million of both.
+    pub reordered_pairs: Vec<Reordered>,
+    /// The share of similar pairs that was found, as the banding implies it.
+    pub expected_recall: ExpectedRecall,
+}
+
+impl Verification {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let mut expected_recall = ExpectedRecall::new(plan.curve());
+        let order = plan.filter.filter(|_| plan.asks_places());
+        for error in [plan.filter_error(), order].into_iter().flatten() {
+            expected_recall = expected_recall.with_loss(error);
+        }
+        Self {
+            candidates: 0,
+            screened: Screened::default(),
+            compared: 0,
+            verified: 0,
+            reordered: 0,
+            reordered_estimated: 0,
+            reordered_pairs: vec![],
+            expected_recall,
+        }
+    }
+
+    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
+    pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64) {
+        self.verified += 1;
+        self.expected_recall.add(found.similarity, found.narrowed, pairs);
+    }
+
+    /// Adds what the judge of the neighbourhood counted, of which this has the pairs that reach the threshold.
+    pub(super) fn take(&mut self, judged: Judged) {
+        self.candidates += judged.candidates;
+        self.screened.merge(&judged.screened);
+        self.compared += judged.compared;
+        self.reordered += judged.reordered;
+        self.reordered_estimated += judged.reordered_estimated;
+        self.reordered_pairs = judged.reordered_pairs;
+    }
+
+    /// Adds what was counted in another neighbourhood.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.candidates += other.candidates;
+        self.screened.merge(&other.screened);
+        self.compared += other.compared;
+        self.verified += other.verified;
+        self.reordered += other.reordered;
+        self.reordered_estimated += other.reordered_estimated;
+        let room = LISTED - self.reordered_pairs.len();
+        self.reordered_pairs.extend(other.reordered_pairs.iter().take(room));
+        self.expected_recall.merge(&other.expected_recall);
+    }
+}

@@ -1,0 +1,212 @@
+//! The walk: every neighbourhood is taken to whoever decides about it, and decisions come back in the order of the
+//! neighbourhoods.
+//!
+//! ```text
+//! batches ─→ large neighbourhoods, one by one, each with all threads ─┐
+//!         └→ small ones, one thread each ─────────────────────────────┴→ Delivery, in order ─→ Receive
+//! ```
+
+use minwise::cluster::Neighbourhood;
+use minwise::{Observer, Stage};
+use minwise_corpus::Corpus;
+
+use crate::candidate::neighbourhood::{Batch, Candidates};
+use crate::error::{Error, ErrorKind};
+use crate::parallel;
+use crate::read::Reading;
+use crate::read::prepare::Preparation;
+use crate::rows::KEPT;
+use crate::settings::Plan;
+use crate::turn::Turns;
+use crate::verify::judge::{Bench, ExactJudge, Seat};
+use crate::verify::loader::{Loader, Sorting};
+use crate::verify::sets::Budget;
+use crate::verify::sum::Verification;
+
+/// Memory for shingle sets, per thread.
+const SETS_BYTES: usize = 24 << 20;
+/// A neighbourhood with more text than this is worked on by all threads together.
+const LARGE_BYTES: u64 = 8 << 20;
+/// Text of a large neighbourhood that is read ahead, per thread.
+const AHEAD_BYTES: u64 = 1 << 20;
+
+/// Decides about neighbourhoods. Several threads call it at one time.
+pub(crate) trait Decide: Sync {
+    /// What is decided about one neighbourhood.
+    type Decision: Send;
+
+    /// Decides about one neighbourhood, given its documents in keeper order. `sum` gets the pairs that reach the threshold.
+    fn decide(
+        &self,
+        documents: &[u32],
+        neighbourhood: &Neighbourhood,
+        judge: &mut ExactJudge<'_, '_>,
+        sum: &mut Verification,
+    ) -> Result<Self::Decision, Error>;
+}
+
+/// Receives decisions. One thread calls it at a time, in the order of the neighbourhoods, so it needs no locks.
+///
+/// It is apart from [`Decide`] because a decision is received while other threads are still deciding.
+pub(crate) trait Receive<D>: Send {
+    /// Receives the decision about one neighbourhood.
+    fn receive(&mut self, number: usize, decision: D);
+
+    /// Every neighbourhood of a batch has been received.
+    fn batch_done(&mut self, verified: &Verified) -> Result<(), Error>;
+}
+
+/// For deciders that leave nothing to receive.
+impl Receive<()> for () {
+    fn receive(&mut self, _: usize, (): ()) {}
+
+    fn batch_done(&mut self, _: &Verified) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// How far verification has come.
+#[derive(Debug, Clone)]
+pub(crate) struct Verified {
+    /// The first neighbourhood that is not done.
+    pub next: usize,
+    /// The sum over those that are done.
+    pub sum: Verification,
+}
+
+impl Verified {
+    /// Nothing is done.
+    pub(crate) fn nothing(candidates: &Candidates, plan: &Plan) -> Self {
+        let mut sum = Verification::new(plan);
+        // A search that compares all rows has rejected pairs already.
+        sum.screened = candidates.screened();
+        sum.candidates = sum.screened.pairs;
+        Self { next: 0, sum }
+    }
+}
+
+/// A walk through the neighbourhoods of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk<'a> {
+    pub corpus: &'a Corpus,
+    pub reading: &'a Reading,
+    pub candidates: &'a Candidates,
+    pub plan: &'a Plan,
+    pub observer: &'a dyn Observer,
+}
+
+impl<'a> Walk<'a> {
+    /// Decides about every neighbourhood that is not done, and returns the sum over all of them.
+    pub(crate) fn run<D: Decide>(
+        &self,
+        mut verified: Verified,
+        decide: &D,
+        receive: &mut impl Receive<D::Decision>,
+    ) -> Result<Verification, Error> {
+        let Self { corpus, reading, candidates, plan, observer } = *self;
+        observer.begin(Stage::Verify, candidates.all_documents().len() as u64);
+        observer.advance((0..verified.next).map(|number| candidates.documents(number).len() as u64).sum());
+        let memory = plan.memory.room(plan.threads, reading.documents.len());
+        let folder = plan.temporary.as_deref();
+        let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
+        let loader = Loader {
+            corpus,
+            documents: &reading.documents,
+            preparation: &preparation,
+            sorting: Sorting::new(memory, plan.threads, folder),
+            turns: Turns::default(),
+        };
+        let bench = Bench::new(&reading.documents, plan, observer)?;
+        let all = Budget {
+            bytes: SETS_BYTES * plan.threads,
+            threads: plan.threads,
+            ahead_bytes: AHEAD_BYTES.min(preparation.whole_bytes(1)) * plan.threads as u64,
+        };
+        let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
+        let seat = || Seat::new(&reading.documents);
+        for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
+            let batch = candidates.load(numbers.clone(), memory, folder)?;
+            let visit = Visit { walk: *self, batch: &batch, bench: &bench, loader: &loader, decide };
+            let (large, small): (Vec<usize>, Vec<usize>) = numbers
+                .clone()
+                .partition(|&number| plan.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES);
+            let mut delivery = Delivery {
+                waiting: std::iter::repeat_with(|| None).take(numbers.len()).collect(),
+                first: numbers.start,
+                verified: &mut verified,
+                receive: &mut *receive,
+            };
+            let mut common = seat();
+            for number in large {
+                delivery.put(number, visit.neighbourhood(number, &mut common, all)?);
+            }
+            drop(common);
+            let work = |seat: &mut Seat<'_>, item: usize| {
+                Ok((small[item], visit.neighbourhood(small[item], seat, one)?))
+            };
+            parallel::in_order(small.len(), plan.threads, seat, work, |(number, decided)| {
+                delivery.put(number, decided);
+                Ok::<(), Error>(())
+            })?;
+            receive.batch_done(&verified)?;
+        }
+        Ok(verified.sum)
+    }
+}
+
+/// The neighbourhoods of a batch, and what is needed to decide about each.
+struct Visit<'a, D> {
+    walk: Walk<'a>,
+    batch: &'a Batch<'a>,
+    bench: &'a Bench<'a>,
+    loader: &'a Loader<'a>,
+    decide: &'a D,
+}
+
+impl<D: Decide> Visit<'_, D> {
+    /// Decides about one neighbourhood.
+    fn neighbourhood(
+        &self,
+        number: usize,
+        seat: &mut Seat<'_>,
+        budget: Budget,
+    ) -> Result<(D::Decision, Verification), Error> {
+        let Walk { reading, plan, observer, .. } = self.walk;
+        if observer.cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        let loaded = self.batch.neighbourhood(number);
+        let documents = loaded.documents;
+        let references = documents.partition_point(|&document| document < reading.references) as u32;
+        let neighbourhood = loaded.neighbourhood(KEPT.split_above).with_given(references);
+        let mut judge = ExactJudge::new(loaded, self.bench, self.loader, seat, budget);
+        let mut sum = Verification::new(plan);
+        let decision = self.decide.decide(documents, &neighbourhood, &mut judge, &mut sum)?;
+        sum.take(judge.finish());
+        observer.advance(documents.len() as u64);
+        Ok((decision, sum))
+    }
+}
+
+/// Decisions about a batch that come in any order and are received in the order of the neighbourhoods, so that not even the
+/// last bit of a sum depends on the threads.
+struct Delivery<'a, D, R> {
+    /// Decisions that came before one with a lower number.
+    waiting: Vec<Option<(D, Verification)>>,
+    /// The number of the first neighbourhood of the batch.
+    first: usize,
+    verified: &'a mut Verified,
+    receive: &'a mut R,
+}
+
+impl<D, R: Receive<D>> Delivery<'_, D, R> {
+    fn put(&mut self, number: usize, decided: (D, Verification)) {
+        self.waiting[number - self.first] = Some(decided);
+        let Verified { next, sum } = self.verified;
+        while let Some((decision, of_one)) = self.waiting.get_mut(*next - self.first).and_then(Option::take) {
+            sum.merge(&of_one);
+            self.receive.receive(*next, decision);
+            *next += 1;
+        }
+    }
+}

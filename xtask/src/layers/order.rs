@@ -14,13 +14,13 @@ pub struct Crate {
 pub const CRATES: [Crate; 7] = [
     Crate { name: "core", uses: &[], rooms: CORE, is_checked: true },
     Crate { name: "corpus", uses: &["minwise"], rooms: &[], is_checked: false },
-    Crate { name: "engine", uses: &["minwise", "minwise-corpus"], rooms: ENGINE, is_checked: false },
+    Crate { name: "engine", uses: &["minwise", "minwise-corpus"], rooms: ENGINE, is_checked: true },
     Crate { name: "index", uses: &["minwise"], rooms: INDEX, is_checked: true },
     Crate {
         name: "lab",
         uses: &["minwise", "minwise-corpus", "minwise-engine"],
         rooms: LAB,
-        is_checked: false,
+        is_checked: true,
     },
     Crate {
         name: "server",
@@ -30,14 +30,7 @@ pub const CRATES: [Crate; 7] = [
     },
     Crate {
         name: "cli",
-        uses: &[
-            "minwise",
-            "minwise-corpus",
-            "minwise-engine",
-            "minwise-index",
-            "minwise-lab",
-            "minwise-server",
-        ],
+        uses: &["minwise", "minwise-corpus", "minwise-engine", "minwise-index", "minwise-server"],
         rooms: CLI,
         is_checked: true,
     },
@@ -71,16 +64,17 @@ const ENGINE: &[&str] = &[
     "error",
     "parallel",
     "turn",
-    "rows",
     "storage",
     "weigh",
+    "rows",
     "settings",
+    // The pipeline.
     "read",
     "candidate",
     "verify",
-    "estimate",
     "audit",
     "decide",
+    "estimate",
     "output",
     "run",
 ];

@@ -24,8 +24,9 @@ struct Need {
     is_met: fn() -> bool,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 5] = [
     Need { reason: "needs `../shared/data`", is_met: has_data },
+    Need { reason: "needs a font", is_met: has_font },
     Need { reason: "needs a mount namespace", is_met: can_mount },
     Need { reason: "needs permissions that bind the user", is_met: permissions_bind },
     Need { reason: "needs a queue of 400 connections", is_met: has_long_queue },
@@ -216,6 +217,21 @@ fn has_data() -> bool {
     root().join("../shared/data").is_dir()
 }
 
+/// Whether a font is where Linux has them. Other systems come with fonts.
+fn has_font() -> bool {
+    fn is_there(folder: &Path) -> bool {
+        let Ok(entries) = fs_err::read_dir(folder) else { return false };
+        entries.flatten().map(|entry| entry.path()).any(|path| {
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            ["ttf", "otf", "ttc"].contains(&extension) || (path.is_dir() && is_there(&path))
+        })
+    }
+    let home = std::env::home_dir().unwrap_or_default();
+    let folders =
+        ["/usr/share/fonts".into(), "/usr/local/share/fonts".into(), home.join(".local/share/fonts")];
+    !cfg!(target_os = "linux") || folders.iter().any(|folder: &PathBuf| is_there(folder))
+}
+
 /// Whether a file system in memory can be mounted where nobody else sees it.
 fn can_mount() -> bool {
     let mut command = Command::new("unshare");
@@ -254,8 +270,8 @@ mod tests {
     fn choice(is_met: bool) -> Choice {
         let tests = vec![
             test("with_data", NEEDS[0].reason),
-            test("on_a_disk", NEEDS[1].reason),
-            test("on_another", NEEDS[1].reason),
+            test("on_a_disk", NEEDS[2].reason),
+            test("on_another", NEEDS[2].reason),
             test("a_gigabyte", "long: it takes minutes"),
         ];
         Choice::of(tests, |_| is_met).unwrap()

@@ -1,4 +1,4 @@
-// A server in Node that serves `web/` and answers its API from memory, by the contract in web/API.md.
+// A server in Node that serves `crates/server/web` and answers its API from memory, by the contract in its API.md.
 //
 // `node tests/browser/fake-server.mjs PORT` runs it by hand, with the documents of the tests.
 
@@ -9,7 +9,7 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { FakeArchive, cut, whole } from './fake-archive.mjs';
 
-const WEB = fileURLToPath(new URL('../../web', import.meta.url));
+const WEB = fileURLToPath(new URL('../../crates/server/web', import.meta.url));
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

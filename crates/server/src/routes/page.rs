@@ -14,7 +14,7 @@ pub(crate) const PAGES: [&str; 7] =
     ["/", "/check", "/archive", "/document/{id}", "/pair", "/clusters", "/overview"];
 
 #[derive(RustEmbed)]
-#[folder = "../../web"]
+#[folder = "web"]
 #[include = "*.html"]
 #[include = "*.js"]
 #[include = "*.css"]

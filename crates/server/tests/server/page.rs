@@ -9,7 +9,7 @@ use crate::support::{Archive, request, wait};
 fn every_address_of_the_page_is_the_page() {
     wait(async {
         let archive = Archive::new();
-        let expected = fs_err::read("../../web/index.html").unwrap();
+        let expected = fs_err::read("web/index.html").unwrap();
         for path in
             ["/", "/check", "/archive", "/document/a%2Fb", "/pair?left=a&right=b", "/clusters", "/overview"]
         {
@@ -35,7 +35,7 @@ fn files_of_the_page_are_in_the_program_and_nothing_else_is() {
         ] {
             let answer = archive.get(&format!("/assets/{path}")).await;
             assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, kind), "{path}");
-            assert!(answer.body == fs_err::read(format!("../../web/{path}")).unwrap(), "{path}");
+            assert!(answer.body == fs_err::read(format!("web/{path}")).unwrap(), "{path}");
             let known =
                 request("GET", &format!("/assets/{path}")).header("if-none-match", answer.header("etag"));
             let again = archive.send(known.body(Body::empty()).unwrap()).await;

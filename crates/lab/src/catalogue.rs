@@ -9,7 +9,7 @@ use crate::experiments::{ours, s000, s001, s002, s003, s004};
 /// Each name with its definition and its runner.
 macro_rules! catalogue {
     ($($name:literal => $runner:path,)*) => {
-        [$(($name, include_str!(concat!("../../../lab/definitions/", $name, ".toml")), $runner as Runner)),*]
+        [$(($name, include_str!(concat!("../definitions/", $name, ".toml")), $runner as Runner)),*]
     };
 }
 
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn every_definition_has_a_runner_and_names_are_in_order() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/definitions");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions");
         let mut files = BTreeSet::new();
         for source in fs_err::read_dir(&folder).unwrap() {
             for file in fs_err::read_dir(source.unwrap().path()).unwrap() {

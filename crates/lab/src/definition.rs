@@ -1,6 +1,6 @@
 //! What an experiment varies, what it holds fixed, what was published of it and what is expected.
 //!
-//! A definition is a file below `lab/definitions`, one an experiment, and is embedded into the program. It holds numbers and
+//! A definition is a file below `crates/lab/definitions`, one an experiment, and is embedded into the program. It holds numbers and
 //! words but no code; the runner of the same name turns settings into measurements and measurements into
 //! [checks](crate::check::Check), and the verdict follows from those.
 

@@ -30,8 +30,9 @@ pub fn problems(page: &str) -> Vec<String> {
 /// Whether a link leads to the definition of an experiment that is expected to correct this erratum. `minwise-lab run`
 /// ends with an error if it does not.
 fn corrects(target: &str, number: usize) -> bool {
-    let Some((_, name)) = target.split_once("lab/definitions/") else { return false };
-    let definition = fs_err::read_to_string(root().join("lab/definitions").join(name)).unwrap_or_default();
+    let Some((_, name)) = target.split_once("crates/lab/definitions/") else { return false };
+    let definition =
+        fs_err::read_to_string(root().join("crates/lab/definitions").join(name)).unwrap_or_default();
     let errata = definition.lines().find(|line| line.starts_with("errata = ")).unwrap_or_default();
     errata.contains(&format!("\"E-{number:02}\""))
 }
@@ -48,9 +49,9 @@ mod tests {
 
     #[test]
     fn experiments_are_evidence_of_what_they_correct() {
-        let target = "../../lab/definitions/002/figure-1.toml";
+        let target = "../../crates/lab/definitions/002/figure-1.toml";
         assert!(corrects(target, 16) && !corrects(target, 18));
-        assert!(!corrects("../../lab/definitions/none.toml", 16) && !corrects("figure-1.toml", 16));
+        assert!(!corrects("../../crates/lab/definitions/none.toml", 16) && !corrects("figure-1.toml", 16));
     }
 
     #[test]

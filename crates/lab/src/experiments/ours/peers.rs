@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use minwise::candidate::Banding;
 use minwise::verify::ShingleSet;
 
-const SCRIPT: &str = include_str!("../../../../../lab/peers.py");
+const SCRIPT: &str = include_str!("../../../peers.py");
 /// What the script can run.
 const ENGINES: [&str; 3] = ["datasketch", "gaoya", "rensa"];
 

@@ -56,7 +56,7 @@ pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
 pub use sentence::{Part, Sentence};
 pub use spec::{Spec, VERSION, Weights};
 
-/// The examples of the README.
+/// The examples of this crate's README.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

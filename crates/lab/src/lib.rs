@@ -24,3 +24,9 @@ pub mod report;
 mod simulate;
 pub mod table;
 pub mod verdict;
+
+/// The examples of the repository's README. They are tested here because this crate is not published: the file lies outside
+/// of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -6,6 +6,7 @@
 mod all_pairs;
 mod bench;
 mod browser;
+mod build;
 mod docs;
 mod extract;
 mod layers;
@@ -36,6 +37,7 @@ cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench memory               its memory, by document
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
+cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench pairs        all pairs of sketches, 2e10 of them, with the answer checked
@@ -79,6 +81,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "audit", data @ ..] => bench::audit(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "build"] => build::run(),
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),

@@ -71,7 +71,7 @@ pub fn check(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("$ {shown}");
     let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
-    if status.success() { Ok(()) } else { bail!("`{shown}` failed") }
+    if status.success() { Ok(()) } else { bail!("`{shown}` failed: {status}") }
 }
 
 pub fn has_nextest() -> bool {

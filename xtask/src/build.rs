@@ -128,7 +128,8 @@ fn processes(cargo: u32) -> Result<Vec<Process>> {
         while let Some(parent) = line.last().and_then(|last| parents.get(last)).map(|stat| stat.parent) {
             line.push(parent);
         }
-        let Some(depth) = line.iter().position(|&ancestor| ancestor == cargo).filter(|&depth| depth > 0) else {
+        let Some(depth) = line.iter().position(|&ancestor| ancestor == cargo).filter(|&depth| depth > 0)
+        else {
             continue;
         };
         let unit = line[..depth].iter().find_map(|&ancestor| unit_of(ancestor));
@@ -207,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_line_of_proc_is_read_whatever_the_name() {
-        let stat =
-            parse_stat("42 (a) R 9 (b) S 7 1 1 0 -1 4194560 1 2 3 4 150 50 300 100 20 0 1 0").expect("a line");
+        let stat = parse_stat("42 (a) R 9 (b) S 7 1 1 0 -1 4194560 1 2 3 4 150 50 300 100 20 0 1 0")
+            .expect("a line");
         assert_eq!((stat.state, stat.parent), ('S', 7));
         assert_eq!((stat.seconds, stat.children_seconds), (2.0, 4.0));
         assert!(parse_stat("42 (a").is_none());

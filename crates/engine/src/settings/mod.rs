@@ -357,6 +357,7 @@ pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>
 }
 
 /// Threads and memory, checked and filled in.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) threads: usize,
     pub(crate) memory: Memory,

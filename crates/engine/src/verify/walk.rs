@@ -95,7 +95,7 @@ pub(crate) struct Walk<'a> {
     pub observer: &'a dyn Observer,
 }
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// Decides about every neighbourhood that is not done, and returns the sum over all of them.
     pub(crate) fn run<D: Decide>(
         &self,

@@ -51,8 +51,8 @@ impl Problem {
 }
 
 impl Failure {
-    fn error(message: String, hint: Option<Sentence>) -> Self {
-        Self::Error { message, hint: hint.as_ref().map(spelled) }
+    fn error(message: String, hint: Option<&Sentence>) -> Self {
+        Self::Error { message, hint: hint.map(spelled) }
     }
 }
 
@@ -64,7 +64,7 @@ impl From<minwise_engine::Error> for Failure {
             Self::BrokenPipe
         } else {
             match error.problems() {
-                [] => Self::error(spelled(&error.message()), error.hint()),
+                [] => Self::error(spelled(&error.message()), error.hint().as_ref()),
                 problems => Self::Options(problems.iter().map(Problem::from).collect()),
             }
         }
@@ -82,14 +82,14 @@ impl From<minwise_index::Error> for Failure {
         match error.kind() {
             minwise_index::ErrorKind::Interrupted => Self::Interrupted,
             _ if error.is_broken_pipe() => Self::BrokenPipe,
-            _ => Self::error(error.to_string(), error.hint()),
+            _ => Self::error(error.to_string(), error.hint().as_ref()),
         }
     }
 }
 
 impl From<minwise_server::Error> for Failure {
     fn from(error: minwise_server::Error) -> Self {
-        Self::error(error.to_string(), error.hint())
+        Self::error(error.to_string(), error.hint().as_ref())
     }
 }
 

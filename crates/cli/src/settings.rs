@@ -183,7 +183,7 @@ pub fn text_spec(args: &TextArgs, problems: &mut Problems) -> Spec {
 
 /// A spec for sets.
 pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
-    let options = spec_options(args, text_options(&args.text, problems), problems);
+    let options = spec_options(args, problems);
     made(&options, problems)
 }
 
@@ -192,12 +192,12 @@ pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Probl
     let weighting = problems.parse("--weight", &weights.weight);
     let most_documents =
         weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
-    let text = text_options(&args.text, problems);
-    let options = SpecOptions { weighting, most_documents, ..spec_options(args, text, problems) };
+    let options = SpecOptions { weighting, most_documents, ..spec_options(args, problems) };
     made(&options, problems)
 }
 
-fn spec_options(args: &SpecArgs, text: SpecOptions, problems: &mut Problems) -> SpecOptions {
+fn spec_options(args: &SpecArgs, problems: &mut Problems) -> SpecOptions {
+    let text = text_options(&args.text, problems);
     SpecOptions {
         registers: args
             .registers

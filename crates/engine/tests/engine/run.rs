@@ -47,8 +47,8 @@ impl Desk {
         fs_err::read_to_string(self.path(name)).unwrap()
     }
 
-    fn to(&self, name: &str) -> Option<Destination> {
-        Some(Destination::Path(self.path(name)))
+    fn to(&self, name: &str) -> Destination {
+        Destination::Path(self.path(name))
     }
 
     fn names(&self) -> Vec<String> {
@@ -103,8 +103,8 @@ fn references_are_no_rows_of_the_decisions() {
 fn outputs_are_written_and_put_in_place() {
     let desk = Desk::new();
     let outputs = Outputs {
-        kept: desk.to("kept.jsonl"),
-        removed: desk.to("removed.jsonl"),
+        kept: Some(desk.to("kept.jsonl")),
+        removed: Some(desk.to("removed.jsonl")),
         report: Some(desk.path("report")),
         ..Outputs::default()
     };
@@ -131,7 +131,8 @@ fn problems_of_inputs_settings_and_outputs_come_together() {
     let mut options = desk.options();
     options.inputs.options.max_record_bytes = 0;
     options.settings.threads = Some(0);
-    options.outputs = Outputs { annotate: true, removed: desk.to("removed.jsonl"), ..Outputs::default() };
+    options.outputs =
+        Outputs { annotate: true, removed: Some(desk.to("removed.jsonl")), ..Outputs::default() };
     let error = Run::new(options).unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["max-record", "threads", "removed"]);
@@ -141,8 +142,8 @@ fn problems_of_inputs_settings_and_outputs_come_together() {
 fn outputs_that_would_meet_are_refused_by_their_settings() {
     let desk = Desk::new();
     let both = |removed: &str| Outputs {
-        kept: desk.to("out.jsonl"),
-        removed: desk.to(removed),
+        kept: Some(desk.to("out.jsonl")),
+        removed: Some(desk.to(removed)),
         ..Outputs::default()
     };
     let refused = |outputs: Outputs| {
@@ -176,7 +177,7 @@ impl Observer for StopAt {
 fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
     let desk = Desk::new();
     let options = |name: &str, resume: bool, settings: Settings| RunOptions {
-        outputs: Outputs { kept: desk.to(name), ..Outputs::default() },
+        outputs: Outputs { kept: Some(desk.to(name)), ..Outputs::default() },
         work: Some(WorkOptions { resume, ..WorkOptions::new(&desk.path("work")) }),
         settings,
         ..desk.options()
@@ -224,7 +225,7 @@ fn pairs_are_written_or_visited() {
     let desk = Desk::new();
     let options =
         |output, format| PairsOptions { inputs: desk.inputs(), output, format, ..Default::default() };
-    let run = PairsRun::new(options(desk.to("pairs.jsonl"), PairFormat::Jsonl)).unwrap();
+    let run = PairsRun::new(options(Some(desk.to("pairs.jsonl")), PairFormat::Jsonl)).unwrap();
     let outcome = run.execute(&Unobserved).unwrap();
     assert_eq!((outcome.written(), outcome.read(), outcome.rejected_records().count), (3, 5, 1));
     assert_eq!(desk.text("pairs.jsonl").lines().count(), 3);
@@ -259,7 +260,7 @@ fn sketches_frequencies_and_estimates_are_runs_too() {
     assert!(counted.shingles > 30);
 
     let options =
-        EstimateOptions { output: desk.to("estimates.tsv"), ..EstimateOptions::new(output.clone()) };
+        EstimateOptions { output: Some(desk.to("estimates.tsv")), ..EstimateOptions::new(output.clone()) };
     let estimated = EstimateRun::new(options).unwrap().execute(&Unobserved).unwrap();
     assert_eq!(estimated.pairs, desk.text("estimates.tsv").lines().count() as u64);
     assert_eq!(estimated.compared.pairs, 6);
@@ -273,7 +274,7 @@ fn sketches_frequencies_and_estimates_are_runs_too() {
 fn a_folder_that_is_needed_is_not_replaced() {
     let desk = Desk::new();
     let options = RunOptions {
-        outputs: Outputs { kept: desk.to("all/"), overwrite: true, ..Outputs::default() },
+        outputs: Outputs { kept: Some(desk.to("all/")), overwrite: true, ..Outputs::default() },
         work: Some(WorkOptions::new(&desk.path("all/work"))),
         ..desk.options()
     };

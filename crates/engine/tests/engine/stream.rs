@@ -35,7 +35,7 @@ fn told_once_and_in_time(keep: &Keep) {
             let mut told: Vec<Decided> = vec![];
             let decisions =
                 dedup(&documents.corpus, &reading, &settings.plan().unwrap(), &Unobserved, |decided| {
-                    told.push(decided)
+                    told.push(decided);
                 })
                 .unwrap();
 

@@ -63,6 +63,7 @@ fn contents(index: &Index) -> BTreeMap<String, String> {
 }
 
 /// The process that `every_acknowledged_document_survives` kills.
+#[expect(clippy::print_stderr, reason = "the test reads how far the process came")]
 fn child(what: &str) {
     let (first, folder) = what.split_once(' ').unwrap();
     let index = Index::open(Path::new(folder)).unwrap();

@@ -92,14 +92,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             let sets = oracle::sets(&corpus, &spec)?;
             for &threshold in &settings.thresholds {
                 let exact = oracle::pairs(&sets, threshold);
-                let run = RunSettings {
-                    spec,
-                    threshold,
-                    bands: Bands::ForRecall(settings.recall),
-                    threads: Some(context.threads().max(1)),
-                    ..RunSettings::default()
-                };
-                let run = run.plan()?;
+                let run = plan(spec, threshold, settings.recall, context.threads())?;
                 let found = compare(&corpus, &sets, &exact, &run)?;
                 let wanted = exact.len() as f64;
                 if *shingling == settings.peers_shingling {
@@ -197,6 +190,12 @@ fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
     }
     file.flush()?;
     Ok(path.to_string_lossy().into_owned())
+}
+
+/// The plan of a run that wants this recall at the threshold.
+fn plan(spec: Spec, threshold: f64, recall: f64, threads: usize) -> Result<Plan> {
+    let (bands, threads) = (Bands::ForRecall(recall), Some(threads.max(1)));
+    Ok(RunSettings { spec, threshold, bands, threads, ..RunSettings::default() }.plan()?)
 }
 
 fn compare(

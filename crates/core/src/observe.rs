@@ -1,7 +1,7 @@
-//! Looking on while long work goes its way.
+//! Progress, warnings and cancellation of long operations.
 //!
 //! One trait serves reading a corpus, a run of the engine and work on an archive, so that a program which draws a
-//! progress bar, or stops on Ctrl-C, says so once.
+//! progress bar, or stops on Ctrl-C, implements it once.
 
 use std::fmt;
 
@@ -103,7 +103,7 @@ impl Stage {
     }
 }
 
-/// Something the person should know though the work goes on.
+/// A condition to report to the user; the work continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -207,13 +207,13 @@ pub trait Observer: Sync {
         let _ = warning;
     }
 
-    /// Whether to stop. The work in hand then ends with an error that says so.
+    /// Returns true to cancel. The current operation then fails with an error that says so.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// An observer that looks away and never stops anything.
+/// An observer that ignores all events and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 

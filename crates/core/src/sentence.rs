@@ -1,8 +1,8 @@
 //! Sentences for people that name settings.
 //!
-//! A library is called through several doors, and each spells a setting its own way: `--max-rejects 5` on a command
+//! The library is used from several interfaces, and each writes a setting its own way: `--max-rejects 5` on a command
 //! line, `max_rejects=5` in Python. So a message or a hint keeps the settings and actions that it names as data, and
-//! the door spells them when it prints the sentence.
+//! the interface spells them when it prints the sentence.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct Sentence {
     parts: Vec<Part>,
 }
 
-/// A part of a sentence. [`Display`](fmt::Display) spells it without regard to any door.
+/// A part of a sentence. [`Display`](fmt::Display) writes a neutral form, such as `memory = 2GiB`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
@@ -117,7 +117,7 @@ impl Sentence {
         })
     }
 
-    /// The sentence as a door spells it.
+    /// Returns the sentence with each part written by `spell`.
     #[must_use]
     pub fn spelled<'a>(&'a self, spell: impl Fn(&'a Part) -> Cow<'a, str>) -> String {
         self.parts.iter().map(spell).collect()
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_readable_without_a_door() {
+    fn a_sentence_is_readable_without_an_interface() {
         let sentence = Sentence::from("name the folder that ").setting("work").text(" was given, or ");
         let sentence = sentence.action_on("index create", "archive");
         assert_eq!(sentence.to_string(), "name the folder that `work` was given, or `index create archive`");

@@ -59,7 +59,7 @@ impl Problem {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Plan cannot be used, or not together. All problems are here, in the order of the settings.
+    /// The settings are invalid, alone or in combination. Contains every problem, in the order of the settings.
     Settings(Vec<Problem>),
     /// Two specs differ, or core refused something that no setting names.
     Spec(minwise::Error),
@@ -113,7 +113,7 @@ pub enum ErrorKind {
         /// What differs, as the rest of a sentence that begins with the setting.
         reason: String,
     },
-    /// What was read was read with other settings than those that are to decide about it.
+    /// The documents were read with one plan, and a different plan was given to decide about them.
     ReadOtherwise {
         /// What differs.
         field: &'static str,
@@ -219,9 +219,10 @@ impl Error {
                 };
                 message.text(escape_control(reason).into_owned())
             }
-            ErrorKind::ReadOtherwise { field } => {
-                format!("the documents were read with another {field} than the one that is to decide").into()
-            }
+            ErrorKind::ReadOtherwise { field } => format!(
+                "the documents were read with a different {field} than the plan that is to decide has"
+            )
+            .into(),
             ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
                 format!("{reason} need {needed} of memory, and {allowed} are allowed").into()
             }
@@ -255,7 +256,7 @@ impl Error {
                 Sentence::from("take the options and inputs of then, or begin anew with another ")
                     .setting("work"),
             ),
-            ErrorKind::ReadOtherwise { .. } => Some("read and decide with one plan".into()),
+            ErrorKind::ReadOtherwise { .. } => Some("use the same plan for reading and for deciding".into()),
             ErrorKind::TooLittleMemory { needed, threads, .. } => {
                 let hint = match threads {
                     Some(threads) => Sentence::new().setting_to("threads", threads.to_string()).text(" or "),

@@ -26,16 +26,16 @@ use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
 use crate::storage::work::{self, Claim, Manifest, Work};
 
-/// What a run is asked to do.
+/// The options of a [`Run`].
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// What it reads.
+    /// The inputs and references to read.
     pub inputs: Inputs,
     /// What makes two documents near-duplicates, and which one stays.
     pub settings: Settings,
-    /// What it writes.
+    /// The files to write.
     pub outputs: Outputs,
-    /// The folder from which it can be resumed. Default: it cannot.
+    /// The folder that keeps the progress of the run. Without one, the run cannot be resumed.
     pub work: Option<WorkOptions>,
     /// The command, as a shell would take it, for the page of the report.
     pub command: Option<String>,
@@ -82,7 +82,7 @@ impl Run {
     /// Checks all settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: RunOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
@@ -97,8 +97,8 @@ impl Run {
     /// Reads, decides and writes.
     ///
     /// # Errors
-    /// If something cannot be read or written, or the observer asks to stop. Then nothing stands under the name of an
-    /// output.
+    /// Fails if something cannot be read or written, or if the observer cancels. Outputs are put in place only at the end,
+    /// so a run that fails before then leaves no partial output, and existing outputs stay as they were.
     pub fn execute(self, observer: &dyn Observer) -> Result<Outcome, Error> {
         let stopwatch = Stopwatch::new(observer);
         let Self { options, mut plan } = self;
@@ -208,10 +208,10 @@ fn decide(
     })
 }
 
-/// What a run came to. Its outputs are in place.
+/// The result of a finished run, whose outputs have been written.
 ///
-/// [`close`](Self::close) removes what the run had on disk for itself; dropping the outcome does so too, but cannot report
-/// that something is left.
+/// [`close`](Self::close) deletes the folder of the run unless it is to be kept. Dropping the outcome deletes it too, but
+/// cannot report a failure.
 #[derive(Debug)]
 pub struct Outcome {
     corpus: Corpus,
@@ -260,7 +260,7 @@ impl Outcome {
         &self.decisions
     }
 
-    /// The numbers of the documents of the inputs. Those before them are of references.
+    /// The range of document numbers that belong to the inputs. Lower numbers belong to references.
     #[must_use]
     pub fn documents(&self) -> Range<u32> {
         self.reading.references..self.reading.documents.len() as u32

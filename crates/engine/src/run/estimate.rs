@@ -11,16 +11,16 @@ use crate::estimate::sketch_file::SketchFile;
 use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
 use crate::settings::{FILTER_ERROR, Limits, check_filter_error};
 
-/// What is to be estimated.
+/// The options of an [`EstimateRun`].
 #[derive(Debug, Clone)]
 pub struct EstimateOptions {
     /// A file of sketches.
     pub first: PathBuf,
     /// A second file. Default: the documents of the first are compared with one another.
     pub second: Option<PathBuf>,
-    /// Only pairs that have one of these documents. Default: all pairs.
+    /// Ids of documents; only pairs that contain one of them are listed. Default: all pairs.
     pub of: Option<Vec<String>>,
-    /// The estimate from which on a pair is listed.
+    /// Pairs with at least this estimate are listed.
     pub threshold: f64,
     /// The share of pairs at the threshold that may be rejected before all their registers are compared.
     pub filter_error: Option<f64>,
@@ -74,7 +74,7 @@ impl EstimateRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: EstimateOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         let threshold = options.threshold;

@@ -11,7 +11,7 @@ use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, ReadOptions, Scratc
 use crate::error::{Error, Problem};
 use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
 
-/// What a run reads.
+/// The inputs of a run, and how they are read.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// Files, folders, patterns, or `-` for standard input.
@@ -53,8 +53,8 @@ impl Inputs {
         Ok(Corpus::open_against(&self.against, &self.inputs, &options, observer)?)
     }
 
-    /// The tables that the weights of a spec ask for, whose fingerprints go into it. Without a saved one, the corpus is
-    /// counted.
+    /// Loads the tables that `spec` needs and writes their fingerprints into `spec`. If there is no saved frequency table,
+    /// counts the corpus.
     pub fn weigh(
         &self,
         spec: &mut Spec,

@@ -1,4 +1,4 @@
-//! By what a run is known again when it is resumed: everything that changes what it finds out.
+//! The settings that must be unchanged when a run is resumed: everything that changes a decision.
 
 use minwise_corpus::{Corpus, InputFormat, ReadOptions};
 

@@ -14,10 +14,10 @@ use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
 use crate::verify::Verification;
 
-/// What a run over pairs is asked to do.
+/// The options of a [`PairsRun`].
 #[derive(Debug, Clone, Default)]
 pub struct PairsOptions {
-    /// What it reads.
+    /// The inputs to read.
     pub inputs: Inputs,
     /// What makes two documents near-duplicates. The keeper policy is not looked at.
     pub settings: Settings,
@@ -42,7 +42,7 @@ impl PairsRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`], which has all problems at once.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems.
     pub fn new(mut options: PairsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
@@ -96,7 +96,7 @@ fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> St
     }
 }
 
-/// What a run over pairs came to.
+/// The result of a finished run over pairs.
 #[derive(Debug)]
 pub struct PairsOutcome {
     corpus: Corpus,

@@ -14,18 +14,18 @@ use crate::memory::Memory;
 use crate::read::read;
 use crate::settings::{Limits, ReadPlan, check_spec};
 
-/// What is to be sketched.
+/// The options of a [`SketchRun`].
 #[derive(Debug, Clone, Default)]
 pub struct SketchOptions {
-    /// What is read.
+    /// The inputs to read.
     pub inputs: Inputs,
     /// How documents become sketches.
     pub spec: Spec,
-    /// Threads to work with. Default: all cores, as far as the memory is enough for them.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
-    /// The most memory to take. Default: half of the machine's.
+    /// Memory limit. Default: half of the machine's memory.
     pub memory: Option<Memory>,
-    /// Rejected records that are put up with. Default: any number.
+    /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
     /// The file that is written.
     pub output: PathBuf,
@@ -57,7 +57,7 @@ impl SketchRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: SketchOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);

@@ -12,10 +12,10 @@ use crate::error::Error;
 use crate::settings::Limits;
 use crate::weigh::{self, FrequencyTable};
 
-/// What is to be counted.
+/// The options of a [`WeightsRun`].
 #[derive(Debug, Clone, Default)]
 pub struct WeightsOptions {
-    /// What is read.
+    /// The inputs to read.
     pub inputs: Inputs,
     /// How text is normalised and cut into shingles; the rest of the spec is not looked at.
     pub spec: Spec,
@@ -41,7 +41,7 @@ pub struct WeightsOutcome {
     pub documents: u64,
     /// Different shingles that were found.
     pub shingles: u64,
-    /// A number that stands for the table.
+    /// The fingerprint of the table.
     pub fingerprint: u64,
     /// Bytes of the inputs.
     pub bytes: u64,
@@ -51,7 +51,7 @@ impl WeightsRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`](crate::ErrorKind::Settings), which has all problems at once.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: WeightsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);

@@ -85,9 +85,9 @@ impl FromStr for Search {
 /// How sketches are cut into bands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bands {
-    /// So that a pair exactly at the threshold is found with this probability.
+    /// The engine chooses bands and rows such that a pair exactly at the threshold is found with this probability.
     ForRecall(f64),
-    /// As given.
+    /// The caller chooses the number of bands and rows.
     Given {
         /// How many bands there are.
         bands: usize,
@@ -102,7 +102,7 @@ impl Default for Bands {
     }
 }
 
-/// What a run is asked to do. Nothing is checked until [`plan`](Self::plan).
+/// The settings of a run. Nothing is checked until [`plan`](Self::plan).
 ///
 /// `None` means the default that follows from the other settings.
 ///
@@ -141,15 +141,16 @@ pub struct Settings {
     pub keep: Option<Keep>,
     /// What a cluster is.
     pub cluster: Cluster,
-    /// The most documents of a cluster of which any is removed. Default: no limit.
+    /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
+    /// limit.
     pub max_cluster: Option<u64>,
     /// Documents that are compared without bands to measure the recall; none without it. It changes nothing but the report.
     pub audit: Option<AuditSize>,
-    /// Threads to work with. Default: all cores, as far as the memory is enough for them.
+    /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
-    /// Rejected records that are put up with. Default: any number.
+    /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
-    /// The most memory to take. Default: half of the machine's.
+    /// Memory limit. Default: half of the machine's memory.
     pub memory: Option<Memory>,
     /// Where intermediate results go that do not fit into memory. Default: where the system keeps temporary files.
     pub temporary: Option<PathBuf>,
@@ -180,10 +181,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks everything, and fills in what follows.
+    /// Checks every setting and every combination, and fills in each default that depends on other settings.
     ///
     /// # Errors
-    /// With [`ErrorKind::Settings`], which has all problems in the order of the settings.
+    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the settings.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);

@@ -44,7 +44,7 @@ pub struct Plan {
     pub(crate) keep: Keep,
     /// What a cluster is.
     pub(crate) cluster: Cluster,
-    /// The most documents of a cluster of which any is removed.
+    /// The largest cluster, in documents, from which documents are removed.
     pub(crate) max_cluster: Option<u64>,
     /// Documents that are compared without bands to measure the recall.
     pub(crate) audit: Option<AuditSize>,

@@ -27,12 +27,13 @@ pub struct SpecOptions {
     pub seed: Option<u64>,
     /// How shingles are weighed.
     pub weighting: Weighting,
-    /// Shingles of more documents than this are left out. Default: none is.
+    /// Shingles that occur in more documents than this are ignored. Default: no shingle is ignored.
     pub most_documents: Option<MostDocuments>,
 }
 
 impl SpecOptions {
-    /// The spec, and problems where its parts make none; then the default stands in.
+    /// Builds the spec. If the parts do not form a valid spec, adds the problems to `problems` and returns a spec with
+    /// defaults in their place.
     pub fn spec(&self, problems: &mut Vec<Problem>) -> Spec {
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
         let weights = Weights { weighting, most_documents, ..Weights::default() };

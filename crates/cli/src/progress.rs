@@ -56,12 +56,11 @@ impl Progress {
 
 impl Observer for Progress {
     fn begin(&self, stage: Stage, total: u64) {
-        // Opening may wait for standard input for ever, and leaves nothing behind but an empty folder for the run.
-        interrupt::set_at_once(matches!(stage, Stage::Open | Stage::Unpack));
         match stage {
-            Stage::Open => return,
+            // Opening may wait for standard input for ever, and leaves nothing behind but an empty folder for the run.
+            Stage::Open => return interrupt::set_at_once(true),
             Stage::Unpack => return self.unpack(),
-            _ => {}
+            _ => interrupt::set_at_once(false),
         }
         self.printer.event(&json!({"event": "stage", "stage": stage.name(), "total": total}));
         if !self.printer.shows_progress() {
@@ -83,6 +82,11 @@ impl Observer for Progress {
         if let Some(bar) = self.bar() {
             bar.inc(amount);
         }
+    }
+
+    fn end(&self, _stage: Stage) {
+        interrupt::set_at_once(false);
+        self.clear();
     }
 
     fn warn(&self, warning: &Warning) {

@@ -102,12 +102,10 @@ impl Problems {
 
     /// Takes over what the engine found wrong.
     fn take(&mut self, problems: &[minwise_engine::Problem]) {
-        for problem in problems {
-            let known = |noted: &Problem| noted.option().strip_prefix("--") == Some(problem.setting);
-            if !self.0.iter().any(known) {
-                self.0.push(problem.into());
-            }
-        }
+        // An option that could not be read stands at its default, of which nothing need be said.
+        let noted: Vec<String> = self.0.iter().map(|problem| problem.option().to_owned()).collect();
+        let new = problems.iter().map(Problem::from);
+        self.0.extend(new.filter(|problem| !noted.iter().any(|option| option == problem.option())));
     }
 
     /// Fails if anything was wrong.
@@ -441,5 +439,16 @@ mod tests {
         let Err(Failure::Options(all)) = problems.built(settings.plan()) else { panic!("not refused") };
         let options: Vec<&str> = all.iter().map(Problem::option).collect();
         assert_eq!(options, ["--threshold", "--order", "--threads", "--memory"]);
+    }
+
+    /// One option may have several problems, and none of them is dropped.
+    #[test]
+    fn several_problems_of_one_option_are_all_reported() {
+        let settings =
+            Settings { keep: Some("newest:a..b;oldest:c..d".parse().unwrap()), ..Settings::default() };
+        let Err(Failure::Options(all)) = Problems::default().built(settings.plan()) else {
+            panic!("not refused")
+        };
+        assert_eq!(all.iter().filter(|problem| problem.option() == "--keep").count(), 2);
     }
 }

@@ -202,6 +202,11 @@ pub trait Observer: Sync {
         let _ = amount;
     }
 
+    /// A stage has ended, and no other begins yet.
+    fn end(&self, stage: Stage) {
+        let _ = stage;
+    }
+
     /// There is something to know.
     fn warn(&self, warning: &Warning) {
         let _ = warning;

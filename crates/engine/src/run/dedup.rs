@@ -86,6 +86,7 @@ impl Run {
     pub fn new(options: RunOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
+        Inputs::check_tables(&options.settings, &mut problems);
         let plan = options.settings.outline(&mut problems);
         options.outputs.check(&mut problems);
         match plan {

@@ -9,7 +9,7 @@ use super::{Destination, PairFormat, overwrite, refuse};
 use crate::error::{Error, Problem};
 use crate::estimate::sketch_file::SketchFile;
 use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
-use crate::settings::{FILTER_ERROR, Limits, check_filter_error};
+use crate::settings::{FILTER_ERROR, all_cores, check_filter_error};
 
 /// The options of an [`EstimateRun`].
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl EstimateRun {
             let reason = format!("an estimate cannot be {threshold}: it must be from 0 to 1");
             problems.push(Problem::new("threshold", threshold, reason));
         }
-        let threads = Limits::new(options.threads, None, &mut problems).threads;
+        let threads = all_cores(options.threads, &mut problems);
         check_filter_error(options.filter_error, &mut problems);
         refuse(problems)?;
         Ok(Self { options, threads })

@@ -9,6 +9,7 @@ use minwise::{Observer, Sentence, Spec, Stage, Weights};
 use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, ReadOptions, Scratch, visible};
 
 use crate::error::{Error, Problem};
+use crate::settings::{Settings, table_problem};
 use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
 
 /// The inputs of a run, and how they are read.
@@ -27,6 +28,19 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// Refuses tables in the settings of a run that loads its tables itself.
+    pub(super) fn check_tables(settings: &Settings, problems: &mut Vec<Problem>) {
+        let Weights { table, ignored, .. } = settings.spec.weights;
+        let Weighing { frequencies, ignored: shingles } = &settings.weighing;
+        if table.is_some() || ignored.is_some() || frequencies.is_some() || !shingles.is_empty() {
+            let reason = Sentence::from("a run loads its tables itself: name them by ")
+                .setting("weights")
+                .text(" and ")
+                .setting("ignore-text");
+            problems.push(Problem::new("spec", settings.spec, reason));
+        }
+    }
+
     /// Notes what is wrong with how records are to be read.
     pub(super) fn check(&self, problems: &mut Vec<Problem>) {
         let ReadOptions { text_fields, max_record_bytes, .. } = &self.options;
@@ -50,7 +64,9 @@ impl Inputs {
         observer.begin(Stage::Open, 0);
         let spool_dir = spool_dir.map(Path::to_owned);
         let options = ReadOptions { value_fields, spool_dir, ..self.options.clone() };
-        Ok(Corpus::open_against(&self.against, &self.inputs, &options, observer)?)
+        let corpus = Corpus::open_against(&self.against, &self.inputs, &options, observer)?;
+        observer.end(Stage::Open);
+        Ok(corpus)
     }
 
     /// Loads the tables that `spec` needs and writes their fingerprints into `spec`. If there is no saved frequency table,
@@ -77,7 +93,7 @@ impl Inputs {
                         .setting_to("weights", "FILE")
                         .text(" uses it");
                     let reason = "document frequencies are not known from two documents";
-                    return Err(Problem::new("weight", spec.weights.weighting, reason).hint(hint).into());
+                    return Err(table_problem(&spec.weights, reason).hint(hint).into());
                 }
             };
             spec.weights.table = Some(table.fingerprint());
@@ -89,7 +105,8 @@ impl Inputs {
             return Err(Problem::new("weights", path.display(), reason).hint(hint).into());
         }
         if !self.ignore_text.is_empty() {
-            let ignored = self.ignored(spec, observer)?;
+            let spool_dir = corpus.map_or(&self.options, Corpus::options).spool_dir.clone();
+            let ignored = self.ignored(spec, spool_dir, observer)?;
             spec.weights.ignored = Some(Weights::fingerprint_of_ignored(&ignored));
             weighing.ignored = ignored.into();
         }
@@ -97,13 +114,21 @@ impl Inputs {
     }
 
     /// The shingles of templates. One that has none was given by mistake.
-    fn ignored(&self, spec: &Spec, observer: &dyn Observer) -> Result<Vec<u64>, Error> {
+    fn ignored(
+        &self,
+        spec: &Spec,
+        spool_dir: Option<PathBuf>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<u64>, Error> {
         let options = ReadOptions {
             format: whole_files(self.options.format),
             value_fields: vec![],
+            spool_dir,
             ..self.options.clone()
         };
+        observer.begin(Stage::Open, 0);
         let corpus = Corpus::open(&self.ignore_text, &options, observer)?;
+        observer.end(Stage::Open);
         let shingler = spec.shingler();
         let (mut shingles, mut all, mut refused) = (Shingles::new(), vec![], None);
         for chunk in corpus.chunks(u64::MAX) {

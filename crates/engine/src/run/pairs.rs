@@ -1,7 +1,7 @@
 //! The run that lists the near-duplicate pairs of a corpus.
 
 use minwise::keep::Keep;
-use minwise::{Observer, escape_control, visible_json};
+use minwise::{Observer, Stage, escape_control, visible_json};
 use minwise_corpus::{Corpus, refuse_overlap};
 use serde_json::json;
 
@@ -46,6 +46,7 @@ impl PairsRun {
     pub fn new(mut options: PairsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
+        Inputs::check_tables(&options.settings, &mut problems);
         options.settings.keep = Some(Keep::default());
         match options.settings.outline(&mut problems) {
             Some(plan) if problems.is_empty() => Ok(Self { options, plan }),
@@ -68,6 +69,8 @@ impl PairsRun {
         let reading = read(&corpus, &plan.reading(), observer)?;
         let found = pairs(&corpus, &reading, of.as_deref(), &plan, observer)?;
         let mut outcome = PairsOutcome { corpus, reading, found, plan, written: 0 };
+        // Lines may go to a terminal that shows how far the run has come.
+        observer.end(Stage::Verify);
         if let Some(mut out) = out {
             let mut written = 0;
             outcome.for_each(observer, |pair, first, second| {

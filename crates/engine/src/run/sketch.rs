@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use minwise::{Observer, Spec};
+use minwise::{Observer, Spec, Weights};
 use minwise_corpus::refuse_overlap;
 
 use super::inputs::Inputs;
 use super::rejected::RejectedRecords;
 use super::{overwrite, refuse};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::estimate::sketch_file;
 use crate::memory::Memory;
 use crate::read::read;
@@ -62,6 +62,10 @@ impl SketchRun {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
         check_spec(&options.spec, &mut problems);
+        if options.spec.weights != Weights::default() {
+            let reason = "a file of sketches has no weights, and leaves no shingles out";
+            problems.push(Problem::new("weight", options.spec.weights.weighting, reason));
+        }
         let limits = Limits::new(options.threads, options.memory, &mut problems);
         refuse(problems)?;
         let mut plan = ReadPlan::for_sketches(options.spec, limits);

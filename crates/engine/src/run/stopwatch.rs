@@ -27,8 +27,10 @@ impl<'a> Stopwatch<'a> {
     /// Notes that a stage begins, without telling anybody.
     pub(super) fn turn_to(&self, stage: Stage) {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
-        // Decompressing is a part of opening.
-        if stage != Stage::Unpack && began.last().is_none_or(|(last, _)| *last != stage.name()) {
+        // The stopwatch begins with opening. Decompressing, and opening templates, are parts of the stage at hand.
+        if !matches!(stage, Stage::Open | Stage::Unpack)
+            && began.last().is_none_or(|(last, _)| *last != stage.name())
+        {
             began.push((stage.name(), Instant::now()));
         }
     }
@@ -45,6 +47,10 @@ impl Observer for Stopwatch<'_> {
     fn begin(&self, stage: Stage, total: u64) {
         self.turn_to(stage);
         self.observer.begin(stage, total);
+    }
+
+    fn end(&self, stage: Stage) {
+        self.observer.end(stage);
     }
 
     fn advance(&self, amount: u64) {

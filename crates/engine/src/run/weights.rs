@@ -9,7 +9,7 @@ use minwise_corpus::refuse_overlap;
 use super::inputs::Inputs;
 use super::{overwrite, refuse};
 use crate::error::Error;
-use crate::settings::Limits;
+use crate::settings::all_cores;
 use crate::weigh::{self, FrequencyTable};
 
 /// The options of a [`WeightsRun`].
@@ -55,7 +55,7 @@ impl WeightsRun {
     pub fn new(options: WeightsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
-        let threads = Limits::new(options.threads, None, &mut problems).threads;
+        let threads = all_cores(options.threads, &mut problems);
         refuse(problems)?;
         Ok(Self { options, threads })
     }

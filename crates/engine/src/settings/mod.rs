@@ -17,7 +17,7 @@ use minwise::cluster::Cluster;
 use minwise::keep::{Keep, Ranking};
 use minwise::sketch::{Bits, Method};
 use minwise::verify::Measure;
-use minwise::{Error as CoreError, Sentence, Spec};
+use minwise::{Error as CoreError, Sentence, Spec, Weights};
 use minwise_corpus::FieldPath;
 
 use crate::error::{Error, ErrorKind, Problem};
@@ -188,13 +188,7 @@ impl Settings {
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);
-        if self.spec.weights.need_table() && self.weighing.frequencies.is_none() {
-            problems.push(Problem::new(
-                "weight",
-                self.spec.weights.weighting,
-                "document frequencies are needed, and there is no table of them",
-            ));
-        }
+        self.check_weighing(&mut problems);
         match plan {
             Some(plan) if problems.is_empty() => Ok(plan),
             _ => Err(ErrorKind::Settings(problems).into()),
@@ -238,6 +232,34 @@ impl Settings {
             memory: limits.memory,
             work: None,
         })
+    }
+
+    /// Refuses tables that are not those of the spec.
+    fn check_weighing(&self, problems: &mut Vec<Problem>) {
+        let Settings { spec, weighing, .. } = self;
+        let weights = &spec.weights;
+        let wrong = match &weighing.frequencies {
+            None if weights.need_table() => {
+                Some("document frequencies are needed, and there is no table of them".to_owned())
+            }
+            Some(table) if weights.need_table() => match table.check(spec) {
+                Err(error) => Some(error.to_string()),
+                Ok(()) if weights.table != Some(table.fingerprint()) => {
+                    Some("the spec has the fingerprint of another table".to_owned())
+                }
+                Ok(()) => None,
+            },
+            Some(_) | None => None,
+        };
+        if let Some(reason) = wrong {
+            problems.push(table_problem(weights, reason));
+        }
+        let ignored = &weighing.ignored;
+        let fingerprint = (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored));
+        if weights.ignored != fingerprint {
+            let reason = "the spec has the fingerprint of other shingles than those that are left out";
+            problems.push(Problem::new("ignore-text", ignored.len(), reason));
+        }
     }
 
     fn check_similarity(&self, problems: &mut Vec<Problem>) {
@@ -347,6 +369,14 @@ impl Settings {
     }
 }
 
+/// A problem with the table that weights need, by the setting that needs it.
+pub(crate) fn table_problem(weights: &Weights, reason: impl Into<Sentence>) -> Problem {
+    match weights.most_documents {
+        Some(most) if !weights.weighting.needs_frequencies() => Problem::new("max-df", most, reason),
+        _ => Problem::new("weight", weights.weighting, reason),
+    }
+}
+
 /// Refuses a share that the filter cannot keep to.
 pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>) {
     if let Some(error) = error
@@ -355,6 +385,14 @@ pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>
         let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`");
         problems.push(Problem::new("filter-error", error, reason));
     }
+}
+
+/// Threads as asked for, or one per core.
+pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<Problem>) -> usize {
+    if threads == Some(0) {
+        problems.push(Problem::new("threads", 0, "it must be at least 1"));
+    }
+    threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
 }
 
 /// Threads and memory, checked and filled in.
@@ -366,12 +404,10 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn new(threads: Option<usize>, memory: Option<Memory>, problems: &mut Vec<Problem>) -> Self {
-        if threads == Some(0) {
-            problems.push(Problem::new("threads", 0, "it must be at least 1"));
-        }
         let memory = memory.unwrap_or_default();
-        let threads = threads
-            .unwrap_or_else(|| available_parallelism().map_or(1, usize::from).min(memory.most_threads()));
+        let all = all_cores(threads, problems);
+        // Threads that were asked for are not taken away; the run refuses them if the memory is too small.
+        let threads = threads.map_or(all.min(memory.most_threads()), |_| all);
         Self { threads, memory }
     }
 }

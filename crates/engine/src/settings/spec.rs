@@ -45,7 +45,8 @@ impl SpecOptions {
             }
             Err(problem) => {
                 problems.push(problem);
-                spec(Method::default())
+                let weighted = || format!("dart:{REGISTERS}").parse().unwrap_or_default();
+                spec(if weighting == Weighting::None { Method::default() } else { weighted() })
             }
         }
     }

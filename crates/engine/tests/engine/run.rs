@@ -282,3 +282,52 @@ fn a_folder_that_is_needed_is_not_replaced() {
     assert!(error.to_string().ends_with("the folder of the run (`work`) lies there"), "{error}");
     assert!(!Path::new(&desk.path("all")).exists(), "folders that were made for the run go with it");
 }
+
+/// Tables come from the inputs of a run, so that settings which hold some would be ignored.
+#[test]
+fn tables_in_the_settings_of_a_run_are_refused() {
+    let desk = Desk::new();
+    let mut options = desk.options();
+    options.settings.weighing.ignored = vec![1, 2].into();
+    assert_eq!(Run::new(options).unwrap_err().problems()[0].setting, "spec");
+    let mut settings = Settings::default();
+    settings.spec.weights.table = Some(7);
+    let options = PairsOptions { inputs: desk.inputs(), settings, ..Default::default() };
+    assert_eq!(PairsRun::new(options).unwrap_err().problems()[0].setting, "spec");
+    let mut options = SketchOptions { inputs: desk.inputs(), output: desk.path("s"), ..Default::default() };
+    options.spec.weights.most_documents = Some("5".parse().unwrap());
+    assert_eq!(SketchRun::new(options).unwrap_err().problems()[0].setting, "weight");
+    assert_eq!(desk.names(), ["in.jsonl"]);
+}
+
+/// Notes what an observer hears.
+#[derive(Default)]
+struct Heard(std::sync::Mutex<Vec<String>>);
+
+impl Observer for Heard {
+    fn begin(&self, stage: Stage, _total: u64) {
+        self.0.lock().unwrap().push(format!("begin {}", stage.name()));
+    }
+
+    fn end(&self, stage: Stage) {
+        self.0.lock().unwrap().push(format!("end {}", stage.name()));
+    }
+}
+
+/// While inputs are opened, a program may be ended at once; from then on there is something to clean up.
+#[test]
+fn an_observer_hears_when_opening_has_ended() {
+    let desk = Desk::new();
+    fs_err::write(desk.path("form.txt"), "on every day but sunday in the winter").unwrap();
+    let mut options = desk.options();
+    options.settings.audit = None;
+    options.inputs.ignore_text.push(desk.path("form.txt").to_string_lossy().into_owned());
+    let heard = Heard::default();
+    Run::new(options).unwrap().execute(&heard).unwrap().close().unwrap();
+    let opened = ["begin open", "end open", "begin open", "end open", "begin read"];
+    assert_eq!(heard.0.lock().unwrap()[..5], opened);
+    let heard = Heard::default();
+    let options = PairsOptions { inputs: desk.inputs(), ..Default::default() };
+    PairsRun::new(options).unwrap().execute(&heard).unwrap();
+    assert_eq!(heard.0.lock().unwrap().last().unwrap(), "end verify");
+}

@@ -211,3 +211,30 @@ fn an_error_of_the_operating_system_stays_within_reach() {
     assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
     assert!(cause.raw_os_error().is_some());
 }
+
+/// Tables are those whose fingerprints the spec has, or nothing is weighed.
+#[test]
+fn tables_that_are_not_those_of_the_spec_are_refused() {
+    let documents = Documents::new(["one two three four", "one two three five"]);
+    let mut settings = settings("words:1", 0.5, 16, 4);
+    settings.spec.method = "dart:64".parse().unwrap();
+    settings.spec.weights.weighting = Weighting::TfIdf;
+    assert_eq!(refused(&settings), [("weight", "tf-idf".to_owned())]);
+    let count = |spec| minwise_engine::weigh::count_for_a_run(&documents.corpus, spec, 1, None, &Unobserved);
+    let table = count(&settings.spec).unwrap();
+    settings.spec.weights.table = Some(table.fingerprint());
+    settings.weighing.frequencies = Some(std::sync::Arc::new(table));
+    assert!(settings.plan().is_ok());
+    let mut other = settings.clone();
+    other.spec.weights.table = Some(7);
+    assert_eq!(refused(&other), [("weight", "tf-idf".to_owned())]);
+    let mut other = settings.clone();
+    other.spec.shingling = "words:2".parse().unwrap();
+    assert_eq!(refused(&other), [("weight", "tf-idf".to_owned())]);
+    let mut other = settings.clone();
+    other.spec.weights.ignored = Some(7);
+    assert_eq!(refused(&other), [("ignore-text", "0".to_owned())]);
+    let mut plain = crate::support::settings("words:1", 0.5, 16, 4);
+    plain.spec.weights.most_documents = Some("5".parse().unwrap());
+    assert_eq!(refused(&plain), [("max-df", "5".to_owned())]);
+}

@@ -12,6 +12,7 @@ mod extract;
 mod layers;
 mod run;
 mod test;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ cargo x test-browser       the pages in a browser only
 cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
+cargo x trace              list the source files that one record passes through (needs valgrind)
 cargo x vectors            check the golden vectors, in Rust and against the Python reference
 cargo x bench              micro-benchmarks
 cargo x bench sketches     every sketch, by shingle and by comparison, as tables
@@ -77,6 +79,7 @@ fn other_task(args: &[&str]) -> Result<()> {
             &["test", "--workspace", "--test", "unicode_tables"],
             &[("MINWISE_WRITE_TABLES", "1")],
         ),
+        ["trace"] => trace::run(),
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
         ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),

@@ -13,11 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut options = RunOptions::default();
     options.inputs.inputs.push(input.clone());
+    // One thread, so that `cargo x trace` sees every call below one function.
     options.settings.threads = Some(1);
     options.outputs.kept = Some(Destination::from(output.as_str()));
     options.outputs.report = Some(report.into());
-    let outcome = Run::new(options)?.execute(&Unobserved)?;
-    assert_eq!(outcome.summary().rejected, 0, "every record is a document");
-    outcome.close()?;
+    Run::new(options)?.execute(&Unobserved)?.close()?;
     Ok(())
 }

@@ -1,21 +1,27 @@
 //! Batch runs: a corpus in, decisions about its documents out.
 //!
 //! ```text
-//! read ─→ candidate ─→ verify ─→ decide ─→ output
-//!   └ weigh, rows        └ audit ┘           └ report
-//!            storage: what does not fit into memory, and the folder of a run
+//! settings ─→ read ─→ candidate ─→ verify ─→ decide ─→ output ─→ run
+//!               └ weigh, rows        └ audit ┘           └ report
+//!          storage: files of a run that does not fit into memory, or that can be resumed
 //! ```
 //!
+//! * `run` has the calls that do everything: [`Run`], [`PairsRun`], [`SketchRun`], [`WeightsRun`] and [`EstimateRun`]. The
+//!   other folders are the stages of these calls.
+//! * `settings` checks what a run is asked to do and makes a [`Plan`] of it, which every stage takes.
 //! * [`read`](fn@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
 //!   key that says which documents are equal.
 //! * `candidate` collapses documents with equal shingles into one, sorts band keys, and gathers the documents that share
 //!   bands, directly or through others, into neighbourhoods.
-//! * `verify` takes one neighbourhood at a time, reads its documents again by position, and compares their
-//!   shingle sets exactly.
-//! * `decide` has the two runs: [`dedup`](mod@dedup) keeps and removes documents, [`pairs`](mod@pairs) lists similar ones.
+//! * `verify` walks through the neighbourhoods. It reads the documents of each again by position and compares their shingle
+//!   sets exactly.
+//! * `decide` has the two sorts of decisions: [`dedup`](mod@dedup) keeps and removes documents, [`pairs`](mod@pairs) lists
+//!   similar ones.
 //! * [`audit`] compares a sample without bands, to measure what they found.
 //! * [`output`] and [`report`] write what was decided.
 //! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
+//!
+//! The repository's ARCHITECTURE.md follows one record through all of it, file by file.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 

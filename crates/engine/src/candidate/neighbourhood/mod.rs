@@ -7,14 +7,12 @@
 //! |---|---|
 //! | `component` | numbers the connected components and lists their members |
 //! | `mod` | all neighbourhoods of a run: [`Candidates`] |
-//! | `batch` | cuts them into batches that fit into memory, and loads the shelves of one batch |
+//! | `batch` | cuts them into batches that fit into memory, loads a batch, and shows one of its neighbourhoods: [`NeighbourhoodRef`] |
 //! | `large` | keeps the shelves of one neighbourhood on disk, if they do not fit into a batch |
-//! | `view` | one loaded neighbourhood: [`NeighbourhoodRef`] |
 
 mod batch;
 mod component;
 mod large;
-mod view;
 
 use std::ops::Range;
 
@@ -28,8 +26,7 @@ use crate::candidate::screen::Screened;
 use crate::error::Error;
 use crate::read::documents::Documents;
 
-pub(crate) use self::batch::Batch;
-pub(crate) use self::view::{Meeting, NeighbourhoodRef};
+pub(crate) use self::batch::{Batch, Meeting, NeighbourhoodRef};
 
 /// All neighbourhoods, and how the documents of each meet.
 #[derive(Debug)]

@@ -159,7 +159,7 @@ pub fn method(registers: &str, problems: &mut Problems) -> Method {
     made(&SpecOptions { registers, ..SpecOptions::default() }, problems).method
 }
 
-/// What is done to text.
+/// The options of a spec that concern text.
 fn text_options(args: &TextArgs, problems: &mut Problems) -> SpecOptions {
     let shingling: Shingling = problems.parse("--shingle", &args.shingle);
     let form: Form = problems.parse("--normalize", &args.normalize);
@@ -302,7 +302,7 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
     }
 }
 
-/// What a run is asked to do.
+/// The settings of a run, read from the options.
 pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Settings {
     Settings {
         threshold: problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER),
@@ -320,7 +320,7 @@ pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Setti
     }
 }
 
-/// What a run reads.
+/// The inputs of a run, read from the options.
 pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Problems) -> Inputs {
     Inputs {
         inputs: args.inputs.clone(),

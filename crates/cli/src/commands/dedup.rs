@@ -28,7 +28,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What was typed, as the engine takes it.
+/// The typed options, as the engine takes them.
 fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
     let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
     inputs.against.clone_from(&args.against);

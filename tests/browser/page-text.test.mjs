@@ -23,7 +23,7 @@ async function inPage(module, run, argument) {
 }
 
 test('the types are right', () => {
-  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('../../crates/server/web/jsconfig.json')], {
+  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('../../crates/server/jsconfig.json')], {
     stdio: 'inherit',
   });
 });

@@ -1,6 +1,6 @@
 //! The archive over HTTP: an API with evidence, described by `OpenAPI`, and a page for people.
 //!
-//! `web/API.md` has the contract with the page. The server is safe as it comes: without tokens it listens to this machine
+//! `API.md` has the contract with the page. The server is safe as it comes: without tokens it listens to this machine
 //! alone, every request has limits ([`Limits`]), files of strangers are read on threads of their own within bounds, and
 //! nothing that a client sends is ever taken for a path.
 

@@ -1,4 +1,4 @@
-//! What several calls send or take, as `web/API.md` has it.
+//! What several calls send or take, as `API.md` has it.
 
 use minwise_corpus::MarkPlace;
 use minwise_index::{Entry, Mark, MarkedPlace};

@@ -1,4 +1,4 @@
-// What the server answers, as types. API.md says what they mean.
+// What the server answers, as types. ../API.md says what they mean.
 
 /** @typedef {{ page: number } | { slide: number } | { chapter: number } | { paragraph: number }} Place */
 /** @typedef {{ offset: number, place: Place }} Mark */

@@ -225,7 +225,7 @@ fn inputs_that_are_not_there() {
     insta::assert_snapshot!(desk.run("dedup in[.jsonl -o out.jsonl"), @"
     exit 2
     --- stderr
-    minwise: `in[.jsonl` is not a pattern: unclosed character class; missing ']'
+    minwise: `in[.jsonl` is not a pattern: the `[` is not closed by a `]`
 
     hint: `*` stands for any name, `**` for any folders, `[ab]` for a or b
     ");

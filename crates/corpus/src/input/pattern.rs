@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use globset::GlobBuilder;
+use fast_glob::{glob_match, validate};
 
 use super::walk::{self, Found};
 use crate::error::{Error, ErrorKind, Result};
@@ -25,18 +25,35 @@ pub(super) fn has_wildcard(input: &str) -> bool {
 /// The files that match a pattern, in the order of their names. `*` stays within a folder, `**` does not.
 pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
     let (prefix, names) = split(pattern);
-    let glob = GlobBuilder::new(names).literal_separator(true).build().map_err(|error| {
-        Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: error.kind().to_string() })
+    validate(names).map_err(|error| {
+        Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: reason(error.kind) })
     })?;
-    let matcher = glob.compile_matcher();
+    // A `!` in front would negate the pattern. It is a character of a name here, as in every shell.
+    let names = names.replacen('!', "\\!", usize::from(names.starts_with('!')));
     let folder = Path::new(prefix);
     let start = if prefix.is_empty() { Path::new(".") } else { folder };
-    let mut files = if start.is_dir() { walk::files_in(start, depth(names))? } else { Vec::new() };
-    files.retain(|file| matcher.is_match(&file.relative));
+    let mut files = if start.is_dir() { walk::files_in(start, depth(&names))? } else { Vec::new() };
+    files.retain(|file| glob_match(&names, file.relative.as_os_str().as_encoded_bytes()));
     if files.is_empty() {
         return Err(Error::new(ErrorKind::NoMatch { pattern: pattern.to_owned() }));
     }
     Ok(Matches { prefix, folder, files })
+}
+
+/// Why a pattern is none.
+fn reason(kind: fast_glob::ErrorKind) -> String {
+    use fast_glob::ErrorKind::{
+        BraceNestingTooDeep, TooManyBraceGroups, TrailingBackslash, UnclosedBrace, UnclosedBracket,
+    };
+    match kind {
+        UnclosedBrace => "the `{` is not closed by a `}`",
+        UnclosedBracket => "the `[` is not closed by a `]`",
+        TrailingBackslash => "the `\\` at the end has no character behind it",
+        BraceNestingTooDeep => "more than 10 braces are inside of one another",
+        TooManyBraceGroups => "it has more than 10 pairs of braces",
+        _ => "it cannot be read",
+    }
+    .to_owned()
 }
 
 fn first_wildcard(pattern: &str) -> Option<usize> {
@@ -91,10 +108,16 @@ mod tests {
         assert_eq!(matched("x/*/?.txt").unwrap(), ["y/e.txt"]);
         assert_eq!(matched("{c.md,x/d.txt}").unwrap(), ["c.md", "x/d.txt"]);
         assert_eq!(matched("[ab].txt").unwrap(), ["a.txt", "b.txt"]);
+        assert_eq!(matched("[!a].txt").unwrap(), ["b.txt"]);
+        assert_eq!(matched("!*.txt").unwrap_err().kind().code(), "no_match");
+        fs_err::write(folder.path().join("!a.txt"), "").unwrap();
+        assert_eq!(matched("!*.txt").unwrap(), ["!a.txt"]);
         let error = matched("*.pdf").unwrap_err();
         assert!(error.to_string().ends_with("*.pdf`"), "{error}");
         assert!(error.hint().unwrap().to_string().contains("quote"));
         assert!(matches!(matched("missing/*.txt").unwrap_err().kind(), ErrorKind::NoMatch { .. }));
-        assert!(matches!(matched("a[.txt").unwrap_err().kind(), ErrorKind::BadPattern { .. }));
+        for bad in ["a[.txt", "*{a", "*a\\"] {
+            assert!(matches!(matched(bad).unwrap_err().kind(), ErrorKind::BadPattern { .. }), "{bad}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
+use walkdir::WalkDir;
 
 use super::slashed;
 use crate::error::{Error, Result};
@@ -23,8 +23,7 @@ pub(super) struct Found {
 /// above it is passed over. Pipes, sockets and devices are not files.
 pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>> {
     let mut files = Vec::new();
-    for entry in WalkBuilder::new(folder).standard_filters(false).follow_links(true).max_depth(depth).build()
-    {
+    for entry in WalkDir::new(folder).follow_links(true).max_depth(depth.unwrap_or(usize::MAX)) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => match io_error(error, folder) {
@@ -32,7 +31,7 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>
                 None => continue,
             },
         };
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+        if !entry.file_type().is_file() {
             continue;
         }
         let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path()).to_owned();
@@ -45,17 +44,9 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>
 }
 
 /// What the operating system said; `None` for a link that leads in a circle.
-fn io_error(error: ignore::Error, folder: &Path) -> Option<Error> {
-    let path = path_of(&error).unwrap_or(folder).to_owned();
+fn io_error(error: walkdir::Error, folder: &Path) -> Option<Error> {
+    let path = error.path().unwrap_or(folder).to_owned();
     error.into_io_error().map(|error| Error::path("read", &path, os_error(error)))
-}
-
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -15,10 +15,6 @@ pub(crate) const PAGES: [&str; 7] =
 
 #[derive(RustEmbed)]
 #[folder = "web"]
-#[include = "*.html"]
-#[include = "*.js"]
-#[include = "*.css"]
-#[include = "*.svg"]
 struct Web;
 
 /// The page itself.

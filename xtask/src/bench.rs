@@ -12,8 +12,10 @@ use crate::run::{cargo, output, python_venv, root, target};
 
 /// Runs of each measurement; the median is reported.
 const RUNS: usize = 5;
-/// Runs with an audit and without, each: what it costs is less than what two runs differ by.
-const AUDITED: usize = 15;
+/// What the best time may be, as a multiple of the best time of the binary it is compared with.
+const MOST_SLOWER: f64 = 1.05;
+/// Runs of each of two binaries, or with an audit and without: two runs differ by more than what is compared.
+const COMPARED_RUNS: usize = 15;
 /// Documents that the engines are compared on.
 const COMPARED: usize = 20_000;
 
@@ -22,47 +24,72 @@ pub fn sketches() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
 }
 
-/// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file.
-pub fn speed(data: &str) -> Result<()> {
-    let minwise = build()?;
-    println!("{}", output(&minwise, &["--version"])?.trim());
-    println!(
-        "\n| corpus | MB | documents/s | MB/s, median of {RUNS} | best | peak MB |\n|---|---|---|---|---|---|"
-    );
+/// `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. With another binary, the two take turns, and
+/// the run fails if ours takes a twentieth longer or writes something else.
+pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
+    let ours = build()?;
+    println!("{}", output(&ours, &["--version"])?.trim());
+    println!("\n| corpus | MB | documents/s | MB/s, median | best | peak MB |\n|---|---|---|---|---|---|");
+    let mut ratios = vec![];
     for name in ["english", "throughput"] {
         let corpus = unpack(data, name)?;
+        let (mut runs, mut others) = (Runs::default(), Runs::default());
+        for _ in 0..if other.is_some() { COMPARED_RUNS } else { RUNS } {
+            runs.add(&ours, &corpus)?;
+            if let Some(other) = other {
+                others.add(Path::new(other), &corpus)?;
+            }
+        }
         let size = fs_err::metadata(&corpus)?.len() as f64 / 1e6;
         let documents = fs_err::read(&corpus)?.split(|&byte| byte == b'\n').count() - 1;
-        let cleaned = work().join("cleaned.jsonl");
-        let mut seconds = vec![];
-        let mut peak = 0.0;
-        for _ in 0..RUNS {
-            let started = Instant::now();
-            peak = peak_megabytes(
-                &minwise,
-                &[
-                    "dedup",
-                    &path(&corpus),
-                    "--output",
-                    &path(&cleaned),
-                    "--force",
-                    "--quiet",
-                    "--threads",
-                    "2",
-                ],
-            )?;
-            seconds.push(started.elapsed().as_secs_f64());
-        }
-        seconds.sort_by(f64::total_cmp);
-        let median = seconds[RUNS / 2];
+        let (median, best) = runs.median_and_best();
         println!(
-            "| {name} | {size:.0} | {:.0} | {:.0} | {:.0} | {peak:.0} |",
+            "| {name} | {size:.0} | {:.0} | {:.0} | {:.0} | {:.0} |",
             documents as f64 / median,
             size / median,
-            size / seconds[0],
+            size / best,
+            runs.peak
         );
+        if other.is_some() {
+            ensure!(runs.cleaned == others.cleaned, "the binaries write different files from `{name}`");
+            let (other_median, other_best) = others.median_and_best();
+            ratios.push((name, median / other_median, best / other_best));
+        }
     }
+    let Some(other) = other else { return Ok(()) };
+    println!("\n| time beside `{other}` | median | best |\n|---|---|---|");
+    for (name, median, best) in &ratios {
+        println!("| {name} | {median:.3} | {best:.3} |");
+    }
+    let slower = ratios.iter().find(|(_, _, best)| *best > MOST_SLOWER);
+    ensure!(slower.is_none(), "the best time is more than {MOST_SLOWER} times that of `{other}`");
     Ok(())
+}
+
+/// The runs of one binary on one corpus.
+#[derive(Default)]
+struct Runs {
+    seconds: Vec<f64>,
+    peak: f64,
+    cleaned: Vec<u8>,
+}
+
+impl Runs {
+    fn add(&mut self, minwise: &Path, corpus: &Path) -> Result<()> {
+        let cleaned = work().join("cleaned.jsonl");
+        let (corpus, output) = (path(corpus), path(&cleaned));
+        let args = ["dedup", &corpus, "--output", &output, "--force", "--quiet", "--threads", "2"];
+        let started = Instant::now();
+        self.peak = peak_megabytes(minwise, &args)?;
+        self.seconds.push(started.elapsed().as_secs_f64());
+        self.cleaned = fs_err::read(&cleaned)?;
+        Ok(())
+    }
+
+    fn median_and_best(&mut self) -> (f64, f64) {
+        self.seconds.sort_by(f64::total_cmp);
+        (self.seconds[self.seconds.len() / 2], self.seconds[0])
+    }
 }
 
 /// Many clients at once against the server: what they were answered, and whether its memory grew.
@@ -161,7 +188,7 @@ pub fn audit(data: &str) -> Result<()> {
         let plain = ["dedup", &corpus, "--output", &cleaned, "--force", "--quiet", "--threads", "2"];
         let mut seconds = [vec![], vec![]];
         // In turns, so that whatever else the machine does falls on both.
-        for _ in 0..AUDITED {
+        for _ in 0..COMPARED_RUNS {
             for (seconds, options) in seconds.iter_mut().zip([&["--audit", "0"][..], &[]]) {
                 let started = Instant::now();
                 command_quietly(&minwise, &[&plain[..], options].concat())?;
@@ -170,11 +197,11 @@ pub fn audit(data: &str) -> Result<()> {
         }
         let [without, with] = seconds.map(|mut seconds| {
             seconds.sort_by(f64::total_cmp);
-            (seconds[AUDITED / 2], seconds[0])
+            (seconds[COMPARED_RUNS / 2], seconds[0])
         });
         let (median, fastest) = (with.0 / without.0 - 1.0, with.1 / without.1 - 1.0);
         println!(
-            "{name}: {:+.1} % of {:.2} s, medians of {AUDITED} runs; {:+.1} % by the fastest",
+            "{name}: {:+.1} % of {:.2} s, medians of {COMPARED_RUNS} runs; {:+.1} % by the fastest",
             100.0 * median,
             without.0,
             100.0 * fastest,

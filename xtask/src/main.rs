@@ -35,6 +35,7 @@ cargo x vectors            check the golden vectors, in Rust and against the Pyt
 cargo x bench              micro-benchmarks
 cargo x bench sketches     every sketch, by shingle and by comparison, as tables
 cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../shared/data)
+cargo x bench speed --against BINARY  the same in turns with another `minwise`; fails if ours is 5 % slower
 cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench memory               its memory, by document
@@ -82,7 +83,10 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["trace"] => trace::run(),
         ["vectors"] => vectors(),
         ["bench"] => cargo(&["bench", "--workspace"]),
-        ["bench", "speed", data @ ..] => bench::speed(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "speed", "--against", binary] => bench::speed("../shared/data", Some(binary)),
+        ["bench", "speed", data @ ..] => {
+            bench::speed(data.first().copied().unwrap_or("../shared/data"), None)
+        }
         ["bench", "audit", data @ ..] => bench::audit(data.first().copied().unwrap_or("../shared/data")),
         ["bench", "build"] => build::run(),
         ["bench", "sketches"] => bench::sketches(),

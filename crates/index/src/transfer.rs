@@ -114,7 +114,9 @@ impl Index {
             let in_place_of_text = if text.is_some() {
                 None
             } else {
-                let sketch = view.get(Space::Sketches, key)?.unwrap_or_default();
+                let sketch = view
+                    .get(Space::Sketches, key)?
+                    .ok_or_else(|| self.damaged(format!("the sketch of `{}` is missing", record.id)))?;
                 let set = self.in_place_of_text(&view, number, &record)?;
                 Some(Stored {
                     bytes: record.bytes,

@@ -374,7 +374,7 @@ fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
         assert_eq!(kept(sketch), expected, "{sketch}");
     }
     let run = desk.run("dedup in.jsonl -o - --sketch b-bit:2/minhash:128").exit(2);
-    assert!(run.err.contains("`b-bit:2/minhash:128` has no registers to be banded by"), "{run}");
+    assert!(run.err.contains("`b-bit:2/minhash:128` has no registers that candidates could share"), "{run}");
     let run = desk.run("dedup in.jsonl -o - --sketch simhash").exit(2);
     assert!(run.err.contains("`--sketch`: `simhash` is not a sketch"), "{run}");
 }

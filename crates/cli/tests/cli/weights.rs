@@ -217,7 +217,7 @@ fn wrong_weights_are_refused() {
     insta::assert_snapshot!(desk.run("pairs in.jsonl --weight tf --sketch zero-bit"), @"
     exit 2
     --- stderr
-    minwise: `--sketch`: `zero-bit:128` has no registers to be banded by
+    minwise: `--sketch`: `zero-bit:128` has no registers that candidates could share
 
     hint: candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with `--candidates`
     ");

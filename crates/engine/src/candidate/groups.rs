@@ -42,6 +42,15 @@ impl Words {
             }
         }
     }
+
+    /// An error that says that the last group is not whole.
+    fn wrong(&self) -> Error {
+        let reason = "its last group has fewer documents than it says".to_owned();
+        match self {
+            Self::Stored { file, .. } => file.wrong(reason),
+            Self::Memory(_) | Self::Temporary { .. } => Error::file("read", "a temporary file", reason),
+        }
+    }
 }
 
 impl Groups {
@@ -49,8 +58,8 @@ impl Groups {
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
         let all = match &self.words {
             Words::Memory(words) => {
-                visit_whole(words, &mut visit);
-                return Ok(());
+                let visited = visit_whole(words, &mut visit);
+                return if visited == words.len() { Ok(()) } else { Err(self.words.wrong()) };
             }
             Words::Temporary { words, .. } | Words::Stored { words, .. } => *words,
         };
@@ -67,7 +76,7 @@ impl Groups {
             let visited = visit_whole(&block, &mut visit);
             block.drain(..visited);
         }
-        Ok(())
+        if block.is_empty() { Ok(()) } else { Err(self.words.wrong()) }
     }
 }
 
@@ -218,6 +227,18 @@ mod tests {
         for (documents, bands) in [(2, 3), (1, 4)] {
             let error = resumed(&work, documents, bands).unwrap_err().to_string();
             assert!(error.ends_with("it groups documents or bands that are not there"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_is_cut_off_is_told() {
+        for most in [0, 1000] {
+            let mut new = NewGroups::new(most, None, None).unwrap();
+            new.add(&[0, 2, 5, 7, 1, 3, 5, 7]).unwrap();
+            let mut whole = 0;
+            let error = new.finish().unwrap().for_each(|_, _| whole += 1).unwrap_err().to_string();
+            assert!(error.ends_with("its last group has fewer documents than it says"), "{error}");
+            assert_eq!(whole, 1);
         }
     }
 

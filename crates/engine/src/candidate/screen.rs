@@ -32,8 +32,7 @@ impl Screened {
 /// The order in which the registers of a sketch are compared, where they are not exchangeable: neighbouring bins of one
 /// permutation hold copies of one another.
 pub(crate) fn register_order(method: Method) -> Option<Vec<usize>> {
-    let one_permutation = matches!(method, Method::Registers(source) if source.base.is_one_permutation());
-    one_permutation.then(|| shuffle(method.registers()))
+    method.copies_registers().then(|| shuffle(method.registers()))
 }
 
 /// Rejects pairs by their rows.

@@ -54,6 +54,25 @@ impl Inputs {
         }
     }
 
+    /// Refuses references, in a run that compares its inputs with nothing else.
+    pub(super) fn refuse_references(&self, problems: &mut Vec<Problem>) {
+        if !self.against.is_empty() {
+            let reason = "only a deduplication compares its inputs with other documents";
+            problems.push(Problem::new("against", self.against.join(" "), reason));
+        }
+    }
+
+    /// Refuses tables, in a run that weighs no shingles.
+    pub(super) fn refuse_tables(&self, problems: &mut Vec<Problem>) {
+        let reason = "this run weighs no shingles and leaves none out";
+        if let Some(path) = &self.weights {
+            problems.push(Problem::new("weights", path.display(), reason));
+        }
+        if !self.ignore_text.is_empty() {
+            problems.push(Problem::new("ignore-text", self.ignore_text.join(" "), reason));
+        }
+    }
+
     /// Opens the inputs, with the fields that a keeper policy looks at.
     pub(super) fn open(
         &self,

@@ -9,7 +9,7 @@ use super::inputs::Inputs;
 use super::rejected::RejectedRecords;
 use super::{Destination, PairFormat, overwrite};
 use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Problem};
 use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
 use crate::verify::Verification;
@@ -46,8 +46,11 @@ impl PairsRun {
     pub fn new(mut options: PairsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
+        options.inputs.refuse_references(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
-        options.settings.keep = Some(Keep::default());
+        if let Some(keep) = options.settings.keep.replace(Keep::default()) {
+            problems.push(Problem::new("keep", keep, "a list of pairs removes nothing"));
+        }
         match options.settings.outline(&mut problems) {
             Some(plan) if problems.is_empty() => Ok(Self { options, plan }),
             _ => Err(ErrorKind::Settings(problems).into()),

@@ -61,6 +61,8 @@ impl SketchRun {
     pub fn new(options: SketchOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
+        options.inputs.refuse_references(&mut problems);
+        options.inputs.refuse_tables(&mut problems);
         check_spec(&options.spec, &mut problems);
         if options.spec.weights != Weights::default() {
             let reason = "a file of sketches has no weights, and leaves no shingles out";

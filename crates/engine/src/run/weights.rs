@@ -55,6 +55,8 @@ impl WeightsRun {
     pub fn new(options: WeightsOptions) -> Result<Self, Error> {
         let mut problems = vec![];
         options.inputs.check(&mut problems);
+        options.inputs.refuse_references(&mut problems);
+        options.inputs.refuse_tables(&mut problems);
         let threads = all_cores(options.threads, &mut problems);
         refuse(problems)?;
         Ok(Self { options, threads })

@@ -297,7 +297,7 @@ impl Settings {
         let method = self.spec.method;
         let registers = method.registers();
         match search {
-            Search::Banding if method.bandable().is_none() => {
+            Search::Banding | Search::SortMergeSketch if method.bandable().is_none() => {
                 let hint = if matches!(method, Method::Weighted(_)) {
                     Sentence::from(
                         "candidates are found by `dart`, `icws` or `cws`, or otherwise than by bands with ",
@@ -306,7 +306,7 @@ impl Settings {
                 } else {
                     "candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".into()
                 };
-                let reason = format!("`{method}` has no registers to be banded by");
+                let reason = format!("`{method}` has no registers that candidates could share");
                 problems.push(Problem::new("sketch", method, reason).hint(hint));
                 return None;
             }

@@ -153,7 +153,12 @@ impl Plan {
     pub fn curve(&self) -> Curve {
         match self.search {
             Search::Banding => self.banding.into(),
-            Search::SortMerge | Search::SortMergeSketch | Search::All => Curve::CERTAIN,
+            // A pair must share one register, as if each register were a band of its own.
+            Search::SortMergeSketch => {
+                let registers = self.spec.method.registers();
+                Banding::new(registers, 1, registers).map_or(Curve::CERTAIN, Curve::from)
+            }
+            Search::SortMerge | Search::All => Curve::CERTAIN,
         }
     }
 

@@ -331,3 +331,26 @@ fn an_observer_hears_when_opening_has_ended() {
     PairsRun::new(options).unwrap().execute(&heard).unwrap();
     assert_eq!(heard.0.lock().unwrap().last().unwrap(), "end verify");
 }
+
+/// A setting that a run cannot honour is refused, not ignored.
+#[test]
+fn runs_refuse_inputs_that_they_would_ignore() {
+    let desk = Desk::new();
+    let inputs = Inputs {
+        against: vec!["archive".to_owned()],
+        weights: Some("table".into()),
+        ignore_text: vec!["template".to_owned()],
+        ..desk.inputs()
+    };
+    let settings = |error: minwise_engine::Error| {
+        error.problems().iter().map(|problem| problem.setting).collect::<Vec<_>>()
+    };
+    let sketch = SketchOptions { inputs: inputs.clone(), ..Default::default() };
+    let error = SketchRun::new(sketch).unwrap_err();
+    assert_eq!(settings(error), ["against", "weights", "ignore-text"]);
+    let weights = WeightsOptions { inputs: inputs.clone(), ..Default::default() };
+    assert_eq!(settings(WeightsRun::new(weights).unwrap_err()), ["against", "weights", "ignore-text"]);
+    let mut pairs = PairsOptions { inputs, ..PairsOptions::default() };
+    pairs.settings.keep = Some(minwise::keep::Keep::default());
+    assert_eq!(settings(PairsRun::new(pairs).unwrap_err()), ["against", "keep"]);
+}

@@ -1,6 +1,7 @@
 //! Other ways to find candidates: sort-merge and all pairs, against brute force.
 
 use minwise::cluster::Cluster;
+use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise_engine::{Search, Settings};
@@ -190,6 +191,22 @@ fn counted_registers_say_what_they_put_aside() {
     // Then no register is left out of the counting, and every pair that shares one is compared exactly.
     assert_eq!((all.screened.pairs, all.compared), (0, all.candidates));
     assert!(all.candidates >= found.candidates);
+}
+
+/// With few registers, many pairs share none, and the expected recall says so.
+#[test]
+fn counted_registers_miss_pairs_that_share_none() {
+    let documents = Documents::new(texts());
+    let with = |registers: usize| {
+        let mut settings = settings(Search::SortMergeSketch, 0.5);
+        settings.spec.method = Method::minhash(registers);
+        documents.pairs(&Settings { filter_error: None, ..settings })
+    };
+    let (few, many) = (with(1), with(128));
+    assert_eq!(many.verification.expected_recall.value(), 1.0);
+    let expected = few.verification.expected_recall.value();
+    assert!((0.5..0.99).contains(&expected), "{expected}");
+    assert!(listed(&few).len() < listed(&many).len());
 }
 
 #[test]

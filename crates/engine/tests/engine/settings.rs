@@ -73,6 +73,14 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         (Settings { threads: Some(0), ..default() }, one("threads", "0")),
         (Settings { max_cluster: Some(0), ..default() }, one("max-cluster", "0")),
         (
+            Settings {
+                spec: with_method("b-bit:2/minhash:128"),
+                search: Some(Search::SortMergeSketch),
+                ..default()
+            },
+            one("sketch", "b-bit:2/minhash:128"),
+        ),
+        (
             Settings { bits: Some("1".parse().unwrap()), search: Some(Search::SortMergeSketch), ..default() },
             one("bits", "1"),
         ),

@@ -18,6 +18,8 @@ use crate::storage::store::Stored;
 /// Entries of a column that are read together.
 const TOGETHER: usize = 8192;
 
+const WRONG_IDS: &str = "its ids do not add up";
+
 /// The columns, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
@@ -111,6 +113,14 @@ impl Medium {
             Self::Stored(file) => file.read_exact_at(offset, out),
         }
     }
+
+    /// An error that says what is wrong with the bytes.
+    fn wrong(&self, reason: &str) -> Error {
+        match self {
+            Self::Temporary(_) => Error::file("read", "a temporary file", reason.to_owned()),
+            Self::Stored(file) => file.wrong(reason.to_owned()),
+        }
+    }
 }
 
 /// Documents on disk.
@@ -174,7 +184,8 @@ impl Segment {
             Some(before) => u64::from_ne_bytes(self.read(Section::IdEnds, before)?),
         };
         let end = u64::from_ne_bytes(self.read(Section::IdEnds, at)?);
-        let mut bytes = vec![0; end.saturating_sub(begin) as usize];
+        let len = end.checked_sub(begin).ok_or_else(|| self.medium.wrong(WRONG_IDS))?;
+        let mut bytes = vec![0; len as usize];
         self.read_into(Section::Ids, begin, &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -187,12 +198,14 @@ impl Segment {
         let mut begin = 0;
         for ends in ends.chunks(TOGETHER) {
             let end = ends[ends.len() - 1];
-            bytes.resize((end - begin) as usize, 0);
+            let len = end.checked_sub(begin).ok_or_else(|| self.medium.wrong(WRONG_IDS))?;
+            bytes.resize(len as usize, 0);
             self.read_into(Section::Ids, begin, &mut bytes)?;
             let ids = String::from_utf8_lossy(&bytes);
             let mut from = begin;
             for &to in ends {
-                visit(ids.get((from - begin) as usize..(to - begin) as usize).unwrap_or_default());
+                let id = to.checked_sub(begin).and_then(|to| ids.get((from - begin) as usize..to as usize));
+                visit(id.ok_or_else(|| self.medium.wrong(WRONG_IDS))?);
                 from = to;
             }
             begin = end;
@@ -210,7 +223,7 @@ impl Segment {
             last = end;
         })?;
         if !ascending || last != ids.end - ids.start {
-            return Ok(Err("its ids do not add up"));
+            return Ok(Err(WRONG_IDS));
         }
         let mut there = true;
         self.scan(Section::Places, 0, |bytes| there &= place(bytes).source < sources)?;

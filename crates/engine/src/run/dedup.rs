@@ -269,7 +269,7 @@ impl Outcome {
 
     /// What was decided, one row per document of the inputs.
     ///
-    /// The columns take some 30 bytes per document, so that they are made when they are asked for.
+    /// The columns take 25 bytes per document, so that they are made when they are asked for.
     #[must_use]
     pub fn columns(&self) -> DecisionColumns {
         let Range { start, end } = self.documents();

@@ -399,6 +399,12 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
     pub max_record: String,
 
+    /// What becomes of a record whose text is null: `keep` keeps it, counts it and compares it with nothing, `reject` rejects
+    /// it, and `error` ends the run. An archive leaves it out, and `check` always rejects it. A record without the field is
+    /// rejected.
+    #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
+    pub null: String,
+
     /// Where temporary files go: input that is compressed or piped, parts of tables, texts found in documents, frequency tables,
     /// and what does not fit into memory. Without it they go to the folder of `dedup --work`, or else to the system's.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
@@ -545,7 +551,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
-    /// Stop when more records than this are rejected.
+    /// Allow this many rejected records: one more stops the run. Without it, any number is read past, and the exit code is 2.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 

@@ -238,6 +238,7 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         );
     }
     let mut read = format!("{}, {}", counted(summary.read, "document"), megabytes(summary.bytes));
+    read += &with_nulls(summary.nulls);
     if summary.without_shingles > 0 {
         let _ = write!(read, "; {} without shingles", grouped(summary.without_shingles));
     }
@@ -342,6 +343,11 @@ pub fn grouped(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// Documents whose text is null, as the rest of a sentence; nothing if there are none.
+pub fn with_nulls(nulls: u64) -> String {
+    if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
 }
 
 /// A number and what is counted, in the plural unless it is one.

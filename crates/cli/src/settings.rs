@@ -20,11 +20,12 @@ use crate::printer::{Failure, Problem};
 use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
-const ORDER: [&str; 35] = [
+const ORDER: [&str; 36] = [
     "--text-field",
     "--id-field",
     "--encoding",
     "--max-record",
+    "--null",
     "--input-format",
     "--cluster",
     "--max-cluster",
@@ -382,6 +383,10 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
             problems
                 .add(format!("`--max-record`: `{}` is not a size such as `64MiB`", args.max_record), None);
         }
+    }
+    match args.null.parse() {
+        Ok(nulls) => options.nulls = nulls,
+        Err(error) => problems.add(format!("`--null`: {error}"), None),
     }
     match args.input_format.parse() {
         Ok(format) => options.format = format,

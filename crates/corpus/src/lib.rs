@@ -73,7 +73,7 @@ pub use long::{LongText, Text};
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
-pub use options::{Encoding, ReadOptions};
+pub use options::{Encoding, Nulls, ReadOptions};
 pub use output::{
     Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,
     annotate_records, copy_each, copy_records, refuse_annotation, refuse_overlap, refuse_same_names,

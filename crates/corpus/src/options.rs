@@ -30,6 +30,9 @@ pub struct ReadOptions {
     pub format: InputFormat,
     /// The longest record that is loaded; a longer one is rejected unread. At most 4 GiB. Default: 1 GiB.
     pub max_record_bytes: u64,
+    /// What becomes of a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
+    /// it follows this rule. Default: it is kept.
+    pub nulls: Nulls,
     /// Where compressed and piped inputs are spooled. Default: the system's folder for temporary files.
     pub spool_dir: Option<PathBuf>,
 }
@@ -55,8 +58,52 @@ impl Default for ReadOptions {
             encoding: Encoding::default(),
             format: InputFormat::default(),
             max_record_bytes: DEFAULT_MAX_RECORD_BYTES,
+            nulls: Nulls::default(),
             spool_dir: None,
         }
+    }
+}
+
+/// What becomes of a record whose text is null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nulls {
+    /// The record stays, is counted, and is compared with nothing.
+    #[default]
+    Keep,
+    /// The record is rejected.
+    Reject,
+    /// The first one ends the run.
+    Error,
+}
+
+impl Nulls {
+    /// Every rule, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Keep, Self::Reject, Self::Error];
+
+    /// The name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Reject => "reject",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Nulls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Nulls {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
+            let expected = "`keep`, `reject` or `error`";
+            Error::new(ErrorKind::BadOption { option: "a rule for null", given: name.to_owned(), expected })
+        })
     }
 }
 
@@ -111,6 +158,9 @@ mod tests {
     fn names_are_read_back() {
         for encoding in Encoding::ALL {
             assert_eq!(encoding.to_string().parse::<Encoding>().unwrap(), encoding);
+        }
+        for rule in Nulls::ALL {
+            assert_eq!(rule.to_string().parse::<Nulls>().unwrap(), rule);
         }
     }
 

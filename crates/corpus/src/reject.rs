@@ -56,11 +56,16 @@ pub enum RejectReason {
         /// The field.
         field: String,
     },
+    /// The field that holds the text is null; of several fields, none has a text and one is null.
+    Null {
+        /// The field, or the fields.
+        field: String,
+    },
     /// A field that holds the wrong kind of value.
     WrongType {
         /// The field.
         field: String,
-        /// The kind of value that is there: `null`, `a number`, `an object`.
+        /// The kind of value that is there: `a number`, `an object`.
         found: &'static str,
     },
     /// A field that is there twice, with no rule to say which counts.
@@ -106,6 +111,7 @@ impl RejectReason {
             Self::InvalidJson { .. } => "invalid_json",
             Self::NotAnObject => "not_an_object",
             Self::MissingField { .. } => "missing_field",
+            Self::Null { .. } => "null",
             Self::WrongType { .. } => "wrong_type",
             Self::DuplicateField { .. } => "duplicate_field",
             Self::FieldCount { .. } => "field_count",
@@ -126,6 +132,7 @@ impl fmt::Display for RejectReason {
             }
             Self::NotAnObject => f.write_str("not a JSON object"),
             Self::MissingField { field } => write!(f, "there is no field `{}`", escape_control(field)),
+            Self::Null { field } => write!(f, "the field `{}` holds null", escape_control(field)),
             Self::WrongType { field, found } => {
                 write!(f, "the field `{}` holds {found}", escape_control(field))
             }

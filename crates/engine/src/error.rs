@@ -72,6 +72,29 @@ pub enum ErrorKind {
         /// The record that was one too many, in words.
         last: String,
     },
+    /// No record is a document, so that nothing was written.
+    AllRejected {
+        /// How many records there are.
+        records: u64,
+        /// The first of them and its reason, in words.
+        first: String,
+        /// What to try, where the reasons suggest something.
+        hint: Option<Sentence>,
+    },
+    /// None of the first records has the field that is to hold the text.
+    NoTextField {
+        /// The field, or the fields.
+        field: String,
+        /// How many records were looked at.
+        records: u64,
+        /// The fields that the first of them has.
+        fields: Vec<String>,
+    },
+    /// The text of a record is null, and that was to be an error.
+    NullText {
+        /// The record, in words.
+        record: String,
+    },
     /// The corpus has more documents than can be numbered.
     TooManyDocuments,
     /// A field that the keeper policy looks at is in no document.
@@ -142,6 +165,9 @@ impl ErrorKind {
             Self::Spec(error) => error.code(),
             Self::Corpus(error) => error.code(),
             Self::TooManyRejects { .. } => "too_many_rejects",
+            Self::AllRejected { .. } => "all_rejected",
+            Self::NoTextField { .. } => "no_text_field",
+            Self::NullText { .. } => "null",
             Self::TooManyDocuments => "too_many_documents",
             Self::NoSuchField { .. } => "no_such_field",
             Self::NoSuchId { .. } => "no_such_id",
@@ -200,6 +226,20 @@ impl Error {
             ErrorKind::TooManyRejects { allowed, last } => {
                 format!("more than {allowed} records were rejected; the last one: {last}").into()
             }
+            ErrorKind::AllRejected { records: 1, first, .. } => {
+                format!("the only record was rejected: {first}").into()
+            }
+            ErrorKind::AllRejected { records, first, .. } => {
+                format!("all {records} records were rejected; the first one: {first}").into()
+            }
+            ErrorKind::NoTextField { field, records: 1, .. } => {
+                format!("the only record has no field `{}`", escape_control(field)).into()
+            }
+            ErrorKind::NoTextField { field, records, .. } => {
+                format!("none of the first {records} records has the field `{}`", escape_control(field))
+                    .into()
+            }
+            ErrorKind::NullText { record } => record.clone().into(),
             ErrorKind::TooManyDocuments => "the corpus has more than 4 294 967 294 documents".into(),
             ErrorKind::NoSuchField { field, .. } => {
                 format!("no document has the field `{}`", escape_control(field)).into()
@@ -244,12 +284,26 @@ impl Error {
                     .setting_to("report", "DIR")
                     .text(" lists every rejected record in `DIR/rejects.jsonl`"),
             ),
-            ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".into()),
-            ErrorKind::NoSuchField { fields, .. } => {
-                let fields: Vec<String> =
-                    fields.iter().map(|field| format!("`{}`", escape_control(field))).collect();
-                Some(format!("the fields of the first document are {}", fields.join(", ")).into())
+            ErrorKind::AllRejected { hint, .. } => hint.clone(),
+            ErrorKind::NoTextField { fields, .. } => {
+                let hint = Sentence::new()
+                    .setting_to("text-field", "NAME")
+                    .text(" names the field that holds the text");
+                Some(if fields.is_empty() {
+                    hint
+                } else {
+                    hint.text("; ").followed_by(&fields_of("record", fields))
+                })
             }
+            ErrorKind::NullText { .. } => Some(
+                Sentence::new()
+                    .setting_to("null", "keep")
+                    .text(" keeps such records, and ")
+                    .setting_to("null", "reject")
+                    .text(" leaves them out"),
+            ),
+            ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".into()),
+            ErrorKind::NoSuchField { fields, .. } => Some(fields_of("document", fields)),
             ErrorKind::NoSuchId { hint, .. } => Some(hint.clone()),
             ErrorKind::File { hint, .. } | ErrorKind::Output { hint, .. } => hint.clone(),
             ErrorKind::Changed { .. } => Some(
@@ -295,6 +349,12 @@ impl Error {
     pub fn is_broken_pipe(&self) -> bool {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// The fields of the first record or document, for a hint.
+fn fields_of(what: &str, fields: &[String]) -> Sentence {
+    let fields: Vec<String> = fields.iter().map(|field| format!("`{}`", escape_control(field))).collect();
+    format!("the fields of the first {what} are {}", fields.join(", ")).into()
 }
 
 impl From<ErrorKind> for Error {

@@ -52,12 +52,13 @@ pub use minwise::{Observer, Stage, Unobserved, Warning};
 pub use output::report;
 pub use read::documents::Documents;
 pub use read::ranks::UnrankedCount;
+pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};
 pub use read::{Reading, read};
 pub use run::{
     DecisionColumns, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outcome, Outputs,
-    PairFormat, PairsOptions, PairsOutcome, PairsRun, RejectedRecords, Run, RunOptions, SketchOptions,
-    SketchOutcome, SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
+    PairFormat, PairsOptions, PairsOutcome, PairsRun, Run, RunOptions, SketchOptions, SketchOutcome,
+    SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
 };
 pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Search, Settings, SpecOptions};
 #[doc(hidden)]

@@ -23,7 +23,8 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     printer.summary(outcome.summary(), started.elapsed());
-    let exit = rejects(&outcome.rejected_records(), &report_rejects(args.report.as_deref()), printer);
+    let exit =
+        rejects(&outcome.rejected_records(), &report_rejects(args.report.as_deref()), &args.run, printer);
     outcome.close()?;
     Ok(exit)
 }

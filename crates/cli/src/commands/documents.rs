@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use minwise_corpus::{Chunk, Corpus, Document, FieldPath, MarkPlace, Scratch, visible};
+use minwise_corpus::{
+    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Reject, RejectReason, Scratch, visible,
+};
 use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
@@ -20,8 +22,27 @@ pub struct Read {
     pub documents: Vec<(u32, u64, NewDocument)>,
     /// What was rejected, in words.
     pub rejects: Vec<String>,
+    /// Records whose text is null, which are left out.
+    pub nulls: u64,
     /// Lines of the chunk.
     pub lines: u64,
+    /// The line of the first record whose text is null, and what is wrong with it, if that ends the run.
+    pub null_error: Option<(u64, String)>,
+}
+
+/// Ends the run at a record whose text is null, if that is the rule. `before` lines of its source come before its chunk.
+pub fn refuse_null(
+    corpus: &Corpus,
+    source: u32,
+    before: u64,
+    found: Option<(u64, String)>,
+) -> Result<(), Failure> {
+    let Some((line, reason)) = found else { return Ok(()) };
+    let name = visible(corpus.sources()[source as usize].name());
+    Err(Failure::Error {
+        message: format!("{name}:{}: {reason}", before + line + 1),
+        hint: Some("`--null keep` leaves such records out, and `--null reject` rejects them".to_owned()),
+    })
 }
 
 /// Counts the lines of a source from chunk to chunk.
@@ -54,6 +75,8 @@ pub fn read(
     scratch: &mut Scratch,
 ) -> Result<Read, Failure> {
     let mut read = Read::default();
+    let nulls = corpus.options().nulls;
+    let mut failed = None;
     let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
         Ok(document) => {
             let document = new_document(document, fields);
@@ -65,12 +88,17 @@ pub fn read(
                 Some(error) => read.rejects.push(error.to_string()),
             }
         }
+        Err(Reject { reason: RejectReason::Null { .. }, .. }) if nulls == Nulls::Keep => read.nulls += 1,
         Err(reject) => {
+            if nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. }) {
+                failed.get_or_insert((place.line, reject.to_string()));
+            }
             let source = visible(corpus.sources()[place.source as usize].name());
             read.rejects.push(format!("{source}: {reject}"));
         }
     })?;
     read.lines = lines.0;
+    read.null_error = failed;
     Ok(read)
 }
 

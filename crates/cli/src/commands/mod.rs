@@ -19,6 +19,8 @@ use std::path::Path;
 use minwise_corpus::{Corpus, Format, InputFormat, Overwrite, ReadOptions};
 use minwise_engine::RejectedRecords;
 
+use crate::Exit;
+use crate::args::RunArgs;
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
@@ -55,9 +57,10 @@ fn overwrite(force: bool) -> Overwrite {
     if force { Overwrite::Allow } else { Overwrite::Refuse }
 }
 
-/// Lists the records that were rejected, and gives the exit code that they make.
-fn rejects(rejected: &RejectedRecords, hint: &str, printer: &Printer) -> crate::Exit {
+/// Lists the records that were rejected, and gives the exit code that they make. A run that has ended with `--max-rejects`
+/// has no more of them than it was allowed.
+fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Printer) -> Exit {
     let hint = rejected.hint.as_ref().map_or_else(|| hint.to_owned(), spelled);
     printer.rejects(rejected.count, &rejected.first, &hint);
-    if rejected.count == 0 { crate::Exit::Done } else { crate::Exit::Error }
+    if rejected.count == 0 || run.max_rejects.is_some() { Exit::Done } else { Exit::Error }
 }

@@ -9,7 +9,9 @@ use serde_json::json;
 use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
-use crate::printer::{Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered};
+use crate::printer::{
+    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, with_nulls,
+};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -30,7 +32,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);
-    Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, printer))
+    Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer))
 }
 
 fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
@@ -47,6 +49,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "threshold": plan.threshold(),
         "read": outcome.read(),
         "rejected": rejected,
+        "nulls": outcome.nulls(),
         "pairs": outcome.written(),
         "candidates": verification.candidates,
         "filtered": screened.pairs,
@@ -68,7 +71,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
     };
     let bytes = outcome.corpus().size_bytes();
     printer.note(&format!(
-        "read        {}, {}; {} rejected\n\
+        "read        {}, {}{}; {} rejected\n\
          pairs       {} at or above {}{by}\n\
          candidates  {}{}; {} compared exactly{reordered}\n\
          recall      {recall:.4} expected, {}\n\
@@ -76,6 +79,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
          time        {:.2} s, {:.1} MB/s",
         counted(outcome.read(), "document"),
         megabytes(bytes),
+        with_nulls(outcome.nulls()),
         grouped(rejected),
         grouped(outcome.written()),
         plan.threshold(),

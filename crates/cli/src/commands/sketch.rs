@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::SketchFileArgs;
-use crate::printer::{Failure, Printer, counted, grouped, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -31,29 +31,31 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);
-    Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, printer))
+    Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, &args.run, printer))
 }
 
 fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
     let elapsed = started.elapsed();
-    let SketchOutcome { spec, documents, bytes: read_bytes, rejected } = outcome;
+    let SketchOutcome { spec, documents, nulls, bytes: read_bytes, rejected } = outcome;
     let bytes = spec.method.size_bytes() as u64;
     printer.event(&json!({
         "event": "summary",
         "spec": spec.to_string(),
-        "read": documents + rejected.count,
+        "read": documents + nulls + rejected.count,
         "rejected": rejected.count,
+        "nulls": nulls,
         "sketched": documents,
         "sketch_bytes": bytes,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
-        "read        {}, {}; {} rejected\n\
+        "read        {}, {}{}; {} rejected\n\
          sketched    {}, {bytes} bytes each\n\
          spec        {spec}\n\
          time        {:.2} s, {:.1} MB/s",
-        counted(documents + rejected.count, "document"),
+        counted(documents + nulls + rejected.count, "document"),
         megabytes(*read_bytes),
+        with_nulls(*nulls),
         grouped(rejected.count),
         counted(*documents, "document"),
         elapsed.as_secs_f64(),

@@ -94,9 +94,11 @@ fn rows_are_annotated_and_compared() {
 }
 
 #[test]
-fn a_row_without_a_text_is_rejected_with_its_place() {
-    let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two"))]));
-    let run = desk.run("dedup in.parquet -o out.parquet").exit(2);
+fn a_row_without_a_text_is_kept_or_rejected_with_its_place() {
+    let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two")), (4, None)]));
+    desk.run("dedup in.parquet -o kept.parquet").exit(0);
+    assert_eq!(rows(&desk, "kept.parquet").len(), 4);
+    let run = desk.run("dedup in.parquet -o out.parquet --null reject").exit(2);
     assert!(run.err.contains("\n    in.parquet:2: the field `text` holds null\n"), "{run}");
     assert_eq!(rows(&desk, "out.parquet").len(), 2);
 }
@@ -230,7 +232,7 @@ fn a_text_may_be_several_fields() {
     assert_eq!(pairs("title").lines().count(), 3);
     assert_eq!(pairs("title,body"), "a\tc\t1.000000\n");
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field subject,heading").exit(2);
-    assert!(run.err.contains("in.jsonl:1: there is no field `subject,heading`"), "{run}");
+    assert!(run.err.contains("none of the first 3 records has the field `subject,heading`"), "{run}");
 }
 
 /// A Parquet file of columns of texts.

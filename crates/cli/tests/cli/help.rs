@@ -138,7 +138,8 @@ fn dedup() {
               Threads to work with; all cores without it
 
           --max-rejects <N>
-              Stop when more records than this are rejected
+              Allow this many rejected records: one more stops the run. Without it, any number is read
+              past, and the exit code is 2
 
           --memory <SIZE>
               The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
@@ -183,6 +184,13 @@ fn dedup() {
               The largest record that is read; a larger one is rejected
 
               [default: 1GiB]
+
+          --null <RULE>
+              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
+              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              `check` always rejects it. A record without the field is rejected
+
+              [default: keep]
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -340,7 +348,8 @@ fn pairs() {
               Threads to work with; all cores without it
 
           --max-rejects <N>
-              Stop when more records than this are rejected
+              Allow this many rejected records: one more stops the run. Without it, any number is read
+              past, and the exit code is 2
 
           --memory <SIZE>
               The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
@@ -385,6 +394,13 @@ fn pairs() {
               The largest record that is read; a larger one is rejected
 
               [default: 1GiB]
+
+          --null <RULE>
+              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
+              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              `check` always rejects it. A record without the field is rejected
+
+              [default: keep]
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -574,6 +590,13 @@ fn compare() {
               The largest record that is read; a larger one is rejected
 
               [default: 1GiB]
+
+          --null <RULE>
+              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
+              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              `check` always rejects it. A record without the field is rejected
+
+              [default: keep]
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -799,7 +822,8 @@ fn sketch() {
               Threads to work with; all cores without it
 
           --max-rejects <N>
-              Stop when more records than this are rejected
+              Allow this many rejected records: one more stops the run. Without it, any number is read
+              past, and the exit code is 2
 
           --memory <SIZE>
               The most memory to take, such as `4GiB`; what does not fit goes to disk. Without it, half
@@ -844,6 +868,13 @@ fn sketch() {
               The largest record that is read; a larger one is rejected
 
               [default: 1GiB]
+
+          --null <RULE>
+              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
+              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              `check` always rejects it. A record without the field is rejected
+
+              [default: keep]
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -1034,6 +1065,13 @@ fn weights() {
               The largest record that is read; a larger one is rejected
 
               [default: 1GiB]
+
+          --null <RULE>
+              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
+              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              `check` always rejects it. A record without the field is rejected
+
+              [default: keep]
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found

@@ -22,6 +22,7 @@ mod keep;
 mod lab;
 mod large;
 mod memory;
+mod nulls;
 mod outputs;
 mod pairs;
 mod plan;

@@ -57,7 +57,7 @@ fn a_saved_table_gives_what_counting_gives() {
     insta::assert_snapshot!(desk.run("weights forms.jsonl -o forms.weights"), @"
     exit 0
     --- stderr
-    counted     31 documents, 27.3 kB
+    counted     31 documents, 27.3 kB; 0 rejected
     shingles    721 different ones
     table       f48810c0a91859ba
     time        [time]

@@ -86,10 +86,14 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
 /// The texts of all fields, joined.
 fn text_of<'a>(found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>, RejectReason> {
     let mut texts = Vec::with_capacity(found.len());
+    let mut has_null = false;
     for (field, found) in options.text_fields.iter().zip(found) {
         texts.push(match found.text {
             Slot::Missing => None,
-            Slot::Once(value) if kind_of(value) == NULL && options.text_fields.len() > 1 => None,
+            Slot::Once(value) if kind_of(value) == NULL => {
+                has_null = true;
+                None
+            }
             Slot::Once(value) => Some(string_of(value).map_err(|found| wrong_type(field, found))?),
             Slot::Repeated => return Err(RejectReason::DuplicateField { field: field.to_string() }),
         });
@@ -97,6 +101,7 @@ fn text_of<'a>(found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>
     let repaired = texts.iter().flatten().any(|(_, repaired)| *repaired);
     match join(texts.into_iter().map(|text| text.map(|(text, _)| text))) {
         Some(text) => Ok((text, repaired)),
+        None if has_null => Err(RejectReason::Null { field: options.text_names() }),
         None => Err(RejectReason::MissingField { field: options.text_names() }),
     }
 }
@@ -269,7 +274,9 @@ mod tests {
             (Some("3".into()), "\u{fffd}\n".into(), true)
         );
         let missing = RejectReason::MissingField { field: "title,meta.body".into() };
-        assert_eq!(text(r#"{"title": null, "body": "b"}"#).unwrap_err().reason, missing);
+        assert_eq!(text(r#"{"body": "b"}"#).unwrap_err().reason, missing);
+        let null = RejectReason::Null { field: "title,meta.body".into() };
+        assert_eq!(text(r#"{"title": null, "body": "b"}"#).unwrap_err().reason, null);
         let wrong = RejectReason::WrongType { field: "title".into(), found: "a number" };
         assert_eq!(text(r#"{"title": 1, "meta": {"body": "b"}}"#).unwrap_err().reason, wrong);
         assert_eq!(text(r#"{"title": "a", "title": "b"}"#).unwrap_err().reason.code(), "duplicate_field");
@@ -282,9 +289,15 @@ mod tests {
     }
 
     #[test]
+    fn a_null_text_is_no_wrong_type() {
+        let null = parse(r#"{"id": 7, "text": null}"#).unwrap_err();
+        assert_eq!((null.reason.code(), null.id.as_deref()), ("null", Some("7")));
+        assert_eq!(null.to_string(), "record `7`: the field `text` holds null");
+    }
+
+    #[test]
     fn the_wrong_type_is_named() {
         for (value, kind) in [
-            ("null", "null"),
             ("1", "a number"),
             ("-1", "a number"),
             ("1.5", "a number"),

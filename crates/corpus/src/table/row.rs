@@ -35,10 +35,7 @@ impl<'r> Row<'r> {
             Some(text) => {
                 Ok(Document { id: id.map(Cow::Borrowed), text, repaired: false, values: vec![], about: None })
             }
-            None => Err(reject(match &*options.text_fields {
-                [field] => RejectReason::WrongType { field: field.to_string(), found: "null" },
-                _ => RejectReason::MissingField { field: options.text_names() },
-            })),
+            None => Err(reject(RejectReason::Null { field: options.text_names() })),
         }
     }
 
@@ -108,7 +105,7 @@ mod tests {
             |texts: &[Option<&str>]| row(texts, None).document(&options).map(|found| found.text.into_owned());
         assert_eq!(text(&[Some("t"), Some("b")]).unwrap(), "t\nb");
         assert_eq!(text(&[None, Some("b")]).unwrap(), "\nb");
-        assert_eq!(text(&[None, None]).unwrap_err().reason.code(), "missing_field");
+        assert_eq!(text(&[None, None]).unwrap_err().reason.code(), "null");
     }
 
     proptest! {

@@ -141,7 +141,7 @@ fn rows_are_documents() {
     let corpus = everything(&folder);
     let records = scan(&corpus, 1);
     let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
-    assert_eq!(seen[..4], [("ok", 0), ("wrong_type", 1), ("ok", 2), ("ok", 3)]);
+    assert_eq!(seen[..4], [("ok", 0), ("null", 1), ("ok", 2), ("ok", 3)]);
     assert_eq!((records.len(), records[3].id(), records[3].text()), (9, "11", "text 11"));
     assert_eq!(records[1].reject().to_string(), "record `2`: the field `text` holds null");
     assert_eq!(scan(&corpus, 1 << 20), records);
@@ -162,7 +162,7 @@ fn members_of_groups_are_columns() {
     let records = scan(&folder.open_with(&["a.parquet"], &options).unwrap(), 1 << 20);
     assert_eq!(records[0].text(), "{}\ntext 1");
     assert_eq!(records[0].id(), "2001");
-    assert_eq!(records[1].code(), "missing_field");
+    assert_eq!(records[1].code(), "null");
 }
 
 #[test]
@@ -498,7 +498,7 @@ proptest! {
         prop_assert_eq!(records.len(), count);
         for (row, record) in records.iter().enumerate() {
             prop_assert_eq!((record.line, record.place.offset), (row as u64, row as u64));
-            prop_assert_eq!(record.code(), if row % 7 == 3 { "wrong_type" } else { "ok" });
+            prop_assert_eq!(record.code(), if row % 7 == 3 { "null" } else { "ok" });
             // What is written as a number without a sign is read as one.
             prop_assert_eq!(record.id(), (u64::MAX - row as u64).to_string());
         }

@@ -50,7 +50,7 @@ pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error>
 /// Writes the sketches of a corpus that was read with this spec.
 pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spec) -> Result<(), Error> {
     let documents = &reading.documents;
-    let numbers = || 0..documents.len() as u32;
+    let numbers = || (0..documents.len() as u32).filter(|&document| !documents.is_null(document));
     let NewSketchFile(mut writer) = file;
     writer.begin("present")?;
     for document in numbers() {
@@ -78,7 +78,7 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
         spec: spec.to_string(),
         spec_version: VERSION,
         unicode: UNICODE.to_owned(),
-        documents: documents.len() as u64,
+        documents: numbers().count() as u64,
         words: documents.shape().words as u64,
     };
     writer.finish(&about)

@@ -54,6 +54,8 @@ pub struct Summary {
     pub removed_equal: u64,
     /// Records of the inputs that were not taken in.
     pub rejected: u64,
+    /// Documents whose text is null, which stay and are compared with nothing.
+    pub nulls: u64,
     /// Documents without shingles.
     pub without_shingles: u64,
     /// Documents in which lone surrogates were replaced.
@@ -121,6 +123,7 @@ impl Summary {
             removed,
             removed_equal: decisions.equal,
             rejected,
+            nulls: reading.documents.nulls(reading.references),
             without_shingles: reading.documents.without_shingles(reading.references),
             repaired: reading.repaired,
             repeated_ids: reading.documents.repeated_ids(),

@@ -6,17 +6,18 @@ use minwise::Spec;
 use minwise::keep::Keep;
 use minwise::shingle::{Shingling, Unit};
 use minwise::{Observer, Stage, Warning, escape_control};
-use minwise_corpus::{Chunk, Corpus, Document, Place, Scratch};
+use minwise_corpus::{Chunk, Corpus, Document, Nulls, Place, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Problem};
 use crate::memory::Memory;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
-use crate::read::documents::{Columns, Documents, New, Shape};
+use crate::read::documents::{Columns, Documents, Kind, New, Shape};
 use crate::read::placed::Placed;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
+use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::settings::{ReadKey, ReadPlan};
@@ -27,6 +28,7 @@ pub(crate) mod documents;
 pub(crate) mod placed;
 pub(crate) mod prepare;
 pub(crate) mod ranks;
+pub(crate) mod rejected;
 pub(crate) mod rejects;
 
 /// Bytes that one thread reads at a time: enough that handing out work costs nothing, few enough that all threads
@@ -35,6 +37,10 @@ const CHUNK_BYTES: u64 = 2 << 20;
 /// Segments that a run has in its folder, about, if none of them is smaller than the least.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
+/// Records among which one must have the field that is to hold the text.
+const SOUGHT_IN: u64 = 1000;
+/// The code of a record whose text is null.
+const NULL: &str = "null";
 /// The section of a segment that has its rejected records.
 const REJECTS: &str = "rejects";
 
@@ -147,6 +153,53 @@ struct Desk<'a> {
     pending: Pending,
     /// Bytes in memory from which on they are put away.
     most_bytes: u64,
+    field: FieldSought,
+}
+
+/// The look for the field that is to hold the text, until one record has it.
+#[derive(Debug, Default)]
+struct FieldSought {
+    /// Whether a record has the field, or an earlier process has read the first ones.
+    is_found: bool,
+    /// Records that were looked at, none of which has it.
+    records: u64,
+    /// The first of them that could be read.
+    example: Option<Place>,
+}
+
+impl FieldSought {
+    /// Looks at the next records. Fails if there have been a thousand without the field.
+    fn look(&mut self, part: &Part, corpus: &Corpus) -> Result<(), Error> {
+        if self.is_found {
+            return Ok(());
+        }
+        let first_document = part.columns.first_place().map(|place| place.line);
+        let is_before = |rejected: &Rejected| first_document.is_none_or(|line| rejected.line <= line);
+        let without =
+            part.rejected.iter().take_while(|rejected| is_before(rejected) && lacks_field(rejected));
+        let without = without.count();
+        self.records += without as u64;
+        self.example = self.example.or(part.without_field);
+        if self.records >= SOUGHT_IN {
+            return self.fail(SOUGHT_IN, corpus);
+        }
+        self.is_found = first_document.is_some() || without < part.rejected.len();
+        Ok(())
+    }
+
+    /// Fails if every record could be read and lacks the field.
+    fn fail(&self, records: u64, corpus: &Corpus) -> Result<(), Error> {
+        let Some(example) = self.example.filter(|_| !self.is_found) else { return Ok(()) };
+        let field =
+            corpus.options().text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let fields = corpus.field_names(&example, &mut Scratch::new())?;
+        Err(ErrorKind::NoTextField { field, records, fields }.into())
+    }
+}
+
+/// Whether a rejected record does not have the field that is to hold the text.
+fn lacks_field(rejected: &Rejected) -> bool {
+    matches!(&*rejected.code, "missing_field" | "invalid_json" | "not_an_object" | "invalid_utf8")
 }
 
 /// What is counted for a segment while it grows.
@@ -186,6 +239,7 @@ impl<'a> Desk<'a> {
             segments: 0,
             pending: Pending::new(plan),
             most_bytes: room.reading(),
+            field: FieldSought::default(),
         };
         if let Some(work) = plan.work.as_deref() {
             let share = (corpus.size_bytes() / SEGMENTS).max(LEAST_SEGMENT_BYTES);
@@ -213,6 +267,7 @@ impl<'a> Desk<'a> {
             self.reading.repaired += about.repaired;
             self.progress = about.after;
             self.segments += 1;
+            self.field.is_found = true;
         }
         self.check_rejects()?;
         self.check_size()
@@ -222,6 +277,7 @@ impl<'a> Desk<'a> {
         if chunk.source() != self.progress.source {
             self.progress = Progress { source: chunk.source(), lines: 0, ..self.progress };
         }
+        self.field.look(&part, self.corpus)?;
         if self.reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {
             // Growing step by step would copy everything several times and need twice the memory while it does. Memory
             // that is reserved and never used costs nothing; where there is a limit on it, growing must do.
@@ -238,6 +294,9 @@ impl<'a> Desk<'a> {
         self.reading.documents.append(&mut part.columns, self.progress.lines);
         for mut rejected in part.rejected {
             rejected.line += self.progress.lines;
+            if rejected.code == NULL && self.corpus.options().nulls == Nulls::Error {
+                return Err(ErrorKind::NullText { record: rejected.describe(self.corpus) }.into());
+            }
             let of_reference = rejected.source < self.corpus.references();
             self.reading.rejected.push(rejected, of_reference);
             self.pending.rejected += 1;
@@ -308,6 +367,7 @@ impl<'a> Desk<'a> {
     }
 
     fn finish(mut self) -> Result<Reading, Error> {
+        self.check_documents()?;
         // What is found out later needs the memory, and a run that is taken up again must find everything.
         let unfinished = self.plan.work.is_some() && self.pending.chunks > 0;
         if unfinished || self.reading.documents.is_stored() && self.held_bytes() > 0 {
@@ -341,6 +401,22 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
+    /// Refuses inputs of which every record was rejected. Inputs without records are fine.
+    fn check_documents(&self) -> Result<(), Error> {
+        let Reading { documents, rejected, .. } = &self.reading;
+        let references = self.corpus.references();
+        let records = rejected.len() - rejected.of_references();
+        let of_references = documents.partition_point(|place| place.source < references)?;
+        if documents.len() > of_references as usize || records == 0 {
+            return Ok(());
+        }
+        self.field.fail(records, self.corpus)?;
+        let first = rejected.first().iter().find(|rejected| rejected.source >= references);
+        let first = first.map(|rejected| rejected.describe(self.corpus)).unwrap_or_default();
+        let hint = RejectedRecords::new(documents, rejected, self.corpus).hint;
+        Err(ErrorKind::AllRejected { records, first, hint }.into())
+    }
+
     fn check_rejects(&self) -> Result<(), Error> {
         let Some(allowed) = self.plan.max_rejects else { return Ok(()) };
         if self.reading.rejected.len() <= allowed {
@@ -368,6 +444,8 @@ struct Part {
     rejected: Vec<Rejected>,
     repaired: u64,
     ranks: Ranks,
+    /// The first record that could be read and does not have the field of the text.
+    without_field: Option<Place>,
 }
 
 /// What all threads sketch with.
@@ -456,10 +534,12 @@ impl<'a> Worker<'a> {
             rejected: vec![],
             repaired: 0,
             ranks: Ranks::new(self.keep),
+            without_field: None,
         };
         part.columns.reserve(self.before + self.before / 8);
         let Self { spec, keep, tools, prepared, registers, scratch, .. } = self;
         let preparation = &tools.preparation;
+        let nulls = corpus.options().nulls;
         let mut failed = None;
         let lines = corpus.scan_long(chunk, scratch, &mut |place, document| match document {
             Ok(document) => {
@@ -479,7 +559,7 @@ impl<'a> Worker<'a> {
                     let new = New {
                         place,
                         id: document.id.as_deref(),
-                        has_shingles,
+                        kind: if has_shingles { Kind::Shingled } else { Kind::Empty },
                         equality_key: prepared.equality_key(),
                     };
                     let number = part.columns.len() as u32;
@@ -491,7 +571,16 @@ impl<'a> Worker<'a> {
                     *prepared = Prepared::default();
                 }
             }
-            Err(reject) => part.rejected.push(Rejected::new(&place, reject)),
+            Err(Reject { reason: RejectReason::Null { .. }, id }) if nulls == Nulls::Keep => {
+                let new = New { place, id: id.as_deref(), kind: Kind::Null, equality_key: 0 };
+                part.columns.add(&new, |out| Ranks::add_last(keep, out));
+            }
+            Err(reject) => {
+                if matches!(reject.reason, RejectReason::MissingField { .. }) {
+                    part.without_field.get_or_insert(place);
+                }
+                part.rejected.push(Rejected::new(&place, reject));
+            }
         })?;
         if let Some(error) = failed {
             return Err(error);

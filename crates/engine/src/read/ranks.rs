@@ -65,6 +65,11 @@ impl Ranks {
         }
     }
 
+    /// Ranks a document that has no text behind all others.
+    pub(crate) fn add_last(keep: &Keep, out: &mut Vec<u64>) {
+        out.resize(out.len() + keep.words(), u64::MAX);
+    }
+
     /// Adds what a part could not rank, whose documents come behind `before` others.
     pub(crate) fn append(&mut self, part: &mut Self, before: u32) {
         for (sum, part) in self.unranked.iter_mut().zip(&mut part.unranked) {
@@ -101,7 +106,8 @@ impl Ranks {
             let (Some(field), Some((example, value))) = (ranking.field(), &unranked.example) else {
                 continue;
             };
-            if unranked.without_field == documents.len() as u64 - u64::from(references) {
+            let asked = documents.len() as u64 - u64::from(references) - documents.nulls(references);
+            if unranked.without_field == asked {
                 let fields = corpus.field_names(&documents.place(*example)?, &mut Scratch::new())?;
                 return Err(ErrorKind::NoSuchField { field: field.to_owned(), fields }.into());
             }

@@ -14,13 +14,13 @@ use super::inputs::Inputs;
 use super::known::known_again;
 use super::outputs::{NewFolder, Outputs, Targets};
 use super::overwrite;
-use super::rejected::RejectedRecords;
 use super::stopwatch::Stopwatch;
 use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
 use crate::error::{Error, ErrorKind};
 use crate::output::report::{Extras, MeasuredRecall, ThisRun};
 use crate::output::{Findings, Summary, Target, write_kept_as_decided};
+use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
@@ -308,7 +308,7 @@ impl Outcome {
     /// The records that were rejected, for people.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
-        RejectedRecords::new(&self.reading, &self.corpus)
+        RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
     }
 
     /// The corpus that was read.

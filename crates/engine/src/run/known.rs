@@ -39,6 +39,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         encoding,
         format,
         max_record_bytes,
+        nulls,
         spool_dir: _,
     } = corpus.options();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
@@ -69,6 +70,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         ("format", corpus.format().name().to_owned()),
         ("input-format", or_none(reference_format)),
         ("max-record", max_record_bytes.to_string()),
+        ("null", nulls.to_string()),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

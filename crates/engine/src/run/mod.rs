@@ -17,7 +17,6 @@ mod inputs;
 mod known;
 mod outputs;
 mod pairs;
-mod rejected;
 mod sketch;
 mod stopwatch;
 mod weights;
@@ -32,7 +31,6 @@ pub use estimate::{EstimateOptions, EstimateOutcome, EstimateRun};
 pub use inputs::Inputs;
 pub use outputs::Outputs;
 pub use pairs::{PairsOptions, PairsOutcome, PairsRun};
-pub use rejected::RejectedRecords;
 pub use sketch::{SketchOptions, SketchOutcome, SketchRun};
 pub use weights::{WeightsOptions, WeightsOutcome, WeightsRun};
 

@@ -6,10 +6,10 @@ use minwise_corpus::{Corpus, refuse_overlap};
 use serde_json::json;
 
 use super::inputs::Inputs;
-use super::rejected::RejectedRecords;
 use super::{Destination, PairFormat, overwrite};
 use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
 use crate::error::{Error, ErrorKind, Problem};
+use crate::read::rejected::RejectedRecords;
 use crate::read::{Reading, read};
 use crate::settings::{Plan, Settings};
 use crate::verify::Verification;
@@ -150,10 +150,16 @@ impl PairsOutcome {
         &self.plan
     }
 
+    /// Documents whose text is null, which are in no pair.
+    #[must_use]
+    pub fn nulls(&self) -> u64 {
+        self.reading.documents.nulls(0)
+    }
+
     /// The records that were rejected, for people.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
-        RejectedRecords::new(&self.reading, &self.corpus)
+        RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
     }
 
     /// The corpus that was read.

@@ -6,12 +6,12 @@ use minwise::{Observer, Spec, Weights};
 use minwise_corpus::refuse_overlap;
 
 use super::inputs::Inputs;
-use super::rejected::RejectedRecords;
 use super::{overwrite, refuse};
 use crate::error::{Error, Problem};
 use crate::estimate::sketch_file;
 use crate::memory::Memory;
 use crate::read::read;
+use crate::read::rejected::RejectedRecords;
 use crate::settings::{Limits, ReadPlan, check_spec};
 
 /// The options of a [`SketchRun`].
@@ -47,6 +47,8 @@ pub struct SketchOutcome {
     pub spec: Spec,
     /// Documents that were sketched.
     pub documents: u64,
+    /// Documents whose text is null, which have no sketch.
+    pub nulls: u64,
     /// Bytes of the inputs.
     pub bytes: u64,
     /// The records that were rejected.
@@ -88,9 +90,10 @@ impl SketchRun {
         sketch_file::write(file, &corpus, &reading, &spec)?;
         Ok(SketchOutcome {
             spec,
-            documents: reading.documents.len() as u64,
+            documents: reading.documents.len() as u64 - reading.documents.nulls(0),
+            nulls: reading.documents.nulls(0),
             bytes: corpus.size_bytes(),
-            rejected: RejectedRecords::new(&reading, &corpus),
+            rejected: RejectedRecords::new(&reading.documents, &reading.rejected, &corpus),
         })
     }
 }

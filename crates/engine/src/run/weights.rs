@@ -9,6 +9,7 @@ use minwise_corpus::refuse_overlap;
 use super::inputs::Inputs;
 use super::{overwrite, refuse};
 use crate::error::Error;
+use crate::read::rejected::RejectedRecords;
 use crate::settings::all_cores;
 use crate::weigh::{self, FrequencyTable};
 
@@ -35,10 +36,14 @@ pub struct WeightsRun {
 }
 
 /// What was counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeightsOutcome {
     /// Documents that were counted.
     pub documents: u64,
+    /// Records whose text is null, which were left out.
+    pub nulls: u64,
+    /// The records that were rejected.
+    pub rejected: RejectedRecords,
     /// Different shingles that were found.
     pub shingles: u64,
     /// The fingerprint of the table.
@@ -69,10 +74,12 @@ impl WeightsRun {
         let corpus = inputs.open(vec![], temporary.as_deref(), observer)?;
         refuse_overlap(&corpus, &output)?;
         let file = weigh::create(&output, overwrite(replace))?;
-        weigh::count(&corpus, &spec, self.threads, temporary.as_deref(), file, observer)?;
+        let counted = weigh::count(&corpus, &spec, self.threads, temporary.as_deref(), file, observer)?;
         let table = FrequencyTable::open(&output)?;
         Ok(WeightsOutcome {
             documents: table.documents(),
+            nulls: counted.nulls,
+            rejected: RejectedRecords::of_counted(&counted, &corpus),
             shingles: table.shingles().len() as u64,
             fingerprint: table.fingerprint(),
             bytes: corpus.size_bytes(),

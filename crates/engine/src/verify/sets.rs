@@ -319,7 +319,7 @@ mod tests {
 
     use super::*;
     use crate::memory;
-    use crate::read::documents::{Columns, Documents, New, Shape};
+    use crate::read::documents::{Columns, Documents, Kind, New, Shape};
     use crate::read::prepare::Preparation;
     use crate::turn::Turns;
     use crate::verify::loader::Sorting;
@@ -330,7 +330,7 @@ mod tests {
         let mut columns = Columns::new(shape);
         for chunk in corpus.chunks(u64::MAX) {
             let mut add = |place, _| {
-                columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
+                columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});
             };
             corpus
                 .scan(&chunk, &mut Scratch::new(), &mut |place, document| add(place, document.is_ok()))

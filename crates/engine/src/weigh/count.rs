@@ -7,7 +7,10 @@ use minwise::shingle::{Shingler, Shingles};
 use minwise::sort::sort_mixed;
 use minwise::text::UNICODE;
 use minwise::{Observer, Stage};
-use minwise_corpus::{Corpus, Overwrite, Scratch, Temporary, temporary_folder};
+use minwise_corpus::{
+    Chunk, Corpus, Layout, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, escape_control,
+    temporary_folder,
+};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::table::{About, FrequencyTable, KIND};
@@ -26,6 +29,44 @@ const TOGETHER: usize = 2 << 20;
 /// A shingle and in how many documents it stands.
 type Entry = (u64, u32);
 
+/// Rejected records that are remembered.
+const REMEMBERED: usize = 5;
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Documents whose shingles were counted.
+    pub documents: u64,
+    /// Records whose text is null; they have no shingles.
+    pub nulls: u64,
+    /// Records that were rejected.
+    pub rejected: u64,
+    /// The first few of them, with their lines in their sources.
+    pub first: Vec<(Place, Reject)>,
+}
+
+impl Counted {
+    /// Adds what was found in the next chunk, whose lines come behind `lines` others.
+    fn add(&mut self, part: Self, lines: u64) {
+        self.documents += part.documents;
+        self.nulls += part.nulls;
+        self.rejected += part.rejected;
+        let left = REMEMBERED - self.first.len();
+        let numbered = part
+            .first
+            .into_iter()
+            .map(|(place, reject)| (Place { line: place.line + lines, ..place }, reject));
+        self.first.extend(numbered.take(left));
+    }
+
+    fn reject(&mut self, place: Place, reject: Reject) {
+        self.rejected += 1;
+        if self.first.len() < REMEMBERED {
+            self.first.push((place, reject));
+        }
+    }
+}
+
 /// A table that was begun.
 #[derive(Debug)]
 pub struct NewTable(Writer);
@@ -38,7 +79,7 @@ pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewTable, Error> {
 /// Counts in how many documents each shingle stands, and writes the table. Intermediate results that do not fit into
 /// memory go to `temporary`, or where the system keeps such files.
 ///
-/// Documents that cannot be read, and those that the rule for short documents refuses, are not counted.
+/// Records that cannot be read are told in the result; documents that the rule for short documents refuses are not counted.
 pub fn count(
     corpus: &Corpus,
     spec: &Spec,
@@ -46,30 +87,59 @@ pub fn count(
     temporary: Option<&Path>,
     table: NewTable,
     observer: &dyn Observer,
-) -> Result<(), Error> {
+) -> Result<Counted, Error> {
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Weigh, corpus.size_bytes());
     let mut runs = Runs::new(HELD * threads, temporary);
-    let mut documents = 0;
+    let mut all = Counted::default();
+    // Lines are numbered within a source.
+    let (mut source, mut lines) = (0, 0);
     let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
         let counted = worker.count(corpus, &chunks[chunk])?;
         observer.advance(chunks[chunk].size_bytes());
-        Ok(counted)
+        Ok((chunk, counted))
     };
     parallel::in_order(
         chunks.len(),
         threads,
         || Worker::new(spec),
         work,
-        |(count, entries)| {
-            documents += count;
+        |(chunk, (part, scanned, entries))| {
+            if chunks[chunk].source() != source {
+                (source, lines) = (chunks[chunk].source(), 0);
+            }
+            all.add(part, lines);
+            lines += scanned;
+            if let Some((place, reject)) = all.first.iter().find(|(_, reject)| is_error(corpus, reject)) {
+                return Err(ErrorKind::NullText { record: described(corpus, place, reject) }.into());
+            }
             runs.add(entries)
         },
     )?;
-    write(&runs, documents, spec, threads, temporary, table)
+    if let (0, Some((place, reject))) = (all.documents + all.nulls, all.first.first()) {
+        let first = described(corpus, place, reject);
+        return Err(ErrorKind::AllRejected { records: all.rejected, first, hint: None }.into());
+    }
+    write(&runs, all.documents, spec, threads, temporary, table)?;
+    Ok(all)
+}
+
+/// Whether a record is rejected because its text is null, and that is an error.
+fn is_error(corpus: &Corpus, reject: &Reject) -> bool {
+    corpus.options().nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. })
+}
+
+/// A rejected record in words.
+fn described(corpus: &Corpus, place: &Place, reject: &Reject) -> String {
+    let source = &corpus.sources()[place.source as usize];
+    let name = escape_control(source.name());
+    match source.layout() {
+        Layout::Records => format!("{name}:{}: {}", place.line + 1, reject.reason),
+        Layout::Texts => format!("{name}: {}", reject.reason),
+    }
 }
 
 /// Counts for one run only: the table goes with it.
@@ -108,18 +178,26 @@ impl Worker {
         }
     }
 
-    /// How many documents a chunk has, and in how many of them each shingle stands.
-    fn count(&mut self, corpus: &Corpus, chunk: &minwise_corpus::Chunk) -> Result<(u64, Vec<Entry>), Error> {
+    /// What a chunk has, how many lines, and in how many documents each shingle stands.
+    fn count(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Counted, u64, Vec<Entry>), Error> {
         let Self { shingler, shingles, scratch, distinct, all, room } = self;
         all.clear();
-        let mut documents = 0;
-        corpus.scan(chunk, scratch, &mut |_, document| {
-            let Ok(document) = document else { return };
+        let mut counted = Counted::default();
+        let keeps_nulls = corpus.options().nulls == Nulls::Keep;
+        let lines = corpus.scan(chunk, scratch, &mut |place, document| {
+            let document = match document {
+                Ok(document) => document,
+                Err(Reject { reason: RejectReason::Null { .. }, .. }) if keeps_nulls => {
+                    counted.nulls += 1;
+                    return;
+                }
+                Err(reject) => return counted.reject(place, reject),
+            };
             shingler.shingle_into(&document.text, shingles);
             if shingler.refuses(shingles.units()) {
                 return;
             }
-            documents += 1;
+            counted.documents += 1;
             distinct.clear();
             distinct.extend_from_slice(shingles.hashes());
             sort_mixed(distinct, room);
@@ -127,7 +205,7 @@ impl Worker {
             all.extend_from_slice(distinct);
         })?;
         sort_mixed(all, room);
-        Ok((documents, all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()))
+        Ok((counted, lines.0, all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()))
     }
 }
 

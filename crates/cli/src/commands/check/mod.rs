@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Layout, Output, ReadOptions, Scratch};
+use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch};
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
 use serde_json::{Map, Value};
 
@@ -34,6 +34,10 @@ pub struct Checked {
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = Problems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
+    if reading.nulls == Nulls::Keep {
+        // There is nothing to check, and whoever asked has to know.
+        reading.nulls = Nulls::Reject;
+    }
     let mut options = match_options(&args.matching, &mut problems);
     let metadata = given_metadata(&args.matching.set, &mut problems);
     // What is given for all documents is not looked for in each of them.
@@ -66,6 +70,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
         rejects.extend(read.rejects);
         let before = lines.before(chunk.source(), read.lines);
+        documents::refuse_null(&corpus, chunk.source(), before, read.null_error)?;
         for (source, line, mut document) in read.documents {
             if interrupt::asked() {
                 return Err(Failure::Interrupted);

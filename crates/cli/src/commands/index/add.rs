@@ -10,7 +10,7 @@ use minwise_index::{Added, Batch, NewDocument};
 use crate::Exit;
 use crate::args::IndexAddArgs;
 use crate::commands::documents::{self, CHUNK_BYTES};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -23,6 +23,8 @@ struct Ready {
     /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
     nameless: Vec<(usize, u32, u64, NewDocument)>,
     rejects: Vec<String>,
+    nulls: u64,
+    null_error: Option<(u64, String)>,
     lines: u64,
     source: u32,
     bytes: u64,
@@ -49,7 +51,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
     let mut lines = documents::Lines::default();
-    let mut batch = Batch::default();
+    let (mut batch, mut nulls) = (Batch::default(), 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
         let mut nameless = vec![];
@@ -65,13 +67,24 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
         let documents: Vec<_> = read.documents.into_iter().map(|(.., document)| document).collect();
         let batch = index.prepare(&documents, added, 1)?;
-        Ok(Ready { batch, nameless, rejects: read.rejects, lines: read.lines, source, bytes })
+        Ok(Ready {
+            batch,
+            nameless,
+            rejects: read.rejects,
+            nulls: read.nulls,
+            null_error: read.null_error,
+            lines: read.lines,
+            source,
+            bytes,
+        })
     };
     let write = |mut ready: Ready| -> Result<(), Failure> {
         if progress.cancelled() {
             return Err(Failure::Interrupted);
         }
         let before = lines.before(ready.source, ready.lines);
+        documents::refuse_null(&corpus, ready.source, before, ready.null_error)?;
+        nulls += ready.nulls;
         for (at, source, line, mut document) in ready.nameless {
             let name = corpus.sources()[source as usize].id();
             document.id = format!("{name}:{}", before + line + 1);
@@ -94,16 +107,17 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let elapsed = started.elapsed().as_secs_f64();
     let statistics = index.statistics()?;
     printer.event(&serde_json::json!({
-        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.len(),
+        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.len(), "nulls": nulls,
         "documents": statistics.documents, "elapsed_ms": (elapsed * 1e3) as u64,
     }));
     printer.note(&format!(
-        "added       {}, {} of them in place of others; {} unchanged; {} rejected\n\
+        "added       {}, {} of them in place of others; {} unchanged{}; {} rejected\n\
          archive     {}, {} of text, {} on disk\n\
          time        {elapsed:.2} s, {} documents/s",
         counted(total.new + total.replaced, "document"),
         grouped(total.replaced),
         grouped(total.unchanged),
+        with_nulls(nulls),
         grouped(rejects.len() as u64),
         counted(statistics.documents, "document"),
         megabytes(statistics.text_bytes),

@@ -79,7 +79,9 @@ fn survey<'a>(run: &Findings<'a>) -> Result<(Sources<'a>, Strange), Error> {
         let place = place?;
         let is_removed = removed.next_if_eq(&document).is_some();
         sources.add(run.corpus, place.source, if is_removed { Fate::Removed } else { Fate::Kept });
-        strange.see(document, place.len, documents.has_shingles(document));
+        if !documents.is_null(document) {
+            strange.see(document, place.len, documents.has_shingles(document));
+        }
     }
     run.reading.rejected.for_each(|rejected| {
         if rejected.source >= run.corpus.references() {

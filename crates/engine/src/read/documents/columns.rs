@@ -16,11 +16,29 @@ pub(crate) struct Shape {
     pub rank_words: usize,
 }
 
+/// What a document has to be compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A text without shingles, which equals only the same text.
+    Empty = 0,
+    /// Shingles.
+    Shingled = 1,
+    /// No text at all: the record is kept, and compared with nothing.
+    Null = 2,
+}
+
+impl Kind {
+    /// The kind that a byte stands for.
+    pub(super) fn of(byte: u8) -> Option<Self> {
+        [Self::Empty, Self::Shingled, Self::Null].into_iter().find(|kind| *kind as u8 == byte)
+    }
+}
+
 /// What is known of a document when it is added.
 pub(crate) struct New<'a> {
     pub place: Place,
     pub id: Option<&'a str>,
-    pub has_shingles: bool,
+    pub kind: Kind,
     /// Documents with equal keys have equal shingles, or no shingles and equal texts.
     pub equality_key: u128,
 }
@@ -32,7 +50,7 @@ pub(crate) struct Columns {
     /// What the rankings of a policy make of each document.
     pub(super) ranks: Vec<u64>,
     rank_words: usize,
-    pub(super) has_shingles: Vec<bool>,
+    pub(super) kinds: Vec<Kind>,
     /// The user's ids one after the other, and where each ends; a document without one has none of the bytes.
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
@@ -48,7 +66,7 @@ impl Columns {
             places: vec![],
             ranks: vec![],
             rank_words: shape.rank_words,
-            has_shingles: vec![],
+            kinds: vec![],
             ids: String::new(),
             id_ends: vec![],
             equality_keys: vec![],
@@ -61,6 +79,11 @@ impl Columns {
         self.places.len()
     }
 
+    /// Where the first of them stands.
+    pub(crate) fn first_place(&self) -> Option<Place> {
+        self.places.first().copied()
+    }
+
     /// Adds a document with its rank; its rows are to be filled.
     pub(crate) fn add(
         &mut self,
@@ -69,7 +92,7 @@ impl Columns {
     ) -> (&mut [u32], Option<&mut [u32]>) {
         rank(&mut self.ranks);
         self.places.push(new.place);
-        self.has_shingles.push(new.has_shingles);
+        self.kinds.push(new.kind);
         self.ids.push_str(new.id.unwrap_or_default());
         self.id_ends.push(self.ids.len() as u64);
         self.equality_keys.push(new.equality_key);
@@ -81,7 +104,7 @@ impl Columns {
         // Without room they grow as they need to.
         let _ = self.places.try_reserve(documents);
         let _ = self.ranks.try_reserve(documents * self.rank_words);
-        let _ = self.has_shingles.try_reserve(documents);
+        let _ = self.kinds.try_reserve(documents);
         let _ = self.id_ends.try_reserve(documents);
         let _ = self.equality_keys.try_reserve(documents);
         self.rows.reserve(documents);
@@ -97,7 +120,7 @@ impl Columns {
         }
         self.places.append(&mut part.places);
         self.ranks.append(&mut part.ranks);
-        self.has_shingles.append(&mut part.has_shingles);
+        self.kinds.append(&mut part.kinds);
         let ids = self.ids.len() as u64;
         self.ids.push_str(&part.ids);
         self.id_ends.extend(part.id_ends.iter().map(|end| end + ids));
@@ -112,7 +135,7 @@ impl Columns {
     pub(super) fn clear(&mut self) {
         self.places.clear();
         self.ranks.clear();
-        self.has_shingles.clear();
+        self.kinds.clear();
         self.ids.clear();
         self.id_ends.clear();
         self.equality_keys.clear();
@@ -126,7 +149,7 @@ impl Columns {
     pub(crate) fn size_bytes(&self) -> u64 {
         let words =
             self.rows.as_slice().len() + self.placed_rows.as_ref().map_or(0, |rows| rows.as_slice().len());
-        let fixed = size_of::<Place>() + size_of::<bool>() + size_of::<u64>() + size_of::<u128>();
+        let fixed = size_of::<Place>() + size_of::<Kind>() + size_of::<u64>() + size_of::<u128>();
         (self.len() * fixed + words * size_of::<u32>() + 8 * self.ranks.len() + self.ids.len()) as u64
     }
 

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
 
-pub(crate) use columns::{Columns, New, Shape};
+pub(crate) use columns::{Columns, Kind, New, Shape};
 pub(crate) use rows::{RowReader, Which};
 use segment::{Medium, Section, Segment};
 
@@ -33,6 +33,8 @@ pub struct Documents {
     first_held: u32,
     /// A bit for each document: whether it has shingles.
     has_shingles: Vec<u64>,
+    /// A bit for each document: whether its text is null.
+    is_null: Vec<u64>,
     /// Documents whose id another one has too, in order.
     repeated: Vec<u32>,
     /// Where segments go that no later process is to find.
@@ -53,6 +55,7 @@ impl Documents {
             held: Columns::new(shape),
             first_held: 0,
             has_shingles: vec![],
+            is_null: vec![],
             repeated: vec![],
             temporary: None,
         }
@@ -64,7 +67,7 @@ impl Documents {
         let mut columns = Columns::new(shape);
         for document in 0..documents {
             let place = Place { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
-            columns.add(&New { place, id: None, has_shingles: true, equality_key: 0 }, |_| {});
+            columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});
         }
         let mut all = Self::new(shape);
         all.append(&mut columns, 0);
@@ -83,10 +86,17 @@ impl Documents {
         self.len() == 0
     }
 
-    /// How many of them have no shingles, from one on.
+    /// How many of them have a text without shingles, from one on.
     #[must_use]
     pub fn without_shingles(&self, from: u32) -> u64 {
-        (from..self.len() as u32).filter(|&document| !self.has_shingles(document)).count() as u64
+        let is_empty = |&document: &u32| !self.has_shingles(document) && !self.is_null(document);
+        (from..self.len() as u32).filter(is_empty).count() as u64
+    }
+
+    /// How many of them have a text that is null, from one on.
+    #[must_use]
+    pub fn nulls(&self, from: u32) -> u64 {
+        (from..self.len() as u32).filter(|&document| self.is_null(document)).count() as u64
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -130,6 +140,15 @@ impl Documents {
     #[must_use]
     pub fn has_shingles(&self, document: u32) -> bool {
         self.has_shingles[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// Whether the text of the document is null, so that it is compared with nothing.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    #[must_use]
+    pub fn is_null(&self, document: u32) -> bool {
+        self.is_null[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
     /// The document's id: the user's own if it has one that no other document has, else `file:line`.
@@ -213,21 +232,24 @@ impl Documents {
     pub(crate) fn reserve(&mut self, documents: usize) {
         self.held.reserve(documents);
         let _ = self.has_shingles.try_reserve(documents / 64 + 1);
+        let _ = self.is_null.try_reserve(documents / 64 + 1);
     }
 
     /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
     pub(crate) fn append(&mut self, part: &mut Columns, first_line: u64) {
-        for (document, &has) in (self.len()..).zip(&part.has_shingles) {
-            self.note_shingles(document, has);
+        for (document, &kind) in (self.len()..).zip(&part.kinds) {
+            self.note_kind(document, kind);
         }
         self.held.append(part, first_line);
     }
 
-    fn note_shingles(&mut self, document: usize, has: bool) {
+    fn note_kind(&mut self, document: usize, kind: Kind) {
         if document / 64 == self.has_shingles.len() {
             self.has_shingles.push(0);
+            self.is_null.push(0);
         }
-        self.has_shingles[document / 64] |= u64::from(has) << (document % 64);
+        self.has_shingles[document / 64] |= u64::from(kind == Kind::Shingled) << (document % 64);
+        self.is_null[document / 64] |= u64::from(kind == Kind::Null) << (document % 64);
     }
 
     /// How many of them are in memory.
@@ -306,13 +328,13 @@ impl Documents {
         let first = self.len();
         let medium = Medium::Stored(Arc::new(file));
         self.push_segment(medium.clone(), sections, documents);
-        let mut flags = vec![];
+        let mut kinds = vec![];
         if let (Some((_, segment)), Medium::Stored(file)) = (self.segments.last(), &medium) {
             segment.check(sources)?.map_err(|reason| file.wrong(reason.to_owned()))?;
-            segment.has_shingles(|has| flags.push(has))?;
+            segment.kinds(|kind| kinds.push(kind))?;
         }
-        for (document, has) in (first..).zip(flags) {
-            self.note_shingles(document, has);
+        for (document, kind) in (first..).zip(kinds) {
+            self.note_kind(document, kind);
         }
         Ok(medium)
     }
@@ -322,7 +344,7 @@ impl Documents {
         let widths = [
             (Section::Places, segment::PLACE_BYTES),
             (Section::Ranks, 8 * self.shape.rank_words),
-            (Section::HasShingles, 1),
+            (Section::Kinds, 1),
             (Section::IdEnds, 8),
             (Section::EqualityKeys, 16),
             (Section::Rows, 4 * self.shape.words),

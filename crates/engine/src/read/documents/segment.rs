@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytemuck::cast_slice;
 use minwise_corpus::{Place, Temporary};
 
-use super::columns::Columns;
+use super::columns::{Columns, Kind};
 use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
@@ -25,7 +25,7 @@ const WRONG_IDS: &str = "its ids do not add up";
 pub(crate) enum Section {
     Places,
     Ranks,
-    HasShingles,
+    Kinds,
     IdEnds,
     Ids,
     EqualityKeys,
@@ -38,7 +38,7 @@ impl Section {
     pub(crate) const ALL: [Self; 9] = [
         Self::Places,
         Self::Ranks,
-        Self::HasShingles,
+        Self::Kinds,
         Self::IdEnds,
         Self::Ids,
         Self::EqualityKeys,
@@ -51,7 +51,7 @@ impl Section {
         match self {
             Self::Places => "places",
             Self::Ranks => "ranks",
-            Self::HasShingles => "has_shingles",
+            Self::Kinds => "kinds",
             Self::IdEnds => "id_ends",
             Self::Ids => "ids",
             Self::EqualityKeys => "equality_keys",
@@ -80,9 +80,9 @@ pub(crate) fn write(
     }
     sink(Section::Places, &bytes)?;
     bytes.clear();
-    bytes.extend(columns.has_shingles.iter().map(|&has| u8::from(has)));
+    bytes.extend(columns.kinds.iter().map(|&kind| kind as u8));
     sink(Section::Ranks, cast_slice(&columns.ranks))?;
-    sink(Section::HasShingles, &bytes)?;
+    sink(Section::Kinds, &bytes)?;
     sink(Section::IdEnds, cast_slice(&columns.id_ends))?;
     sink(Section::Ids, columns.ids.as_bytes())?;
     sink(Section::EqualityKeys, cast_slice(&columns.equality_keys))?;
@@ -238,8 +238,13 @@ impl Segment {
         self.read_into(Section::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
     }
 
-    pub(super) fn has_shingles(&self, mut visit: impl FnMut(bool)) -> Result<(), Error> {
-        self.scan(Section::HasShingles, 0, |&[byte]| visit(byte != 0))
+    pub(super) fn kinds(&self, mut visit: impl FnMut(Kind)) -> Result<(), Error> {
+        let mut unknown = false;
+        self.scan(Section::Kinds, 0, |&[byte]| match Kind::of(byte) {
+            Some(kind) => visit(kind),
+            None => unknown = true,
+        })?;
+        if unknown { Err(self.medium.wrong("a document in it is of no known kind")) } else { Ok(()) }
     }
 
     pub(super) fn equality_keys(&self, mut visit: impl FnMut(u128)) -> Result<(), Error> {

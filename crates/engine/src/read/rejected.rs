@@ -1,10 +1,11 @@
 //! Rejected records, as the end of a run lists them.
 
 use minwise::Sentence;
-use minwise_corpus::{Corpus, Layout};
+use minwise_corpus::{Corpus, Layout, Place, Reject};
 
-use crate::read::Reading;
-use crate::read::rejects::Rejected;
+use crate::read::documents::Documents;
+use crate::read::rejects::{Rejected, Rejects};
+use crate::weigh::Counted;
 
 /// Rejected records that are listed; a report has all of them.
 const LISTED: usize = 5;
@@ -21,13 +22,23 @@ pub struct RejectedRecords {
 }
 
 impl RejectedRecords {
-    pub(super) fn new(reading: &Reading, corpus: &Corpus) -> Self {
-        let all = reading.rejected.first();
+    /// The records that were rejected while shingles were counted.
+    pub(crate) fn of_counted(counted: &Counted, corpus: &Corpus) -> Self {
+        let describe =
+            |(place, reject): &(Place, Reject)| Rejected::new(place, reject.clone()).describe(corpus);
+        Self { count: counted.rejected, first: counted.first.iter().map(describe).collect(), hint: None }
+    }
+
+    pub(crate) fn new(documents: &Documents, rejected: &Rejects, corpus: &Corpus) -> Self {
+        let all = rejected.first();
         let first = all.iter().take(LISTED).map(|rejected| rejected.describe(corpus)).collect();
         let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
         let not_a_line = |rejected: &Rejected| matches!(&*rejected.code, "invalid_json" | "not_an_object");
-        let hint = if reading.documents.is_empty() && all.iter().all(not_a_line) {
-            Some("JSONL has one object a line; `jq -c` makes it of JSON that is laid out otherwise".into())
+        let hint = if documents.is_empty() && !all.is_empty() && all.iter().all(not_a_line) {
+            Some(
+                "JSONL has one object per line: `jq -c '.[]' FILE` makes it of a list, and `jq -c . FILE` of objects that take several lines"
+                    .into(),
+            )
         } else if corpus.layout() == Layout::Texts && all.iter().any(wrong_encoding) {
             Some(
                 Sentence::new()
@@ -39,6 +50,6 @@ impl RejectedRecords {
         } else {
             None
         };
-        Self { count: reading.rejected.len(), first, hint }
+        Self { count: rejected.len(), first, hint }
     }
 }

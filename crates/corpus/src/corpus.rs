@@ -12,20 +12,23 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::chunk::{Chunk, Span, cut};
 use crate::compression::Compression;
 use crate::csv;
+use crate::decode::Decoded;
 use crate::document::{Document, MaybeLong, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::About;
 use crate::field::FieldPath;
 use crate::format::{Format, Layout};
+use crate::found::FoundTexts;
 use crate::input::{self, FileIds, SameId, Walked};
-use crate::lines::{self, Line, LongLine, grown, scan_lines};
+use crate::lines::{self, Line, LongLine, scan_lines};
 use crate::long::{LONG_BYTES, LongText, Text};
 use crate::options::ReadOptions;
-use crate::record::{Decoded, Looked, Parsed, names, parse_line, parse_skeleton, skeleton, values};
+use crate::record::{Looked, Parsed, names, parse_line, parse_skeleton, skeleton, values};
 use crate::reject::{Reject, RejectReason};
+use crate::scratch::{Scratch, grown};
 use crate::source::{Content, Reader, Source};
 use crate::table::Unfolded;
-use crate::whole::{self, FoundTexts, Keep, Reading, Turn, Whole};
+use crate::whole::{self, Keep, Reading, Turn, Whole};
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,37 +45,6 @@ pub struct ContentHash {
 
 /// Bytes that are hashed at a time.
 const HASHED_BYTES: usize = 1 << 20;
-
-/// Buffers that one thread uses again for every chunk and record it reads.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// Raw bytes: the chunk, or the record.
-    bytes: Vec<u8>,
-    /// The decompressed bytes of a compressed text file.
-    inflated: Vec<u8>,
-    /// The text of a JSONL record, unescaped.
-    decoded: Vec<u8>,
-}
-
-/// A buffer larger than this is given back before the next chunk, so that one giant record is not paid for by
-/// every thread until the end of the run.
-const KEPT_BYTES: usize = 4 << 20;
-
-impl Scratch {
-    /// Empty buffers, which grow with use.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Gives buffers back that have become very large, once what was read is no longer needed.
-    pub fn give_back(&mut self) {
-        for buffer in [&mut self.bytes, &mut self.inflated, &mut self.decoded] {
-            if buffer.capacity() > KEPT_BYTES {
-                *buffer = Vec::new();
-            }
-        }
-    }
-}
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Where in a record a value is found.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -48,6 +49,21 @@ impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.parts.join("."))
     }
+}
+
+/// The texts of several fields as one, a line break between each two; `None` if all of them are missing.
+pub(crate) fn join<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
+    let texts: Vec<Option<Cow<'a, str>>> = texts.collect();
+    if texts.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut texts = texts.into_iter().map(Option::unwrap_or_default);
+    let first = texts.next()?;
+    Some(texts.fold(first, |mut joined, text| {
+        joined.to_mut().push('\n');
+        joined.to_mut().push_str(&text);
+        joined
+    }))
 }
 
 #[cfg(test)]

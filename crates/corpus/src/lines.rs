@@ -13,6 +13,7 @@ use crate::document::MaybeLong;
 use crate::error::Result;
 use crate::long::LONG_BYTES;
 use crate::reject::Reject;
+use crate::scratch::grown;
 use crate::source::Reader;
 
 /// Bytes read past the end of a chunk, in the hope of finding the end of its last line there.
@@ -168,15 +169,6 @@ fn find_line_feed(reader: &Reader, mut from: u64) -> Result<u64> {
         from += size as u64;
     }
     Ok(from)
-}
-
-/// The first `len` bytes of a buffer that only ever grows, so that it is zeroed once and not for each chunk.
-pub(crate) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-    // It has at least `len` bytes now.
-    &mut buffer[..len]
 }
 
 #[cfg(test)]

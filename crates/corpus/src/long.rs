@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::record::unescape_piece;
 use crate::source::Reader;
+use crate::unescape::unescape_piece;
 
 /// A record or a file with more bytes than this is not loaded if its text can be read piece by piece.
 pub(crate) const LONG_BYTES: u64 = 8 << 20;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use minwise::{escape_control, visible};
 
-use crate::extract::Refusal;
+use crate::refusal::Refusal;
 
 /// A record that is not a document.
 #[derive(Clone, Debug, PartialEq, Eq)]

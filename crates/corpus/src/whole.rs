@@ -5,25 +5,17 @@
 //! is rejected, and what did not cannot be rejected by a busier machine when it is read again.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::Read;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use minwise::Unobserved;
-
 use crate::compression::Compression;
-use crate::error::{Error, Result, SPOOL};
+use crate::decode::{BOM, Decoded, decode_text};
+use crate::error::Result;
 use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
-use crate::lines::grown;
 use crate::long::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
 use crate::options::{Encoding, ReadOptions};
-use crate::positional::read_at;
-use crate::record::{BOM, Decoded, decode_text};
 use crate::reject::RejectReason;
 use crate::source::Reader;
-use crate::spool::{Spool, Spooled};
 
 /// How a file that is one document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,70 +155,9 @@ fn limits(options: &ReadOptions, turn: Turn) -> Limits {
     }
 }
 
-/// Texts that have been found, by the numbers of their sources.
-#[derive(Debug)]
-pub(crate) struct FoundTexts(Mutex<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    spool: Spool,
-    places: HashMap<u32, (Spooled, bool)>,
-}
-
-impl FoundTexts {
-    /// Texts whose file will be made in `folder`, or else where the system keeps temporary files.
-    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self(Mutex::new(Shared { spool: Spool::new(folder), places: HashMap::new() }))
-    }
-
-    /// Keeps the text of a source.
-    pub(crate) fn keep(&self, source: u32, found: &Decoded<'_>) -> Result<()> {
-        let mut shared = self.shared();
-        let place = shared.spool.append(SPOOL, None, &mut found.text.as_bytes(), &Unobserved)?;
-        shared.places.insert(source, (place, found.repaired));
-        Ok(())
-    }
-
-    /// The text of a source that was kept.
-    pub(crate) fn read<'b>(&self, source: u32, bytes: &'b mut Vec<u8>) -> Result<Option<Decoded<'b>>> {
-        let shared = self.shared();
-        let Some((place, repaired)) = shared.places.get(&source).copied() else { return Ok(None) };
-        let lost = || Error::io("read", SPOOL, std::io::ErrorKind::UnexpectedEof.into());
-        let out = grown(bytes, place.size_bytes as usize);
-        if !out.is_empty() {
-            let file = shared.spool.opened().ok_or_else(lost)?;
-            let read = read_at(file, place.base, out).map_err(|error| Error::io("read", SPOOL, error))?;
-            if read < out.len() {
-                return Err(lost());
-            }
-        }
-        let text = simdutf8::basic::from_utf8(out).map_err(|_| lost())?;
-        Ok(Some(Decoded { text: Cow::Borrowed(text), repaired }))
-    }
-
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        // Nothing is ever half done behind the lock: a text has a place when it is written.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_kept_by_their_sources() {
-        let texts = FoundTexts::new(None);
-        let decoded = |text| Decoded { text: Cow::Borrowed(text), repaired: false };
-        for (source, text) in [(7, "one"), (3, ""), (5, "naïve")] {
-            texts.keep(source, &decoded(text)).unwrap();
-        }
-        let mut bytes = Vec::new();
-        for (source, text) in [(5, "naïve"), (3, ""), (7, "one")] {
-            assert_eq!(texts.read(source, &mut bytes).unwrap(), Some(decoded(text)));
-        }
-        assert_eq!(texts.read(4, &mut bytes).unwrap(), None);
-    }
 
     #[test]
     fn what_was_accepted_is_not_timed_again() {

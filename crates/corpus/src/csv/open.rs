@@ -5,10 +5,10 @@ use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::column::{self, Columns};
+use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lines::grown;
 use crate::options::ReadOptions;
-use crate::record::BOM;
+use crate::scratch::grown;
 use crate::source::Reader;
 
 /// Bytes between two places at which a source can be cut.

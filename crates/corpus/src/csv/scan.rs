@@ -9,10 +9,10 @@ use super::open::{CUT_BYTES, Delimited};
 use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::document::{Document, Place};
 use crate::error::Result;
-use crate::lines::grown;
+use crate::field::join;
 use crate::options::ReadOptions;
-use crate::record::join;
 use crate::reject::{Reject, RejectReason};
+use crate::scratch::grown;
 use crate::source::Reader;
 
 /// Visits the records of some stretches between cuts, in order, and returns how many lines there are.

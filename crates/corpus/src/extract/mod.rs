@@ -36,7 +36,6 @@ mod plain;
 mod pptx;
 mod properties;
 mod recognise;
-mod refusal;
 mod runs;
 mod writing;
 mod xml;
@@ -45,11 +44,11 @@ mod zipped;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use crate::refusal::Refusal;
 pub use limits::Limits;
 pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{UNKNOWN, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
-pub use refusal::Refusal;
 
 /// What kind of document a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Plain text, as it is.
 
 use super::{DocumentFormat, Extracted, Refusal};
-use crate::record::decode_by_content;
+use crate::decode::decode_by_content;
 
 /// The text of plain text.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {

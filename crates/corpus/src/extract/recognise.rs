@@ -1,7 +1,7 @@
 //! What a file is, told by its bytes.
 
 use super::Refusal;
-use crate::record::encoding_by_mark;
+use crate::decode::encoding_by_mark;
 
 /// A kind of file that is read, or may be once it has been opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

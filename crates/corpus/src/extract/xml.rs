@@ -12,7 +12,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{Limits, Refusal};
-use crate::record::encoding_by_mark;
+use crate::decode::encoding_by_mark;
 
 /// What is told of the elements and characters of a part.
 pub(super) trait Visitor {

@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use crate::record::BOM;
+use crate::decode::BOM;
 
 /// Enough to see the magic number, and nearly always the first visible character.
 pub(super) const HEAD_BYTES: usize = 512;

@@ -11,11 +11,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::copy::header_of;
 use super::member::annotate_line;
 use super::{MEMBER, Output};
-use crate::corpus::{Corpus, Scratch};
+use crate::corpus::Corpus;
 use crate::csv::{push_quoted, without_line_end};
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
+use crate::scratch::Scratch;
 use crate::table::{TableCompression, annotate_arrow, annotate_parquet};
 
 /// What was decided about a document.

@@ -10,8 +10,8 @@ use crate::corpus::Corpus;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::Format;
-use crate::lines::grown;
 use crate::output::Output;
+use crate::scratch::grown;
 use crate::source::Source;
 use crate::table::{TableCompression, copy_arrow, copy_parquet};
 

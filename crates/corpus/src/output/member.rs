@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::BOM;
 
 /// The member or column that holds what Minwise has to say about a record.
 pub(crate) const MEMBER: &str = "minwise";

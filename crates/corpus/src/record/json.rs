@@ -13,10 +13,11 @@ use std::fmt;
 use serde::de::{Deserializer as _, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
+use super::quick;
 use super::walk::{Found, Slot, Wanted, walk};
-use super::{BOM, join, quick};
+use crate::decode::BOM;
 use crate::document::Document;
-use crate::field::FieldPath;
+use crate::field::{FieldPath, join};
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 
@@ -126,7 +127,7 @@ fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
 }
 
 /// The string a value holds, or else what the value is.
-pub(super) fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
+pub(crate) fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
     let kind = kind_of(value);
     if kind != STRING {
         return Err(kind);

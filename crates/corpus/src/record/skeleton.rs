@@ -12,11 +12,10 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::BOM;
 use super::json::{parse_carefully, string_of};
-use super::quick::special_bytes;
 use super::values::values;
 use super::walk::{Found, Slot, Wanted, walk};
+use crate::decode::BOM;
 use crate::document::{Document, MaybeLong};
 use crate::error::Result;
 use crate::field::FieldPath;
@@ -24,6 +23,7 @@ use crate::long::{LongText, Part, Text, WINDOW_BYTES, Writing, whole_characters}
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::source::Reader;
+use crate::unescape::special_bytes;
 
 /// Strings with more bytes are left out.
 const LONGEST_BYTES: usize = 1 << 20;

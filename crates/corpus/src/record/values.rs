@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::BOM;
 use super::json::string_of;
 use super::walk::{Slot, Wanted, walk};
+use crate::decode::BOM;
 use crate::field::FieldPath;
 
 /// What a line that is a document holds in these fields, as [`Document::values`](crate::Document::values) has it.

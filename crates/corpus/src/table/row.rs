@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::document::Document;
+use crate::field::join;
 use crate::options::ReadOptions;
-use crate::record::join;
 use crate::reject::{Reject, RejectReason};
 
 /// The values of a row that documents are made of; `None` for null.

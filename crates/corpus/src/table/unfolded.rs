@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::row::Row;
 use super::rows::Rows;
 use crate::error::{Error, Result, TEMPORARY};
-use crate::lines::grown;
 use crate::positional::{read_at, write_at};
+use crate::scratch::grown;
 
 /// Bytes that are written together, and held until then. A text that repeats is there once in a piece and often here.
 const STEP_BYTES: usize = 1 << 20;

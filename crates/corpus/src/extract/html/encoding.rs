@@ -4,7 +4,7 @@
 
 use encoding_rs::Encoding;
 
-use crate::record::{Decoded, decode_as, decode_by_content};
+use crate::decode::{Decoded, decode_as, decode_by_content};
 
 /// How far into a page its own word is looked for, as browsers do.
 const HEAD_BYTES: usize = 1024;

@@ -1,13 +1,15 @@
-//! A text file as a document.
+//! From bytes to characters.
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::WINDOWS_1252;
 
-use super::BOM;
 use crate::options::Encoding;
 use crate::reject::RejectReason;
+
+/// The byte-order mark of UTF-8, which some editors put before the first character.
+pub(crate) const BOM: &str = "\u{feff}";
 
 /// A decoded text, and whether characters had to be replaced by U+FFFD.
 #[derive(Debug, PartialEq, Eq)]

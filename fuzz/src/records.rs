@@ -13,24 +13,24 @@ use parquet::schema::parser::parse_message_type;
 
 /// Lines become documents or rejects, whatever is in them.
 pub fn jsonl(bytes: &[u8]) {
-    assert!(read(bytes, Format::Jsonl), "content never makes a scan fail");
+    assert!(read(bytes, Format::JSONL), "content never makes a scan fail");
 }
 
 /// So do delimited records, once their header can be read. The first byte says by what they are delimited.
 pub fn delimited(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
-    let format = if which % 2 == 0 { Format::Csv } else { Format::Tsv };
+    let format = if which % 2 == 0 { Format::CSV } else { Format::TSV };
     assert!(read(content, format), "content never makes a scan fail");
 }
 
 /// A table is read or said to be damaged.
 pub fn arrow(bytes: &[u8]) {
-    read(bytes, Format::Arrow);
+    read(bytes, Format::ARROW);
 }
 
 /// So is this one.
 pub fn parquet(bytes: &[u8]) {
-    read(bytes, Format::Parquet);
+    read(bytes, Format::PARQUET);
 }
 
 /// Reads everything; says whether that went well. A document that is read again is the same.

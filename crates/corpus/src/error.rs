@@ -107,6 +107,8 @@ pub enum ErrorKind {
         compression: &'static str,
         /// The format.
         format: Format,
+        /// How outputs of the format can be compressed, for people.
+        hint: &'static str,
     },
     /// A compressed stream that is cut short or damaged.
     Damaged {
@@ -311,18 +313,7 @@ impl Error {
             }
             ErrorKind::NoOutputName => "name a file, or `-` for standard output".into(),
             ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
-            ErrorKind::NoSuchCompression { format: Format::Parquet, .. } => {
-                "Parquet has `none`, `snappy`, `gzip`, `lz4` and `zstd`".into()
-            }
-            ErrorKind::NoSuchCompression { format: Format::Arrow, .. } => {
-                "Arrow IPC has `none`, `lz4` and `zstd`".into()
-            }
-            ErrorKind::NoSuchCompression { format: Format::Document | Format::Text, .. } => {
-                "documents are written as they are stored".into()
-            }
-            ErrorKind::NoSuchCompression { .. } => {
-                "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`".into()
-            }
+            ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
             ErrorKind::Misplaced { .. } => "this is a bug of Minwise: please report it".into(),
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
@@ -455,7 +446,7 @@ impl fmt::Display for Error {
             ErrorKind::NoOutputName => {
                 f.write_str("standard input has no name that a file in the output folder could have")?;
             }
-            ErrorKind::NoSuchCompression { compression, format } => {
+            ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {

@@ -36,11 +36,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod chunk;
+mod annotation;
 mod column;
 mod compression;
+mod container;
+mod content;
 mod corpus;
-mod csv;
 mod decode;
 mod document;
 mod error;
@@ -49,28 +50,29 @@ mod field;
 mod format;
 mod found;
 mod input;
-mod lines;
 mod long;
 mod options;
 mod output;
 mod positional;
 mod problem;
-mod record;
 mod refusal;
 mod reject;
 mod scratch;
+mod shared;
 mod source;
+mod sources;
 mod spool;
-mod table;
 mod temporary;
 mod unescape;
-mod whole;
+mod unfolded;
+mod write;
 
-pub use chunk::Chunk;
-pub use corpus::{ContentHash, Corpus, ScannedLines};
+pub use annotation::Annotation;
+pub use content::ScannedLines;
+pub use corpus::{Chunk, ContentHash, Corpus};
 pub use document::{Document, MaybeLong, Place};
 pub use error::{Error, ErrorKind};
-pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, Refusal, extract};
+pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::SameId;
@@ -79,16 +81,16 @@ pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
 pub use options::{Encoding, Nulls, ReadOptions};
-pub use output::{
-    Annotation, CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, annotate_each,
-    annotate_records, copy_each, copy_records, refuse_annotation, refuse_overlap, refuse_same_names,
-    refuse_shared, refuse_unlike,
-};
+pub use output::{CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression};
 pub use positional::read_at;
 pub use problem::Problem;
+pub use refusal::Refusal;
 pub use reject::{Reject, RejectReason};
 pub use scratch::Scratch;
 pub use source::{Source, open_file, os_error, reason_of};
-pub use table::TableCompression;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
+pub use write::{
+    annotate_each, annotate_records, copy_each, copy_records, refuse_annotation, refuse_overlap,
+    refuse_same_names, refuse_shared, refuse_unlike,
+};

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::compression::Compression;
-use crate::csv::Delimited;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::Layout;
 use crate::positional::read_at;
 use crate::problem::Problem;
-use crate::table::Table;
-use crate::whole::Reading;
 
 /// How a person writes standard input on the command line.
 pub(crate) const STDIN: &str = "-";
@@ -26,20 +23,9 @@ pub struct Source {
     pub(crate) origin: Origin,
     pub(crate) store: Store,
     pub(crate) size_bytes: u64,
-    pub(crate) content: Content,
-}
-
-/// What is known about the inside of a source.
-#[derive(Debug)]
-pub(crate) enum Content {
-    /// Lines, each a record.
-    Lines,
-    /// Records of fields.
-    Delimited(Box<Delimited>),
-    /// Rows, stored by column.
-    Table(Box<Table>),
-    /// One document, which may have to be decompressed each time it is read.
-    Whole(Reading, Option<Compression>),
+    /// How the bytes at its place are compressed; `None` if they are not, or were decompressed to the spool.
+    pub(crate) compression: Option<Compression>,
+    pub(crate) layout: Layout,
 }
 
 /// What a source was before it became a name.
@@ -90,7 +76,7 @@ impl Source {
 
     /// Whether it holds many documents or is one.
     pub fn layout(&self) -> Layout {
-        if matches!(self.content, Content::Whole(..)) { Layout::Texts } else { Layout::Records }
+        self.layout
     }
 
     /// Opens the source for reading and checks that it is still what it was.
@@ -113,30 +99,6 @@ impl Source {
         };
         // An empty spool has no file, and nobody asks it for a byte.
         Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
-    }
-
-    /// The bytes before the first record.
-    pub(crate) fn header_bytes(&self) -> u64 {
-        match &self.content {
-            Content::Delimited(delimited) => delimited.header_bytes,
-            _ => 0,
-        }
-    }
-
-    /// Refuses a table, whose rows have no bytes of their own.
-    pub(crate) fn has_bytes(&self) -> Result<()> {
-        match self.table() {
-            Some(_) => Err(Error::inside(&*self.name, Problem::NoBytes)),
-            None => Ok(()),
-        }
-    }
-
-    /// The table that the source is.
-    pub(crate) fn table(&self) -> Option<&Table> {
-        match &self.content {
-            Content::Table(table) => Some(table),
-            _ => None,
-        }
     }
 
     fn check_unchanged(&self, metadata: &Metadata, modified: Option<SystemTime>) -> Result<()> {

@@ -192,7 +192,7 @@ mod tests {
         fn pieces_are_the_whole(string in "([a-zé]|\\\\[nt\"]|\\\\u[0d][08e][0-9a]{2}){0,20}", window in 16usize..40) {
             let quoted = format!("\"{string}\"");
             let value: &RawValue = serde_json::from_str(&quoted).unwrap();
-            let (expected, repaired) = crate::record::string_of(value).unwrap();
+            let (expected, repaired) = crate::container::string_of(value).unwrap();
             prop_assert_eq!(by_pieces(&string, window), Some((expected.into_owned(), repaired)));
         }
 

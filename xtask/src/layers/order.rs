@@ -13,7 +13,7 @@ pub struct Crate {
 
 pub const CRATES: [Crate; 7] = [
     Crate { name: "core", uses: &[], rooms: CORE, is_checked: true },
-    Crate { name: "corpus", uses: &["minwise"], rooms: &[], is_checked: false },
+    Crate { name: "corpus", uses: &["minwise"], rooms: CORPUS, is_checked: true },
     Crate { name: "engine", uses: &["minwise", "minwise-corpus"], rooms: ENGINE, is_checked: true },
     Crate { name: "index", uses: &["minwise"], rooms: INDEX, is_checked: true },
     Crate {
@@ -57,6 +57,44 @@ const CORE: &[&str] = &[
     "cluster",
     "keep",
     "spec",
+];
+
+const CORPUS: &[&str] = &[
+    // Words for people, and names.
+    "format",
+    "refusal",
+    "problem",
+    "reject",
+    "error",
+    "annotation",
+    // Bytes.
+    "positional",
+    "compression",
+    "scratch",
+    "temporary",
+    "unfolded",
+    "spool",
+    "source",
+    "output",
+    // How records are to be read, and what they become.
+    "field",
+    "options",
+    "column",
+    "decode",
+    "unescape",
+    "extract",
+    "long",
+    "document",
+    "found",
+    // Open sources.
+    "shared",
+    "content",
+    "sources",
+    "container",
+    // All of them together.
+    "input",
+    "corpus",
+    "write",
 ];
 
 const ENGINE: &[&str] = &[

@@ -110,7 +110,7 @@ fn record(
 ) -> Result<String, Failure> {
     let format = match options.format {
         InputFormat::Only(format) if format.layout() == Layout::Records => format,
-        _ => Format::of_name(path).unwrap_or(Format::Jsonl),
+        _ => Format::of_name(path).unwrap_or(Format::JSONL),
     };
     let format = InputFormat::Only(format);
     let corpus = open(&[path.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;

@@ -48,8 +48,8 @@ fn open(inputs: &[String], options: &ReadOptions, progress: &Progress) -> Result
 /// texts.
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
-        InputFormat::Only(Format::Text) => format,
-        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::Document),
+        InputFormat::Only(Format::TEXT) => format,
+        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::DOCUMENT),
     }
 }
 

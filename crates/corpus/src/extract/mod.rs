@@ -44,7 +44,7 @@ mod zipped;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 pub use limits::Limits;
 pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{UNKNOWN, is_binary};

@@ -6,7 +6,6 @@
 
 mod identity;
 mod pattern;
-mod sniff;
 mod walk;
 
 use std::collections::HashMap;
@@ -20,18 +19,18 @@ pub(crate) use identity::{FileId, FileIds};
 use minwise::Observer;
 
 use self::identity::Admission;
-use self::sniff::{HEAD_BYTES, LOOK_BYTES, is_jsonl};
 use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
-use crate::csv::Delimited;
+use crate::container::{self, Container, HEAD_BYTES, LOOK_BYTES, Opening};
+use crate::content::Content;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::{Format, InputFormat, Layout};
 use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::source::{Content, Origin, STDIN, Source, Store, open_file, os_error};
+use crate::shared::Shared;
+use crate::source::{Origin, STDIN, Source, Store, open_file, os_error};
+use crate::sources::Sources;
 use crate::spool::{Spool, Spooled};
-use crate::table::Table;
-use crate::whole::Reading;
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
 /// open.
@@ -42,12 +41,9 @@ const READ_BYTES: usize = 256 << 10;
 
 /// What the inputs came to.
 pub(crate) struct Resolved {
-    pub(crate) sources: Vec<Source>,
-    /// How many of the first sources are references.
-    pub(crate) references: usize,
+    pub(crate) sources: Sources,
     /// That of the inputs.
-    pub(crate) format: Format,
-    pub(crate) spool: Option<Arc<File>>,
+    pub(crate) container: &'static dyn Container,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
     pub(crate) same_id: Option<SameId>,
@@ -108,35 +104,34 @@ pub(crate) fn resolve(
         (false, true) => tell_apart(sources.split_at_mut(references).1),
         (false, false) => None,
     };
-    let (reference_sources, input_sources) = sources.split_at_mut(references);
+    let (reference_sources, input_sources) = sources.split_at(references);
+    let mut contents = Vec::with_capacity(sources.len());
     if let Some(format) = reference_format {
         // Other fields than the text and the id are asked of documents between which there is something to choose.
         let options = ReadOptions { value_fields: vec![], ..options.clone() };
-        look_inside(reference_sources, format, spool.as_ref(), &options, observer)?;
+        let container = container::of(format)?;
+        open_contents(container, reference_sources, spool.as_ref(), &options, observer, &mut contents)?;
     }
-    look_inside(input_sources, format, spool.as_ref(), options, observer)?;
-    Ok(Resolved { sources, references, format, spool, file_ids, walked, same_id })
+    let container = container::of(format)?;
+    open_contents(container, input_sources, spool.as_ref(), options, observer, &mut contents)?;
+    let sources = Sources::new(sources, contents, references, Shared::new(options.clone(), spool));
+    Ok(Resolved { sources, container, file_ids, walked, same_id })
 }
 
-/// Finds, in sources that need it, their columns and the places at which they can be cut.
-fn look_inside(
-    sources: &mut [Source],
-    format: Format,
+/// Opens sources of one format, and adds their contents to `contents`.
+fn open_contents(
+    container: &dyn Container,
+    sources: &[Source],
     spool: Option<&Arc<File>>,
     options: &ReadOptions,
     observer: &dyn Observer,
+    contents: &mut Vec<Box<dyn Content>>,
 ) -> Result<()> {
     for source in sources {
         if observer.cancelled() {
             return Err(Error::new(ErrorKind::Cancelled));
         }
-        if let Some(delimiter) = format.delimiter() {
-            let delimited = Delimited::open(&source.open(spool)?, delimiter, options, observer)?;
-            source.content = Content::Delimited(Box::new(delimited));
-        } else if format.is_table() {
-            let table = Table::open(&source.open(spool)?, format, options)?;
-            source.content = Content::Table(Box::new(table));
-        }
+        contents.push(container.open(&Opening { source, spool, options, observer })?);
     }
     Ok(())
 }
@@ -323,29 +318,27 @@ impl Resolver<'_> {
             (None, Some(compression)) => {
                 let head = decompressed_head(compression, &file)
                     .map_err(|error| Error::io("read", &*name, error))?;
-                format_by_content(&head)
+                container::of_content(&head)
             }
-            (None, None) if sniff::cannot_be_jsonl(&head) => Format::Document,
-            (None, None) => format_by_content(&look(LOOK_BYTES)?),
+            (None, None) => match container::of_head(&head) {
+                Some(format) => format,
+                None => container::of_content(&look(LOOK_BYTES)?),
+            },
         };
         let modified = metadata.modified().ok();
-        let source = match (reading(format), compression) {
-            (Some(reading), _) => {
-                let store = Store::InPlace { modified, kept_open: None };
-                let content = Content::Whole(reading, compression);
-                Source { name: name.into(), id_start, origin, store, size_bytes, content }
-            }
-            (_, Some(compression)) => {
+        let source = match compression {
+            Some(compression) if !container::of(format)?.reads_compressed() => {
                 self.check_format(format, &name)?;
                 let mut decoder =
                     open_decoder(compression, BufReader::with_capacity(READ_BYTES, &file), &name)?;
                 let spooled = self.spool.append(&name, Some(compression), &mut decoder, self.observer)?;
                 spooled_source(name, id_start, origin, spooled, format)
             }
-            (_, None) => {
-                let kept_open = (self.sources.len() < KEPT_OPEN).then(|| Arc::new(file));
-                let store = Store::InPlace { modified, kept_open };
-                Source { name: name.into(), id_start, origin, store, size_bytes, content: Content::Lines }
+            Some(_) | None => {
+                let layout = format.layout();
+                let is_kept = layout == Layout::Records && self.sources.len() < KEPT_OPEN;
+                let store = Store::InPlace { modified, kept_open: is_kept.then(|| Arc::new(file)) };
+                Source { name: name.into(), id_start, origin, store, size_bytes, compression, layout }
             }
         };
         self.push(source, format)
@@ -371,9 +364,9 @@ impl Resolver<'_> {
             Some(format) => format,
             // A pipeline that had nothing to say is a corpus of no records, not one document of no text.
             None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) => {
-                self.format.unwrap_or(Format::Jsonl)
+                self.format.unwrap_or(Format::JSONL)
             }
-            None => format_by_content(&look),
+            None => container::of_content(&look),
         };
         self.push(spooled_source(name, id_start, origin, spooled, format), format)
     }
@@ -418,21 +411,8 @@ impl Resolver<'_> {
 
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
     let store = Store::Spooled { base: spooled.base };
-    let content = reading(format).map_or(Content::Lines, |reading| Content::Whole(reading, None));
-    Source { name: name.into(), id_start, origin, store, size_bytes: spooled.size_bytes, content }
-}
-
-/// How a source of this format is read, if it is one document.
-fn reading(format: Format) -> Option<Reading> {
-    match format {
-        Format::Document => Some(Reading::Extracted),
-        Format::Text => Some(Reading::Plain),
-        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => None,
-    }
-}
-
-fn format_by_content(head: &[u8]) -> Format {
-    Format::of_magic(head).unwrap_or(if is_jsonl(head) { Format::Jsonl } else { Format::Document })
+    let (size_bytes, layout) = (spooled.size_bytes, format.layout());
+    Source { name: name.into(), id_start, origin, store, size_bytes, compression: None, layout }
 }
 
 /// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.

@@ -1,27 +1,17 @@
-//! Documents out.
+//! Outputs: files and folders that are complete or not there.
 //!
 //! Nothing appears under its final name before it is complete: a file or folder is made beside it under a
 //! temporary name and renamed at the end. A run that fails or is killed leaves what was there before.
 
-mod annotate;
-mod copy;
-mod each;
 mod file;
 mod folder;
-mod member;
-mod overlap;
-mod refuse;
+mod table_compression;
 
 use std::path::{Path, PathBuf};
 
-pub use annotate::{Annotation, annotate_records};
-pub use copy::copy_records;
-pub use each::{annotate_each, copy_each};
 pub use file::{CompleteOutput, Output};
 pub use folder::OutputFolder;
-pub(crate) use member::MEMBER;
-pub use overlap::{refuse_overlap, refuse_shared};
-pub use refuse::{refuse_annotation, refuse_same_names, refuse_unlike};
+pub use table_compression::TableCompression;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -39,7 +29,7 @@ pub const TEMPORARY_PREFIX: &str = ".minwise-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// The folder an output lies in.
-fn parent_of(path: &Path) -> PathBuf {
+pub(crate) fn parent_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),

@@ -16,7 +16,7 @@ fn records_are_documents() {
     folder.write("a.csv.gz", gzip(NOTES.as_bytes()));
     folder.write("unnamed", NOTES);
     for name in ["a.csv", "a.tsv", "a.csv.gz", "unnamed"] {
-        let format = if name == "unnamed" { InputFormat::Only(Format::Csv) } else { InputFormat::Auto };
+        let format = if name == "unnamed" { InputFormat::Only(Format::CSV) } else { InputFormat::Auto };
         let corpus = folder.open_with(&[name], &ReadOptions { format, ..ReadOptions::default() }).unwrap();
         let records = scan(&corpus, 1 << 20);
         let texts: Vec<String> = records.iter().map(|record| record.text().replace('\t', ",")).collect();

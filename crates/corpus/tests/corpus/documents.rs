@@ -53,7 +53,7 @@ fn a_folder_of_documents_is_a_corpus() {
     folder.write("in/e", "plain <b>rose</b>");
     folder.write("in/f.html.gz", gzip(b"<p>zipped"));
     let corpus = folder.open(&["in"]).unwrap();
-    assert_eq!((corpus.format(), corpus.layout()), (Format::Document, Layout::Texts));
+    assert_eq!((corpus.format(), corpus.layout()), (Format::DOCUMENT, Layout::Texts));
     let records = scan(&corpus, 1 << 20);
     let found: Vec<_> = records.iter().map(|record| (record.maybe_id().unwrap(), record.text())).collect();
     let expected = [
@@ -85,7 +85,7 @@ fn a_text_is_read_as_it_is_if_it_is_said_to_be_one() {
     let folder = Folder::new();
     folder.write("in/c.html", "<p>a rose");
     folder.write("in/d.md", "---\na: b\n---\ntext");
-    let options = ReadOptions { format: InputFormat::Only(Format::Text), ..ReadOptions::default() };
+    let options = ReadOptions { format: InputFormat::Only(Format::TEXT), ..ReadOptions::default() };
     let records = scan(&folder.open_with(&["in"], &options).unwrap(), 99);
     assert_eq!(records[0].text(), "<p>a rose");
     assert_eq!(records[1].text(), "---\na: b\n---\ntext");

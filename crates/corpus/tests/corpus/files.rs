@@ -251,9 +251,9 @@ fn kinds_of_input_are_not_mixed() {
     assert!(error.to_string().ends_with("data/notes` is a document"), "{error}");
     assert!(error.hint().unwrap().to_string().contains("`input-format`"));
     assert_eq!(folder.open(&["data/*.jsonl"]).unwrap().sources().len(), 1);
-    let options = ReadOptions { format: InputFormat::Only(Format::Text), ..ReadOptions::default() };
+    let options = ReadOptions { format: InputFormat::Only(Format::TEXT), ..ReadOptions::default() };
     assert_eq!(folder.open_with(&["data"], &options).unwrap().layout(), Layout::Texts);
-    let options = ReadOptions { format: InputFormat::Only(Format::Jsonl), ..ReadOptions::default() };
+    let options = ReadOptions { format: InputFormat::Only(Format::JSONL), ..ReadOptions::default() };
     assert_eq!(scan(&folder.open_with(&["data"], &options).unwrap(), 99).len(), 4);
 }
 

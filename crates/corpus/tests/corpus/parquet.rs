@@ -412,7 +412,7 @@ fn files_without_rows() {
     );
     for name in ["none.parquet", "group.parquet"] {
         let corpus = folder.open(&[name]).unwrap();
-        assert_eq!((corpus.format(), scan(&corpus, 9).len()), (Format::Parquet, 0), "{name}");
+        assert_eq!((corpus.format(), scan(&corpus, 9).len()), (Format::PARQUET, 0), "{name}");
         folder.copy(&corpus, &[], &format!("copy-of-{name}"), TableCompression::Keep);
         assert_eq!(rows(&folder, &format!("copy-of-{name}")), [""; 0]);
     }
@@ -480,8 +480,8 @@ fn a_file_that_is_cut_short_says_where() {
     assert!(error.to_string().contains("row group 0, column `id`: "), "{error}");
     // Content that says otherwise is read as what it is, unless the user insists.
     folder.write("table.jsonl", &whole);
-    assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Format::Parquet);
-    let options = ReadOptions { format: InputFormat::Only(Format::Arrow), ..ReadOptions::default() };
+    assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Format::PARQUET);
+    let options = ReadOptions { format: InputFormat::Only(Format::ARROW), ..ReadOptions::default() };
     assert!(folder.open_with(&["table.jsonl"], &options).is_err());
 }
 
@@ -519,7 +519,7 @@ proptest! {
             bytes[at] = byte;
         }
         folder.write("a.parquet", bytes);
-        let options = ReadOptions { format: InputFormat::Only(Format::Parquet), ..ReadOptions::default() };
+        let options = ReadOptions { format: InputFormat::Only(Format::PARQUET), ..ReadOptions::default() };
         if let Ok(corpus) = folder.open_with(&["a.parquet"], &options) {
             let mut scratch = Scratch::new();
             for chunk in corpus.chunks(100) {

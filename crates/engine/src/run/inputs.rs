@@ -196,7 +196,7 @@ fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
 /// texts.
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
-        InputFormat::Only(Format::Text) => format,
-        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::Document),
+        InputFormat::Only(Format::TEXT) => format,
+        InputFormat::Auto | InputFormat::Only(_) => InputFormat::Only(Format::DOCUMENT),
     }
 }

@@ -245,7 +245,7 @@ fn forms(paths: &[String], options: &ReadOptions, progress: &Progress) -> Result
     if paths.is_empty() {
         return Ok(vec![]);
     }
-    let format = InputFormat::Only(Format::Document);
+    let format = InputFormat::Only(Format::DOCUMENT);
     let options = ReadOptions { format, value_fields: vec![], ..options.clone() };
     let corpus = super::open(paths, &options, progress)?;
     let mut texts = vec![];

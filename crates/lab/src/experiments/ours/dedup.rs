@@ -84,7 +84,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     for (name, path) in &corpora {
         // All files of a folder are texts, also a table that tells where they are from.
         let format =
-            if Path::new(path).is_dir() { InputFormat::Only(Format::Text) } else { InputFormat::default() };
+            if Path::new(path).is_dir() { InputFormat::Only(Format::TEXT) } else { InputFormat::default() };
         let options = ReadOptions { encoding: Encoding::Auto, format, ..ReadOptions::default() };
         let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unobserved)?;
         for shingling in &settings.shinglings {

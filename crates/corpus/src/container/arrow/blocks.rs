@@ -1,0 +1,292 @@
+//! Where the messages of a file or stream lie.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::read_footer_length;
+use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+
+use super::dictionaries::Dictionaries;
+use super::values::{is_id, is_text, is_value};
+use super::{Batch, File, Shape};
+use crate::column::{self, Columns};
+use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
+use crate::error::{Error, Result};
+use crate::options::ReadOptions;
+use crate::problem::Problem;
+use crate::source::Reader;
+
+const MAGIC: &[u8] = b"ARROW1";
+/// The magic number at the end, and the length of the footer before it.
+const TRAILER_BYTES: u64 = 10;
+/// What stands before the length of a message, except in very old streams.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+impl File {
+    /// Finds the messages and the columns.
+    pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
+        let mut head = [0; MAGIC.len()];
+        let is_file = reader.size_bytes() >= head.len() as u64 && {
+            reader.read_exact_at(0, &mut head)?;
+            head == MAGIC
+        };
+        let walk = if is_file { from_footer(reader)? } else { from_stream(reader)? };
+        let (known, paths) = named(&walk.schema);
+        let columns = column::find(reader.name(), &known, options)?;
+        check(reader, &walk.schema, &paths, &columns)?;
+
+        let pieces = walk
+            .batches
+            .iter()
+            .map(|batch| Piece { first_row: batch.first_row, size_bytes: batch.block.bodyLength() as u64 });
+        let pieces = pieces.collect();
+        let rows = walk.rows;
+        let Walk { schema, shape, dictionaries, batches, remarks, .. } = walk;
+        let form = Self {
+            schema: Arc::new(schema),
+            shape,
+            dictionaries,
+            batches,
+            remarks,
+            columns,
+            paths,
+            decoder: Mutex::default(),
+        };
+        Ok(Table { pieces, rows, form })
+    }
+}
+
+/// What was found on the way through a file or stream.
+struct Walk {
+    schema: Schema,
+    shape: Shape,
+    dictionaries: Dictionaries,
+    batches: Vec<Batch>,
+    rows: u64,
+    remarks: Vec<(String, String)>,
+}
+
+impl Walk {
+    fn new(schema: Schema, shape: Shape) -> Self {
+        let (dictionaries, batches, remarks) = (Dictionaries::new(&schema), vec![], vec![]);
+        Self { schema, shape, dictionaries, batches, rows: 0, remarks }
+    }
+
+    /// Takes note of a message.
+    fn add(&mut self, message: &Message<'_>, block: Block) -> Result<(), ArrowError> {
+        match message.header_type() {
+            MessageHeader::DictionaryBatch => {
+                let batch = message.header_as_dictionary_batch();
+                let batch = batch.ok_or_else(|| wrong("the message says nothing of its dictionary"))?;
+                let added = self.dictionaries.add(block, batch.id(), batch.isDelta());
+                added.ok_or_else(|| wrong("it extends a dictionary that is not there"))?;
+            }
+            MessageHeader::RecordBatch => {
+                let batch = message.header_as_record_batch();
+                let batch = batch.ok_or_else(|| wrong("the message says nothing of its rows"))?;
+                let rows = u64::try_from(batch.length()).map_err(|_| wrong("it has fewer than no rows"))?;
+                if rows > 0 {
+                    self.batches.push(Batch {
+                        block,
+                        first_row: self.rows,
+                        rows,
+                        dictionaries: self.dictionaries.blocks.len(),
+                        compression: batch.compression().map(|compression| compression.codec()),
+                    });
+                }
+                self.rows += rows;
+            }
+            other => return Err(wrong(&format!("a message of an unknown kind, {other:?}"))),
+        }
+        Ok(())
+    }
+}
+
+fn wrong(message: &str) -> ArrowError {
+    ArrowError::IpcError(message.to_owned())
+}
+
+/// Follows the footer of a file.
+fn from_footer(reader: &Reader) -> Result<Walk> {
+    let at_footer = |error: Foreign| error.at(reader.name(), "its footer");
+    let size = reader.size_bytes();
+    let mut trailer = [0; TRAILER_BYTES as usize];
+    let start = size.checked_sub(TRAILER_BYTES).ok_or_else(|| reader.bad("its footer", "it is cut short"))?;
+    reader.read_exact_at(start, &mut trailer)?;
+    let len = guarded(|| read_footer_length(trailer)).map_err(at_footer)?;
+    let start = start.checked_sub(len as u64);
+    let start = start.ok_or_else(|| reader.bad("its footer", "it is longer than the file"))?;
+    let mut bytes = vec![0; len];
+    reader.read_exact_at(start, &mut bytes)?;
+
+    let (mut walk, dictionaries, batches) = guarded(|| {
+        let footer = root_as_footer(&bytes).map_err(|error| wrong(&error.to_string()))?;
+        let schema = footer.schema().ok_or_else(|| wrong("it has no schema"))?;
+        if !schema.endianness().equals_to_target_endianness() {
+            return Err(wrong("it was written with the other order of bytes"));
+        }
+        let mut walk = Walk::new(fb_to_schema(schema), Shape::File);
+        for remark in footer.custom_metadata().into_iter().flatten() {
+            if let (Some(key), Some(value)) = (remark.key(), remark.value()) {
+                walk.remarks.push((key.to_owned(), value.to_owned()));
+            }
+        }
+        let blocks = |blocks: Option<_>| -> Vec<Block> { blocks.into_iter().flatten().copied().collect() };
+        Ok((
+            walk,
+            blocks(footer.dictionaries().map(|blocks| blocks.iter().collect::<Vec<_>>())),
+            blocks(footer.recordBatches().map(|blocks| blocks.iter().collect::<Vec<_>>())),
+        ))
+    })
+    .map_err(at_footer)?;
+
+    // All dictionaries of a file count for all its batches.
+    for (number, block) in dictionaries.into_iter().chain(batches).enumerate() {
+        let place = || format!("message {number}");
+        let metadata = u64::try_from(block.metaDataLength()).ok();
+        let offset = u64::try_from(block.offset()).ok();
+        let body = u64::try_from(block.bodyLength()).ok();
+        let (Some(offset), Some(metadata), Some(body)) = (offset, metadata, body) else {
+            return Err(reader.bad(place(), "its place makes no sense"));
+        };
+        let end = offset.checked_add(metadata).and_then(|end| end.checked_add(body));
+        if end.is_none_or(|end| end > size) {
+            return Err(reader.bad(place(), "it lies past the end of the file"));
+        }
+        let mut bytes = vec![0; metadata as usize];
+        reader.read_exact_at(offset, &mut bytes)?;
+        guarded(|| walk.add(&message(&bytes)?, block)).map_err(|error| error.at(reader.name(), place()))?;
+    }
+    let all = walk.dictionaries.blocks.len();
+    for batch in &mut walk.batches {
+        batch.dictionaries = all;
+    }
+    Ok(walk)
+}
+
+/// The message behind its marker and length.
+pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
+    let skipped = if bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
+    let bytes = bytes.get(skipped..).ok_or_else(|| wrong("it is cut short"))?;
+    root_as_message(bytes).map_err(|error| wrong(&error.to_string()))
+}
+
+/// Walks over the messages of a stream.
+fn from_stream(reader: &Reader) -> Result<Walk> {
+    let mut walk: Option<Walk> = None;
+    let (mut offset, mut number) = (0, 0);
+    while let Some((prefix, metadata)) = message_len(reader, offset, number)? {
+        let place = || format!("message {number}, at byte {offset}");
+        let cut_short = || reader.bad(place(), "it is cut short");
+        let body_start = offset + prefix + metadata;
+        if body_start > reader.size_bytes() {
+            return Err(cut_short());
+        }
+        let mut bytes = vec![0; (prefix + metadata) as usize];
+        reader.read_exact_at(offset, &mut bytes)?;
+        let at_place = |error: Foreign| error.at(reader.name(), place());
+        let end = guarded(|| {
+            let message = message(&bytes)?;
+            let body = u64::try_from(message.bodyLength()).map_err(|_| wrong("its length makes no sense"))?;
+            let end = body_start.checked_add(body).ok_or_else(|| wrong("its length makes no sense"))?;
+            match &mut walk {
+                Some(walk) if end <= reader.size_bytes() => {
+                    let metadata = i32::try_from(prefix + metadata).map_err(|_| wrong("it is too long"))?;
+                    walk.add(&message, Block::new(offset.cast_signed(), metadata, body.cast_signed()))?;
+                }
+                Some(_) => {}
+                None => {
+                    let schema = message.header_as_schema();
+                    let schema = schema.ok_or_else(|| wrong("a stream begins with a schema"))?;
+                    if !schema.endianness().equals_to_target_endianness() {
+                        return Err(wrong("it was written with the other order of bytes"));
+                    }
+                    walk = Some(Walk::new(fb_to_schema(schema), Shape::Stream));
+                }
+            }
+            Ok(end)
+        })
+        .map_err(at_place)?;
+        if end > reader.size_bytes() {
+            return Err(cut_short());
+        }
+        (offset, number) = (end, number + 1);
+    }
+    walk.ok_or_else(|| reader.bad("its beginning", "there is no schema"))
+}
+
+/// The bytes of the marker and length before a message, and the length; `None` at the end of the stream.
+fn message_len(reader: &Reader, offset: u64, number: usize) -> Result<Option<(u64, u64)>> {
+    let left = reader.size_bytes() - offset;
+    if left == 0 {
+        return Ok(None);
+    }
+    let mut prefix = [0; 8];
+    let there = left.min(prefix.len() as u64) as usize;
+    let (begun, _) = prefix.split_at_mut(there);
+    reader.read_exact_at(offset, begun)?;
+    let [a, b, c, d, e, f, g, h] = prefix;
+    let (skipped, len) =
+        if prefix.starts_with(&CONTINUATION) { (8, [e, f, g, h]) } else { (4, [a, b, c, d]) };
+    if there < skipped {
+        return Err(reader.bad(format!("message {number}, at byte {offset}"), "it is cut short"));
+    }
+    match u64::try_from(i32::from_le_bytes(len)) {
+        Ok(0) => Ok(None),
+        Ok(len) => Ok(Some((skipped as u64, len))),
+        Err(_) => Err(reader.bad(format!("message {number}, at byte {offset}"), "its length makes no sense")),
+    }
+}
+
+/// The columns that can be named, members of structs included, and the ways to them.
+fn named(schema: &Schema) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
+    fn add(field: &Field, names: &[String], path: &[usize], out: &mut (Vec<Vec<String>>, Vec<Vec<usize>>)) {
+        let names = [names, &[field.name().clone()]].concat();
+        if let DataType::Struct(members) = field.data_type() {
+            for (number, member) in members.iter().enumerate() {
+                add(member, &names, &[path, &[number]].concat(), out);
+            }
+        } else {
+            out.0.push(names);
+            out.1.push(path.to_vec());
+        }
+    }
+    let mut out = (vec![], vec![]);
+    for (number, field) in schema.fields().iter().enumerate() {
+        add(field, &[], &[number], &mut out);
+    }
+    out
+}
+
+/// The type of the column at the end of a path.
+fn type_at<'s>(schema: &'s Schema, path: &[usize]) -> Option<&'s DataType> {
+    let (first, rest) = path.split_first()?;
+    let mut field = schema.fields().get(*first)?;
+    for member in rest {
+        let DataType::Struct(members) = field.data_type() else { return None };
+        field = members.get(*member)?;
+    }
+    Some(field.data_type())
+}
+
+fn check(reader: &Reader, schema: &Schema, paths: &[Vec<usize>], columns: &Columns) -> Result<()> {
+    let wanted = columns.text.iter().map(|column| (*column, is_text as fn(&DataType) -> bool, "texts"));
+    let id = columns.id.map(|id| (id, is_id as fn(&DataType) -> bool, "texts, whole numbers or booleans"));
+    let values = columns.values.iter().map(|column| (*column, is_value as fn(&DataType) -> bool, VALUES));
+    for (column, fits, expected) in wanted.chain(id).chain(values) {
+        let Some(path) = paths.get(column) else { continue };
+        let Some(found) = type_at(schema, path).filter(|found| !fits(found)) else { continue };
+        let (mut names, mut fields) = (vec![], schema.fields());
+        for number in path {
+            let Some(field) = fields.get(*number) else { break };
+            names.push(field.name().as_str());
+            if let DataType::Struct(members) = field.data_type() {
+                fields = members;
+            }
+        }
+        let (column, found) = (names.join("."), found.to_string());
+        return Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected }));
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Rows from one Arrow IPC file or stream to another.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_buffer::BooleanBufferBuilder;
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{ArrowError, Schema};
+use arrow_select::filter::filter_record_batch;
+
+use super::decode::Decoder;
+use super::{File, Shape};
+use crate::container::table::{Foreign, Selection, Table, guarded, selections};
+use crate::document::Place;
+use crate::error::{Error, Result};
+use crate::output::{Output, TableCompression};
+use crate::sources::Sources;
+
+/// Writes the rows at `places` as one file or stream like the first of `sources`.
+pub(super) fn copy(
+    sources: &Sources,
+    numbers: Range<u32>,
+    places: &mut dyn Iterator<Item = Place>,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    let first = model(sources, numbers)?;
+    let mut writer = Writer::new(first, &first.schema, compression, out)?;
+    let mut batches = Batches::default();
+    let part_of = |source, row| file(sources, source).map_or(0, |file| file.batch_of(row));
+    for selection in selections(places.map(|place| (place, ())), part_of) {
+        writer.write(&batches.selected(sources, &selection)?)?;
+    }
+    writer.finish()
+}
+
+/// The file or stream that a source is.
+pub(super) fn file(sources: &Sources, source: u32) -> Result<&File> {
+    Ok(&sources.content_as::<Table<File>>(source)?.form)
+}
+
+/// The file or stream that the output is like: the first that has rows, since only those tell compression.
+pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&File> {
+    let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
+    file(sources, numbers.clone().find(has_rows).unwrap_or(numbers.start))
+}
+
+/// Decodes batches one after the other.
+#[derive(Default)]
+pub(super) struct Batches {
+    /// The source of the batch before, and what it was decoded with.
+    before: Option<(u32, Decoder)>,
+}
+
+impl Batches {
+    /// The selected rows of a batch, with all columns.
+    pub(super) fn selected<T>(&mut self, sources: &Sources, selection: &Selection<T>) -> Result<RecordBatch> {
+        let file = file(sources, selection.source)?;
+        let reader = sources.reader(selection.source)?;
+        let before = self.before.take().filter(|(source, _)| *source == selection.source);
+        let mut decoder = before.map(|before| before.1).unwrap_or_default();
+        let batch = file.whole(&reader, selection.part, &mut decoder)?;
+        self.before = Some((selection.source, decoder));
+        let no_batch = || reader.bad(format!("record batch {}", selection.part), "there is no such batch");
+        let first_row = file.batches.get(selection.part).ok_or_else(no_batch)?.first_row;
+        let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
+        for rows in &selection.rows {
+            chosen.append_n((rows.start - first_row) as usize - chosen.len(), false);
+            chosen.append_n((rows.end - rows.start) as usize, true);
+        }
+        chosen.append_n(batch.num_rows() - chosen.len(), false);
+        let chosen = BooleanArray::new(chosen.finish(), None);
+        guarded(|| filter_record_batch(&batch, &chosen))
+            .map_err(|error| error.at(reader.name(), format!("record batch {}", selection.part)))
+    }
+}
+
+/// A file or a stream that is being written.
+pub(super) enum Writer<'o> {
+    File(Box<FileWriter<&'o mut Output>>),
+    Stream(Box<StreamWriter<&'o mut Output>>),
+}
+
+impl<'o> Writer<'o> {
+    /// Begins one like another, with a schema.
+    pub(super) fn new(
+        like: &File,
+        schema: &Arc<Schema>,
+        compression: TableCompression,
+        out: &'o mut Output,
+    ) -> Result<Self> {
+        let before = like.batches.first().and_then(|batch| batch.compression);
+        let options = IpcWriteOptions::default();
+        let options = options.try_with_compression(of_batches(compression, before)).map_err(writing)?;
+        Ok(match like.shape {
+            Shape::File => {
+                let mut writer = FileWriter::try_new_with_options(out, schema, options).map_err(writing)?;
+                for (key, value) in &like.remarks {
+                    writer.write_metadata(key, value);
+                }
+                Self::File(Box::new(writer))
+            }
+            Shape::Stream => Self::Stream(Box::new(
+                StreamWriter::try_new_with_options(out, schema, options).map_err(writing)?,
+            )),
+        })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self {
+            Self::File(writer) => writer.write(batch),
+            Self::Stream(writer) => writer.write(batch),
+        }
+        .map_err(writing)
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        match &mut self {
+            Self::File(writer) => writer.finish(),
+            Self::Stream(writer) => writer.finish(),
+        }
+        .map_err(writing)
+    }
+}
+
+/// The compression of record batches that have been compressed by `before`.
+fn of_batches(compression: TableCompression, before: Option<CompressionType>) -> Option<CompressionType> {
+    match compression {
+        TableCompression::Lz4 => Some(CompressionType::LZ4_FRAME),
+        TableCompression::Zstd => Some(CompressionType::ZSTD),
+        TableCompression::None => None,
+        TableCompression::Keep | TableCompression::Snappy | TableCompression::Gzip => before,
+    }
+}
+
+/// An error of the writer: ours, or about dictionaries, of which a file can have only one for a column.
+fn writing(error: ArrowError) -> Error {
+    Foreign::from(error).at("the output", "the record batch being written")
+}

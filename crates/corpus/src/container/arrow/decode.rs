@@ -1,0 +1,158 @@
+//! Record batches at their places.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::{Block, Message};
+use arrow_schema::ArrowError;
+
+use super::blocks::message;
+use super::dictionaries::Known;
+use super::values::{cells, has_dictionary};
+use super::{File, lengths};
+use crate::container::table::{Cells, Rows, guarded};
+use crate::error::Result;
+use crate::source::Reader;
+
+/// Decodes batches, with the dictionaries that came before the last of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decoder {
+    known: Known,
+    /// Their values, by id.
+    values: HashMap<i64, ArrayRef>,
+}
+
+impl Decoder {
+    /// The same with what it lacks of the first `before` dictionaries of a file; `None` if that is nothing.
+    fn advanced(&self, file: &File, reader: &Reader, before: usize) -> Result<Option<Self>> {
+        let mut next = self.clone();
+        let missing = file.dictionaries.missing(&mut next.known, before);
+        for number in &missing {
+            let Some(block) = file.dictionaries.blocks.get(*number) else { continue };
+            let bytes = load(reader, block)?;
+            let read = guarded(|| {
+                let (message, body) = parts(block, &bytes)?;
+                let batch = message.header_as_dictionary_batch().ok_or_else(changed)?;
+                read_dictionary(&body, batch, &file.schema, &mut next.values, &message.version())
+            });
+            read.map_err(|error| error.at(reader.name(), format!("dictionary {number}")))?;
+        }
+        Ok((!missing.is_empty()).then_some(next))
+    }
+
+    fn batch(
+        &self,
+        file: &File,
+        reader: &Reader,
+        number: usize,
+        projection: Option<&[usize]>,
+    ) -> Result<RecordBatch> {
+        let place = || format!("record batch {number}");
+        let batch = file.batches.get(number).ok_or_else(|| reader.bad(place(), "it is not there"))?;
+        let bytes = load(reader, &batch.block)?;
+        let decoded = guarded(|| {
+            let (message, body) = parts(&batch.block, &bytes)?;
+            let found = message.header_as_record_batch().ok_or_else(changed)?;
+            let schema = Arc::clone(&file.schema);
+            let decoded =
+                read_record_batch(&body, found, schema, &self.values, projection, &message.version())?;
+            if decoded.num_rows() as u64 != batch.rows {
+                return Err(changed());
+            }
+            Ok(decoded)
+        });
+        decoded.map_err(|error| error.at(reader.name(), place()))
+    }
+}
+
+/// A message is no longer what it was when the file was opened.
+fn changed() -> ArrowError {
+    ArrowError::IpcError("it has not the rows that it says".to_owned())
+}
+
+/// A message and its body, whose buffers can be decompressed without harm.
+fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), ArrowError> {
+    let message = message(bytes)?;
+    let body = bytes.slice(block.metaDataLength() as usize);
+    lengths::check(&message, &body)?;
+    Ok((message, body))
+}
+
+/// The bytes of a message, whose place was checked when the file was opened.
+fn load(reader: &Reader, block: &Block) -> Result<Buffer> {
+    let len = block.metaDataLength() as usize + block.bodyLength() as usize;
+    let mut bytes = MutableBuffer::from_len_zeroed(len);
+    reader.read_exact_at(block.offset() as u64, &mut bytes)?;
+    Ok(bytes.into())
+}
+
+impl File {
+    /// Decodes the wanted columns of a record batch.
+    pub(super) fn rows(&self, reader: &Reader, number: usize, first_row: u64) -> Result<Rows> {
+        let roots: Vec<usize> = self.roots().into_iter().collect();
+        let decoder = self.decoder(reader, number, &roots)?;
+        let decoded = decoder.batch(self, reader, number, Some(&roots))?;
+        let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
+        let column = |column: usize| -> Option<Cells> {
+            let (root, members) = self.paths.get(column)?.split_first()?;
+            let at = roots.iter().position(|known| known == root)?;
+            let (array, nulls) = follow(decoded.columns().get(at)?, members)?;
+            Some(cells(&*array, nulls.as_ref()))
+        };
+        let texts: Option<Vec<Cells>> = self.columns.text.iter().map(|text| column(*text)).collect();
+        let texts = texts.ok_or_else(no_such)?;
+        let values: Option<Vec<Cells>> = self.columns.values.iter().map(|value| column(*value)).collect();
+        let values = values.ok_or_else(no_such)?;
+        Ok(Rows { first_row, texts, id: self.columns.id.and_then(column), values })
+    }
+
+    /// The columns at the top that hold the wanted ones.
+    fn roots(&self) -> BTreeSet<usize> {
+        self.columns.all().filter_map(|column| self.paths.get(column)?.first().copied()).collect()
+    }
+
+    /// The decoder of the wanted columns. It is shared, so that dictionaries are read once and not for each batch.
+    fn decoder(&self, reader: &Reader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
+        // Dictionaries of columns that nobody asks for are not read at all.
+        let fields = self.schema.fields();
+        let needed = roots.iter().filter_map(|root| fields.get(*root)).any(|field| {
+            has_dictionary(field.data_type())
+                || matches!(field.data_type(), arrow_schema::DataType::Struct(_))
+        });
+        if !needed {
+            return Ok(Arc::default());
+        }
+        let mut shared = self.decoder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(next) = shared.advanced(self, reader, self.dictionaries_before(number))? {
+            *shared = Arc::new(next);
+        }
+        Ok(Arc::clone(&shared))
+    }
+
+    /// Decodes all columns of a record batch; `decoder` is what the batch before left.
+    pub(super) fn whole(&self, reader: &Reader, number: usize, decoder: &mut Decoder) -> Result<RecordBatch> {
+        if let Some(next) = decoder.advanced(self, reader, self.dictionaries_before(number))? {
+            *decoder = next;
+        }
+        decoder.batch(self, reader, number, None)
+    }
+
+    /// How many dictionaries came before a batch.
+    fn dictionaries_before(&self, number: usize) -> usize {
+        self.batches.get(number).map_or(0, |batch| batch.dictionaries)
+    }
+}
+
+/// The array at the end of a path of struct members, and where one of the structs is null.
+fn follow(column: &ArrayRef, members: &[usize]) -> Option<(ArrayRef, Option<NullBuffer>)> {
+    let (mut array, mut nulls) = (Arc::clone(column), None);
+    for member in members {
+        nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
+        array = Arc::clone(array.as_struct_opt()?.columns().get(*member)?);
+    }
+    Some((array, nulls))
+}

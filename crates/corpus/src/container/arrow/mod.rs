@@ -1,0 +1,161 @@
+//! Arrow IPC, as a file or as a stream.
+//!
+//! Both are a sequence of messages; a file has a footer that says where they lie, a stream is walked from its start.
+//! After that there is no difference: any record batch can be read at its place, with the dictionaries that came before
+//! it. A batch is the least that can be read, so that memory is bounded by the largest of them.
+
+mod annotate;
+mod blocks;
+mod copy;
+mod decode;
+mod dictionaries;
+mod lengths;
+mod values;
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use arrow_ipc::{Block, CompressionType};
+use arrow_schema::{DataType, Field, SchemaRef};
+
+use self::decode::Decoder;
+use self::dictionaries::Dictionaries;
+use super::table::{Form, Rows, column_difference};
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::column::Columns;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression};
+use crate::source::Reader;
+use crate::sources::Sources;
+
+impl Format {
+    /// An Arrow IPC file or stream.
+    pub const ARROW: Self = Self::new("arrow", "Arrow IPC", Layout::Records);
+}
+
+/// Arrow IPC.
+#[derive(Debug)]
+pub(super) struct Arrow;
+
+impl Container for Arrow {
+    fn format(&self) -> Format {
+        Format::ARROW
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["arrow", "arrows", "ipc", "feather"]
+    }
+
+    fn has_magic(&self, head: &[u8]) -> bool {
+        // A stream has no magic number, but begins with a marker and the length of its schema.
+        matches!(head, [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..])
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(File::open(&opening.reader()?, opening.options)?))
+    }
+
+    fn has_compression(&self, compression: TableCompression) -> bool {
+        !matches!(compression, TableCompression::Snappy | TableCompression::Gzip)
+    }
+
+    fn compression_hint(&self) -> &'static str {
+        "Arrow IPC has `none`, `lz4` and `zstd`"
+    }
+
+    fn copy(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        copy::copy(sources, numbers, places, out, compression)
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        annotate::annotate(sources, numbers, annotated, out, compression)
+    }
+}
+
+/// An Arrow IPC file or stream, as far as it is remembered.
+#[derive(Debug)]
+pub(super) struct File {
+    schema: SchemaRef,
+    shape: Shape,
+    dictionaries: Dictionaries,
+    /// Those that have rows.
+    batches: Vec<Batch>,
+    /// Remarks in the footer, which are passed on.
+    remarks: Vec<(String, String)>,
+    columns: Columns,
+    /// For each column that can be named, the way to it: a column, and members of structs from there on.
+    paths: Vec<Vec<usize>>,
+    /// Decodes the wanted columns. Dictionaries are read once for all threads.
+    decoder: Mutex<Arc<Decoder>>,
+}
+
+/// Whether there is a footer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    File,
+    Stream,
+}
+
+/// A record batch.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    block: Block,
+    first_row: u64,
+    rows: u64,
+    /// How many dictionaries came before it.
+    dictionaries: usize,
+    compression: Option<CompressionType>,
+}
+
+impl File {
+    /// A column that has a dictionary, and cannot have another one in a file like this.
+    fn of_one_dictionary(&self) -> Option<&str> {
+        let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
+        let column = self.schema.flattened_fields().into_iter().find(has_one)?;
+        (self.shape == Shape::File && !self.dictionaries.blocks.is_empty()).then_some(column.name())
+    }
+
+    /// The record batch that a row lies in.
+    fn batch_of(&self, row: u64) -> usize {
+        self.batches.partition_point(|batch| batch.first_row + batch.rows <= row)
+    }
+}
+
+impl Form for File {
+    fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows> {
+        self.rows(reader, piece, rows.start)
+    }
+
+    fn columns(&self) -> Vec<&str> {
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    fn difference(&self, other: &Self) -> Option<String> {
+        column_difference(self.schema.fields(), other.schema.fields(), |field| field.name())
+            .or_else(|| dictionary(self, other))
+    }
+}
+
+/// A file has one dictionary for a column, and those of different files are seldom the same.
+fn dictionary(first: &File, second: &File) -> Option<String> {
+    let column = first.of_one_dictionary().filter(|_| second.of_one_dictionary().is_some())?;
+    Some(format!("each has a dictionary for the column `{column}`, and one Arrow file cannot have two"))
+}

@@ -1,0 +1,66 @@
+//! Delimited records as the content of a source.
+
+use std::any::Any;
+
+use super::open::Delimited;
+use super::scan::{document, scan};
+use crate::content::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
+use crate::document::{Document, Place};
+use crate::error::Result;
+use crate::long::Text;
+use crate::reject::{Reject, RejectReason};
+use crate::scratch::Scratch;
+use crate::shared::{Handle, Turns};
+use crate::source::Source;
+
+impl Content for Delimited {
+    fn cuts(&self, _source: &Source) -> Cuts {
+        let size = |&[from, to]: &[u64; 2]| PieceSize { decoded_bytes: to - from, stored_bytes: to - from };
+        Cuts::Pieces(self.cuts.array_windows().map(size).collect())
+    }
+
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        _turns: &Turns<'_>,
+        scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let reader = handle.reader()?;
+        let pieces = match part {
+            Part::Pieces(pieces) if pieces.end <= self.pieces() => pieces.clone(),
+            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+        };
+        let visit = &mut |place, document: Result<Document<'_>, Reject>| {
+            visit(place, document.map(|document| document.with_text(Text::Whole)));
+        };
+        scan(self, &reader, handle.number, pieces, handle.options(), &mut scratch.bytes, visit)
+            .map(ScannedLines)
+    }
+
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        let record = handle.load(place, &mut scratch.bytes)?;
+        Ok(document(self, record, handle.options())
+            .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject))))
+    }
+
+    fn header_bytes(&self) -> u64 {
+        self.header_bytes
+    }
+
+    fn columns(&self) -> Option<Vec<&str>> {
+        // An empty source has no header, and fits every other.
+        (self.header_bytes > 0).then(|| self.names.iter().map(String::as_str).collect())
+    }
+
+    fn difference(&self, other: &dyn Content) -> Option<String> {
+        let other: &Self = (other as &dyn Any).downcast_ref()?;
+        (self.names != other.names).then(|| "their headers are different".to_owned())
+    }
+}

@@ -1,0 +1,69 @@
+//! CSV and TSV: records of fields, of which the first names the others.
+//!
+//! A record may span lines, so that only who has read everything before a line feed knows whether it ends a record. One
+//! pass over each source, when it is opened, therefore notes a place every mebibyte where a record begins; between such
+//! places the source is scanned in parallel, and every record is passed on byte for byte.
+
+mod annotate;
+mod content;
+mod open;
+mod scan;
+mod split;
+
+use std::ops::Range;
+
+use self::open::Delimited;
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression};
+use crate::sources::Sources;
+
+impl Format {
+    /// Records of fields separated by commas, the first of which names the fields.
+    pub const CSV: Self = Self::new("csv", "CSV", Layout::Records);
+    /// The same, separated by tabs.
+    pub const TSV: Self = Self::new("tsv", "TSV", Layout::Records);
+}
+
+/// CSV.
+pub(super) static CSV: Csv = Csv { format: Format::CSV, extensions: &["csv"], delimiter: b',' };
+/// TSV.
+pub(super) static TSV: Csv = Csv { format: Format::TSV, extensions: &["tsv", "tab"], delimiter: b'\t' };
+
+/// Records of fields with a delimiter between them.
+#[derive(Debug)]
+pub(super) struct Csv {
+    format: Format,
+    extensions: &'static [&'static str],
+    delimiter: u8,
+}
+
+impl Container for Csv {
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        self.extensions
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        let reader = opening.reader()?;
+        Ok(Box::new(Delimited::open(&reader, self.delimiter, opening.options, opening.observer)?))
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        annotate::annotate(sources, numbers, self.delimiter, annotated, out)
+    }
+}

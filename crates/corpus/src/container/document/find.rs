@@ -1,0 +1,169 @@
+//! The text of a file that is one document.
+//!
+//! A text is decoded where it lies. The text of another kind of document takes long to find, a PDF seconds, so it is kept in
+//! a temporary file when it has been found once; every later reading is a read there. What took too long the first time
+//! is rejected, and what did not cannot be rejected by a busier machine when it is read again.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::time::Duration;
+
+use crate::compression::Compression;
+use crate::decode::{BOM, Decoded, decode_text};
+use crate::error::Result;
+use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::long::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
+use crate::options::{Encoding, ReadOptions};
+use crate::reject::RejectReason;
+use crate::source::Reader;
+
+/// How a file that is one document is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As the characters it holds.
+    Plain,
+    /// As the kind of document it is.
+    Extracted,
+}
+
+/// When a document is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// For the first time.
+    First,
+    /// After it was accepted.
+    Again,
+}
+
+/// Whether a text is worth keeping for when it is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    Yes,
+    No,
+}
+
+/// What was found in a file.
+#[derive(Debug)]
+pub(super) struct Whole<'a> {
+    pub(super) keep: Keep,
+    pub(super) decoded: Decoded<'a>,
+    pub(super) about: About,
+}
+
+/// The text that a file stands for.
+pub(super) fn find<'a>(
+    raw: &'a [u8],
+    (reading, compression): (Reading, Option<Compression>),
+    name: &str,
+    options: &ReadOptions,
+    turn: Turn,
+    unfolded: &'a mut Vec<u8>,
+) -> Result<Whole<'a>, RejectReason> {
+    let bytes = unfold(compression, raw, options.record_limit(), unfolded)?;
+    match kind(bytes, name, reading)? {
+        Recognised::Text => {
+            let decoded = decode_text(bytes, options.encoding)?;
+            Ok(Whole { keep: Keep::No, decoded, about: About::default() })
+        }
+        Recognised::Markdown => {
+            let decoded = decode_text(bytes, options.encoding)?;
+            let (text, about) = markdown_body(decoded.text);
+            Ok(Whole { keep: Keep::No, decoded: Decoded { text, ..decoded }, about })
+        }
+        kind => {
+            let found = extract_as(kind, bytes, &limits(options, turn));
+            let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
+            let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
+            let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
+            Ok(Whole { keep: Keep::Yes, decoded, about })
+        }
+    }
+}
+
+/// The text of a file that is too long to be loaded; `None` if it is no plain text in UTF-8, and has to be loaded to be read
+/// or refused.
+pub(super) fn find_long(
+    reader: &Reader,
+    reading: Reading,
+    options: &ReadOptions,
+) -> Result<Option<LongText>> {
+    if options.encoding == Encoding::Latin1 {
+        return Ok(None);
+    }
+    let mut window = vec![0; WINDOW_BYTES.min(reader.size_bytes() as usize)];
+    let (mut at, mut start) = (0, 0);
+    while at < reader.size_bytes() {
+        window.truncate((reader.size_bytes() - at).min(WINDOW_BYTES as u64) as usize);
+        reader.read_exact_at(at, &mut window)?;
+        if at == 0 {
+            if !matches!(kind(&window, reader.name(), reading), Ok(Recognised::Text)) {
+                return Ok(None);
+            }
+            start = if window.starts_with(BOM.as_bytes()) { BOM.len() as u64 } else { 0 };
+        }
+        let is_last = at + window.len() as u64 == reader.size_bytes();
+        match whole_characters(&window) {
+            Some(text) if !text.is_empty() && (!is_last || text.len() == window.len()) => {
+                at += text.len() as u64;
+            }
+            _ => return Ok(None),
+        }
+    }
+    let parts = vec![Part::There(start..reader.size_bytes(), Writing::Plain)];
+    LongText::new(reader.clone(), parts).map(Some)
+}
+
+/// The bytes of a file, decompressed if need be. It gives up past the limit: a small file can unfold into more than there
+/// is memory.
+fn unfold<'a>(
+    compression: Option<Compression>,
+    raw: &'a [u8],
+    limit: u64,
+    out: &'a mut Vec<u8>,
+) -> Result<&'a [u8], RejectReason> {
+    let Some(compression) = compression else { return Ok(raw) };
+    out.clear();
+    let decoded = compression.decoder(raw).and_then(|decoder| decoder.take(limit + 1).read_to_end(out));
+    match decoded {
+        Ok(bytes) if bytes as u64 > limit => Err(RejectReason::TooLarge { bytes: bytes as u64, limit }),
+        Ok(_) => Ok(out),
+        Err(error) => Err(RejectReason::Damaged { at: out.len() as u64, message: error.to_string() }),
+    }
+}
+
+/// What a file is.
+fn kind(bytes: &[u8], name: &str, reading: Reading) -> Result<Recognised, RejectReason> {
+    match reading {
+        Reading::Plain => Ok(Recognised::Text),
+        Reading::Extracted => match recognise(bytes, Some(name)) {
+            Ok(Recognised::Text | Recognised::Markdown) if is_binary(bytes) => {
+                Err(RejectReason::NoText { refusal: UNKNOWN })
+            }
+            Ok(kind) => Ok(kind),
+            Err(refusal) => Err(RejectReason::NoText { refusal }),
+        },
+    }
+}
+
+fn limits(options: &ReadOptions, turn: Turn) -> Limits {
+    let default = Limits::default();
+    Limits {
+        bytes: options.record_limit(),
+        unfolded_bytes: options.record_limit().min(default.unfolded_bytes),
+        time: if turn == Turn::First { default.time } else { Duration::MAX },
+        ..default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_accepted_is_not_timed_again() {
+        let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
+        assert_eq!(limits(&options, Turn::First).time, Limits::default().time);
+        assert_eq!(limits(&options, Turn::Again).time, Duration::MAX);
+        assert_eq!(limits(&options, Turn::First).unfolded_bytes, 1000);
+    }
+}

@@ -1,0 +1,87 @@
+//! Whole files, each of them one document: documents of any kind that is read, and texts.
+
+mod content;
+mod find;
+
+use std::ops::Range;
+
+use self::content::WholeFile;
+use self::find::Reading;
+use super::jsonl::Jsonl;
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression};
+use crate::sources::Sources;
+
+impl Format {
+    /// One document per file, of any kind that [`extract`](crate::extract) reads.
+    pub const DOCUMENT: Self = Self::new("document", "a document", Layout::Texts);
+    /// One document per file, whose characters are the text, whatever they mean.
+    pub const TEXT: Self = Self::new("text", "text", Layout::Texts);
+}
+
+/// Files that are read as the kind of document they are.
+pub(super) static DOCUMENT: Files = Files { format: Format::DOCUMENT, reading: Reading::Extracted };
+/// Files that are read as the characters they hold.
+pub(super) static TEXT: Files = Files { format: Format::TEXT, reading: Reading::Plain };
+
+/// Files that are one document each.
+#[derive(Debug)]
+pub(super) struct Files {
+    format: Format,
+    reading: Reading,
+}
+
+impl Files {
+    /// Whether files that no other format claims are read this way.
+    fn is_last_resort(&self) -> bool {
+        self.reading == Reading::Extracted
+    }
+}
+
+impl Container for Files {
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn has_magic(&self, head: &[u8]) -> bool {
+        // A PDF and a zip archive: which kind of document, if any, is seen when it is read.
+        self.is_last_resort() && (head.starts_with(b"%PDF-") || head.starts_with(b"PK\x03\x04"))
+    }
+
+    fn may_be(&self, _head: &[u8]) -> bool {
+        self.is_last_resort()
+    }
+
+    fn is_content(&self, _look: &[u8]) -> bool {
+        self.is_last_resort()
+    }
+
+    fn reads_compressed(&self) -> bool {
+        true
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(WholeFile { reading: self.reading, compression: opening.source.compression }))
+    }
+
+    fn compression_hint(&self) -> &'static str {
+        "documents are written as they are stored"
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        // Runs refuse to annotate files. A caller that does it all the same can do so if each file is a JSON object.
+        Jsonl.annotate(sources, numbers, annotated, out, compression)
+    }
+}

@@ -1,0 +1,71 @@
+//! JSONL: one JSON object per line, each a document.
+//!
+//! A line is a record wherever it stands, so a source is cut at any byte: a part owns the lines that start in it.
+
+mod json;
+mod lines;
+mod member;
+mod quick;
+mod scan;
+mod skeleton;
+mod sniff;
+mod values;
+mod walk;
+
+use std::ops::Range;
+
+#[cfg(test)]
+pub(crate) use self::json::string_of;
+use self::scan::Lines;
+use super::{Container, Opening, bytes};
+use crate::annotation::Annotation;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression};
+use crate::sources::Sources;
+
+impl Format {
+    /// One JSON object per line, each a document.
+    pub const JSONL: Self = Self::new("jsonl", "JSONL", Layout::Records);
+}
+
+/// JSONL.
+#[derive(Debug)]
+pub(super) struct Jsonl;
+
+impl Container for Jsonl {
+    fn format(&self) -> Format {
+        Format::JSONL
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["jsonl", "ndjson", "json"]
+    }
+
+    fn may_be(&self, head: &[u8]) -> bool {
+        !sniff::cannot_be_jsonl(head)
+    }
+
+    fn is_content(&self, look: &[u8]) -> bool {
+        sniff::is_jsonl(look)
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(Lines { fields: opening.options.value_fields.clone() }))
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        _numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        bytes::annotate(sources, annotated, out, |line, annotation, out| {
+            member::annotate_line(line, &annotation.to_json()?, out)
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The lines of a source as documents.
+
+use std::ops::Range;
+
+use super::json::parse_line;
+use super::lines::{self, Line, LongLine, scan_lines};
+use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
+use super::values::{names, values};
+use crate::content::{Content, Cuts, Part, ScannedLines, Visit};
+use crate::document::{Document, MaybeLong, Place};
+use crate::error::Result;
+use crate::field::FieldPath;
+use crate::long::Text;
+use crate::options::ReadOptions;
+use crate::reject::{Reject, RejectReason};
+use crate::scratch::{Scratch, grown};
+use crate::shared::{Handle, Turns};
+use crate::source::{Reader, Source};
+
+/// A source of lines.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// Fields whose values are wanted while it is scanned.
+    pub(super) fields: Vec<FieldPath>,
+}
+
+impl Content for Lines {
+    fn cuts(&self, _source: &Source) -> Cuts {
+        Cuts::Anywhere
+    }
+
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        turns: &Turns<'_>,
+        scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let Part::Bytes(span) = part else { return Err(handle.no_such_place(0)) };
+        let reader = handle.reader()?;
+        if span.end > reader.size_bytes() {
+            return Err(handle.no_such_place(span.start));
+        }
+        let (source, options) = (handle.number, handle.options());
+        let limit = options.record_limit();
+        let Scratch { bytes, decoded, .. } = scratch;
+        let mut visit_line = |line: Line<'_>| {
+            let Line { number, offset, len, content } = line;
+            let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
+            match content {
+                lines::Content::Text(text) => {
+                    if let Some(document) = parse_line(text, options, decoded) {
+                        visit(
+                            place,
+                            document.map(|found| {
+                                Document { values: values(text, &self.fields), ..found }
+                                    .with_text(Text::Whole)
+                            }),
+                        );
+                    }
+                }
+                lines::Content::Long(document) => visit(place, document),
+                lines::Content::NotUtf8 { at } => {
+                    visit(place, Err(Reject::new(RejectReason::InvalidUtf8 { at })));
+                }
+                lines::Content::TooLarge => {
+                    visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: len, limit })));
+                }
+            }
+        };
+        let (lines, long) = scan_lines(&reader, (span.start, span.end), limit, bytes, &mut visit_line)?;
+        if let Some(LongLine { number, range, content_bytes }) = long {
+            // What was before it is not needed while it is read.
+            *bytes = Vec::new();
+            let (offset, len) = (range.start, range.end - range.start);
+            match look(&reader, offset..offset + content_bytes, options, &self.fields)? {
+                Parsed::Blank => {}
+                Parsed::Record(record) => {
+                    visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
+                }
+                Parsed::NeedsAll => {
+                    turns.take();
+                    let loaded = grown(bytes, content_bytes as usize);
+                    reader.read_exact_at(offset, loaded)?;
+                    visit_line(Line { number, offset, len, content: lines::Content::of(loaded) });
+                }
+            }
+        }
+        Ok(ScannedLines(lines))
+    }
+
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        let Scratch { bytes, decoded, .. } = scratch;
+        Ok(match simdutf8::compat::from_utf8(handle.load(place, bytes)?) {
+            Ok(line) => parse_line(line, handle.options(), decoded)
+                .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject))),
+            Err(error) => Err(Reject::new(RejectReason::InvalidUtf8 { at: error.valid_up_to() as u64 })),
+        })
+    }
+
+    fn read_long(
+        &self,
+        place: &Place,
+        handle: &Handle<'_>,
+    ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
+        let reader = handle.reader()?;
+        let mut end = place.offset + u64::from(place.len);
+        let mut last = [0];
+        reader.read_exact_at(end - 1, &mut last)?;
+        end -= u64::from(last == *b"\n");
+        match look(&reader, place.offset..end, handle.options(), &[])? {
+            Parsed::Record(record) => Ok(Some(record)),
+            Parsed::Blank | Parsed::NeedsAll => Ok(None),
+        }
+    }
+
+    fn field_names(&self, place: &Place, handle: &Handle<'_>, scratch: &mut Scratch) -> Result<Vec<String>> {
+        let line = handle.load(place, &mut scratch.bytes)?;
+        Ok(simdutf8::basic::from_utf8(line).map(names).unwrap_or_default())
+    }
+}
+
+/// Looks through a long line, which lies at `range` without its line feed.
+fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions, fields: &[FieldPath]) -> Result<Parsed> {
+    match skeleton(reader, range)? {
+        Looked::Skeleton(skeleton) => parse_skeleton(&skeleton, reader, options, fields),
+        Looked::NotUtf8 { at } => Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at })))),
+        Looked::NoSkeleton => Ok(Parsed::NeedsAll),
+    }
+}

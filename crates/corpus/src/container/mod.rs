@@ -1,0 +1,302 @@
+//! Containers: the formats that documents come in.
+//!
+//! Each format is one folder with two types. A [`Container`] is the format itself: how sources of it are told, opened and
+//! written. A [`Content`] is one open source: how it is cut, scanned and read again. The rest of this crate knows formats only
+//! through these two traits.
+//!
+//! To add a format, make a folder here, declare it, and add its container to [`CONTAINERS`]. In the folder:
+//!
+//! 1. `impl Format` with a constant for the name of the format.
+//! 2. `impl Container`: `format`, `open` and `annotate` have to be written. Add `extensions`, `has_magic` or `is_content` for
+//!    sources that are to be recognised, and `copy` if records cannot be copied byte for byte.
+//! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
+//!    `header_bytes` and `columns` if there is a header, and `has_place` and `has_bytes` if a place is not a range of bytes.
+//!
+//! | folder | formats | a source is cut | a record is copied |
+//! |---|---|---|---|
+//! | [`jsonl`] | JSONL | at any byte | byte for byte |
+//! | [`csv`] | CSV, TSV | between records, about a mebibyte apart | byte for byte, after the header |
+//! | [`parquet`] | Parquet | between a few pages | column by column |
+//! | [`arrow`] | Arrow IPC | between record batches | column by column |
+//! | [`document`] | documents, texts | nowhere | as a file |
+//!
+//! `bytes` copies records that have bytes, and `table` holds what Parquet and Arrow share.
+
+mod arrow;
+mod bytes;
+mod csv;
+mod document;
+mod jsonl;
+mod parquet;
+mod table;
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
+
+use minwise::Observer;
+
+#[cfg(test)]
+pub(crate) use self::jsonl::string_of;
+use crate::annotation::Annotation;
+use crate::compression::Compression;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::{Format, InputFormat};
+use crate::options::ReadOptions;
+use crate::output::{Output, TableCompression};
+use crate::source::{Reader, Source};
+use crate::sources::Sources;
+
+/// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file
+/// that no other format claims.
+static CONTAINERS: [&dyn Container; 7] = [
+    &jsonl::Jsonl,
+    &csv::CSV,
+    &csv::TSV,
+    &parquet::Parquet,
+    &arrow::Arrow,
+    &document::DOCUMENT,
+    &document::TEXT,
+];
+
+/// Bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first visible character.
+pub(crate) const HEAD_BYTES: usize = 512;
+
+/// Bytes that [`Container::is_content`] sees at most.
+pub(crate) const LOOK_BYTES: usize = 1 << 20;
+
+/// A format: how sources of it are told, opened and written.
+pub(crate) trait Container: Debug + Sync {
+    /// Its name.
+    fn format(&self) -> Format;
+
+    /// The ends of names of its files, in lower case and without a dot.
+    fn extensions(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether a source begins with its magic number, which no name outweighs.
+    fn has_magic(&self, _head: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether a source without a known name may be of this format, told by its first [`HEAD_BYTES`]. If only one format says
+    /// so, no more is read.
+    fn may_be(&self, _head: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether a source without a known name is of this format, told by its first [`LOOK_BYTES`].
+    fn is_content(&self, _look: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether it reads compressed files itself. Those of other formats are decompressed to the spool.
+    fn reads_compressed(&self) -> bool {
+        false
+    }
+
+    /// Opens a source: reads what it says about itself and finds out where it can be cut.
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>>;
+
+    /// Whether its files can be compressed inside in this way.
+    fn has_compression(&self, compression: TableCompression) -> bool {
+        compression == TableCompression::Keep
+    }
+
+    /// The compressions that it has, for people who asked for another one.
+    fn compression_hint(&self) -> &'static str {
+        "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`"
+    }
+
+    /// Writes records of the sources with these numbers as one file, in the order given.
+    fn copy(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        bytes::copy(sources, numbers, places, out)
+    }
+
+    /// The same with an annotation of each record.
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()>;
+}
+
+/// A source that is being opened.
+pub(crate) struct Opening<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) spool: Option<&'a Arc<File>>,
+    pub(crate) options: &'a ReadOptions,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl Opening<'_> {
+    /// Opens its bytes. Documents are opened only when they are scanned, because there may be hundreds of thousands.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        self.source.open(self.spool)
+    }
+}
+
+/// The container of a format.
+pub(crate) fn of(format: Format) -> Result<&'static dyn Container> {
+    let container = CONTAINERS.into_iter().find(|container| container.format() == format);
+    container.ok_or_else(|| no_such_format(format.name()))
+}
+
+/// The format of a source without a known name, told by its first [`HEAD_BYTES`]; `None` if more has to be read.
+pub(crate) fn of_head(head: &[u8]) -> Option<Format> {
+    let mut possible = CONTAINERS.into_iter().filter(|container| container.may_be(head));
+    let first = possible.next()?;
+    possible.next().is_none().then(|| first.format())
+}
+
+/// The format of a source without a known name, told by its first [`LOOK_BYTES`].
+pub(crate) fn of_content(look: &[u8]) -> Format {
+    let by_content = || CONTAINERS.into_iter().find(|container| container.is_content(look));
+    let format = || by_content().map_or(Format::DOCUMENT, |container| container.format());
+    Format::of_magic(look).unwrap_or_else(format)
+}
+
+impl Format {
+    /// Every format, in the order in which they are offered.
+    pub fn all() -> impl Iterator<Item = Self> {
+        CONTAINERS.into_iter().map(|container| container.format())
+    }
+
+    /// Tells a format by the end of a name, compressed or not.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (_, extension) = Compression::strip(name).rsplit_once('.')?;
+        let extension = extension.to_ascii_lowercase();
+        let container =
+            CONTAINERS.into_iter().find(|container| container.extensions().contains(&extension.as_str()))?;
+        Some(container.format())
+    }
+
+    /// Tells a format by its magic number, which no name outweighs.
+    pub(crate) fn of_magic(head: &[u8]) -> Option<Self> {
+        let container = CONTAINERS.into_iter().find(|container| container.has_magic(head))?;
+        Some(container.format())
+    }
+}
+
+impl FromStr for InputFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        if name == "auto" {
+            return Ok(Self::Auto);
+        }
+        let format = Format::all().find(|format| format.name() == name);
+        format.map(Self::Only).ok_or_else(|| no_such_format(name))
+    }
+}
+
+fn no_such_format(name: &str) -> Error {
+    static EXPECTED: LazyLock<String> = LazyLock::new(|| {
+        let names: Vec<String> = ["auto"]
+            .into_iter()
+            .chain(Format::all().map(Format::name))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        match names.as_slice() {
+            [first @ .., last] => format!("{} or {last}", first.join(", ")),
+            [] => String::new(),
+        }
+    });
+    Error::new(ErrorKind::BadOption {
+        option: "an input format",
+        given: name.to_owned(),
+        expected: &EXPECTED,
+    })
+}
+
+impl TableCompression {
+    /// Refuses a compression that a format does not have.
+    pub fn check(self, format: Format) -> Result<()> {
+        let container = of(format)?;
+        if container.has_compression(self) {
+            return Ok(());
+        }
+        let (compression, hint) = (self.name(), container.compression_hint());
+        Err(Error::new(ErrorKind::NoSuchCompression { compression, format, hint }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for format in Format::all() {
+            assert_eq!(format.name().parse::<InputFormat>().unwrap(), InputFormat::Only(format));
+        }
+        assert_eq!("auto".parse::<InputFormat>().unwrap(), InputFormat::Auto);
+        let error = "xml".parse::<InputFormat>().unwrap_err().to_string();
+        assert!(error.starts_with("`xml` is not an input format: expected `auto`, `jsonl`"), "{error}");
+    }
+
+    #[test]
+    fn names_of_files() {
+        for (name, format) in [
+            ("a.jsonl", Format::JSONL),
+            ("a.ndjson.zst", Format::JSONL),
+            ("a.JSON", Format::JSONL),
+            ("x/a.jsonl.gz", Format::JSONL),
+            ("a.json.bz2", Format::JSONL),
+            ("a.csv.xz", Format::CSV),
+            ("a.TSV", Format::TSV),
+            ("part-0.snappy.parquet", Format::PARQUET),
+            ("a.feather", Format::ARROW),
+        ] {
+            assert_eq!(Format::of_name(name), Some(format), "{name}");
+        }
+        for name in ["a.txt", "jsonl", "a.jsonl.txt", "a.gz", "a.jsonl.zip", "a.jsonl.gz.gz"] {
+            assert_eq!(Format::of_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn magic_numbers() {
+        assert_eq!(Format::of_magic(b"PAR1rest"), Some(Format::PARQUET));
+        assert_eq!(Format::of_magic(b"ARROW1\0\0"), Some(Format::ARROW));
+        assert_eq!(Format::of_magic(b"\xff\xff\xff\xff\x10\x01\0\0"), Some(Format::ARROW));
+        assert_eq!(Format::of_magic(b"%PDF-1.7"), Some(Format::DOCUMENT));
+        assert_eq!(Format::of_magic(b"PK\x03\x04"), Some(Format::DOCUMENT));
+        for head in [&b""[..], b"PAR", b"{\"a\": 1}", b"\xff\xfeh\0"] {
+            assert_eq!(Format::of_magic(head), None);
+        }
+    }
+
+    #[test]
+    fn a_format_has_its_own() {
+        assert!(TableCompression::Snappy.check(Format::PARQUET).is_ok());
+        let error = TableCompression::Snappy.check(Format::ARROW).unwrap_err();
+        assert_eq!(error.to_string(), "Arrow IPC cannot be written with the compression `snappy`");
+        assert!(TableCompression::Zstd.check(Format::ARROW).is_ok());
+        assert!(
+            TableCompression::Zstd
+                .check(Format::JSONL)
+                .unwrap_err()
+                .hint()
+                .unwrap()
+                .to_string()
+                .contains(".zst")
+        );
+        assert!(TableCompression::Keep.check(Format::TEXT).is_ok());
+    }
+}

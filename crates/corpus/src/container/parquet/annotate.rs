@@ -1,0 +1,163 @@
+//! Rows with what was decided about them as one more column.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::{Type, TypePtr};
+use arrow_ipc::convert::try_schema_from_ipc_buffer;
+use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow_schema::Schema;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::copy::{BATCH_ROWS, copy_columns, file, model, writing};
+use super::write::properties;
+use crate::annotation::{Annotation, MEMBER};
+use crate::container::table::{annotation_field, selections};
+use crate::document::Place;
+use crate::error::Result;
+use crate::output::{Output, TableCompression};
+use crate::sources::Sources;
+
+/// Under this key, writers that come from Arrow keep the Arrow schema, which readers insist to find consistent.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// Writes the rows with their annotations as one Parquet file like the first of `sources`.
+pub(super) fn annotate(
+    sources: &Sources,
+    numbers: Range<u32>,
+    annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    let first = model(sources, numbers)?;
+    let about = first.metadata.file_metadata();
+    let key_values = about.key_value_metadata().map(|values| values.iter().filter_map(with_field).collect());
+    let properties = properties(&first.metadata, key_values, compression);
+    let schema = with_column(about.schema_descr().root_schema()).map_err(writing)?;
+    let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(writing)?;
+    let part_of = |source, row| file(sources, source).map_or(0, |file| file.group_of(row));
+    for selection in selections(annotated, part_of) {
+        let mut group = writer.next_row_group().map_err(writing)?;
+        copy_columns(sources, &selection, &mut group)?;
+        write_annotations(&selection.with, &mut group).map_err(writing)?;
+        group.close().map_err(writing)?;
+    }
+    writer.close().map_err(writing)?;
+    Ok(())
+}
+
+/// The schema with a column for annotations behind the others.
+fn with_column(root: &Type) -> ParquetResult<TypePtr> {
+    let text = |name, repetition| {
+        Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+            .with_repetition(repetition)
+            .with_converted_type(ConvertedType::UTF8)
+            .with_logical_type(Some(LogicalType::String))
+            .build()
+    };
+    let similarity = Type::primitive_type_builder("similarity", Physical::DOUBLE)
+        .with_repetition(Repetition::OPTIONAL)
+        .build()?;
+    let members =
+        [text("cluster", Repetition::REQUIRED)?, text("duplicate_of", Repetition::OPTIONAL)?, similarity];
+    let annotation = Type::group_type_builder(MEMBER)
+        .with_repetition(Repetition::REQUIRED)
+        .with_fields(members.map(Arc::new).to_vec())
+        .build()?;
+    let mut fields = root.get_fields().to_vec();
+    fields.push(Arc::new(annotation));
+    Ok(Arc::new(Type::group_type_builder(root.name()).with_fields(fields).build()?))
+}
+
+/// A value of the metadata as the new file has it. An Arrow schema that cannot be read is left out.
+fn with_field(value: &KeyValue) -> Option<KeyValue> {
+    if value.key != ARROW_SCHEMA {
+        return Some(value.clone());
+    }
+    let bytes = STANDARD.decode(value.value.as_ref()?).ok()?;
+    let schema = try_schema_from_ipc_buffer(&bytes).ok()?;
+    let mut fields = schema.fields().to_vec();
+    fields.push(Arc::new(annotation_field()));
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+        &schema,
+        &mut DictionaryTracker::new(true),
+        &IpcWriteOptions::default(),
+    );
+    let mut bytes = vec![0xff; 4];
+    bytes.extend_from_slice(&(message.ipc_message.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&message.ipc_message);
+    Some(KeyValue::new(ARROW_SCHEMA.to_owned(), STANDARD.encode(bytes)))
+}
+
+fn write_annotations(
+    annotations: &[Annotation<'_>],
+    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+) -> ParquetResult<()> {
+    let id = |annotation: &Annotation<'_>| ByteArray::from(&*annotation.cluster);
+    write_column::<ByteArrayType>(group, annotations, Repetition::REQUIRED, |annotation| {
+        Some(id(annotation))
+    })?;
+    write_column::<ByteArrayType>(group, annotations, Repetition::OPTIONAL, |annotation| {
+        annotation.similarity.map(|_| id(annotation))
+    })?;
+    write_column::<DoubleType>(group, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
+}
+
+/// Writes what `value` says of each annotation. Some are taken at a time, since they are copied for it.
+fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+    annotations: &[Annotation<'_>],
+    repetition: Repetition,
+    value: impl Fn(&Annotation<'_>) -> Option<T::T>,
+) -> ParquetResult<()> {
+    let missing = || ParquetError::General("the column was not made".to_owned());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    for some in annotations.chunks(BATCH_ROWS) {
+        let (mut values, mut there) = (Vec::new(), Vec::new());
+        for value in some.iter().map(&value) {
+            there.push(i16::from(value.is_some()));
+            values.extend(value);
+        }
+        let there = (repetition == Repetition::OPTIONAL).then_some(there.as_slice());
+        column.typed::<T>().write_batch(&values, there, None)?;
+    }
+    column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    /// The schema as it is kept in the metadata.
+    fn encoded(fields: Vec<Field>) -> KeyValue {
+        let schema = Schema::new(fields);
+        let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+            &schema,
+            &mut DictionaryTracker::new(true),
+            &IpcWriteOptions::default(),
+        );
+        let len = (message.ipc_message.len() as u32).to_le_bytes();
+        let bytes = [&[0xff; 4][..], &len, &message.ipc_message].concat();
+        KeyValue::new(ARROW_SCHEMA.to_owned(), STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn the_arrow_schema_gets_the_column_too() {
+        let text = Field::new("text", DataType::LargeUtf8, true);
+        let before = encoded(vec![text.clone()]);
+        assert_eq!(with_field(&before), Some(encoded(vec![text, annotation_field()])));
+        let other = KeyValue::new("who".to_owned(), "me".to_owned());
+        assert_eq!(with_field(&other), Some(other.clone()));
+        let broken = KeyValue::new(ARROW_SCHEMA.to_owned(), "!".to_owned());
+        assert_eq!(with_field(&broken), None, "a schema that would not fit is worse than none");
+    }
+}

@@ -1,0 +1,103 @@
+//! The wanted columns of some rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use ::parquet::data_type::DataType;
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::serialized_reader::SerializedPageReader;
+
+use super::meaning::Meaning;
+use super::{File, place};
+use crate::container::table::{Cells, Rows, decimal, guarded};
+use crate::error::Result;
+use crate::source::Reader;
+
+impl File {
+    /// Decodes rows, which all lie in one row group.
+    pub(super) fn rows(&self, reader: &Reader, rows: Range<u64>) -> Result<Rows> {
+        let mut cells = Vec::new();
+        for (wanted, column) in self.columns.all().enumerate() {
+            cells.push(self.cells(reader, &rows, wanted, column)?);
+        }
+        let values = cells.split_off(cells.len() - self.columns.values.len());
+        let id = self.columns.id.and_then(|_| cells.pop());
+        Ok(Rows { first_row: rows.start, texts: cells, id, values })
+    }
+
+    fn cells(&self, reader: &Reader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {
+        let number = self.group_of(rows.start);
+        let decode = || {
+            let missing = || ParquetError::General("there is no such row group".to_owned());
+            let group = self.groups.get(number).ok_or_else(missing)?;
+            let pages = group.pages.get(wanted).cloned();
+            let count = (group.rows.end - group.rows.start) as usize;
+            let chunk = self.metadata.row_group(number).column(column);
+            let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, count, pages)?;
+            let skipped = (rows.start - group.rows.start) as usize;
+            let rows = (rows.end - rows.start) as usize;
+            let column = chunk.column_descr_ptr();
+            let max_level = column.max_def_level();
+            let meaning = Meaning::of(&column);
+            let stretch = Stretch { skipped, rows, max_level };
+            Ok(match get_column_reader(column, Box::new(pages)) {
+                ColumnReader::ByteArrayColumnReader(column) => stretch.decode(column)?.collect(),
+                ColumnReader::Int32ColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(meaning.write_32(value?))).collect()
+                }
+                ColumnReader::Int64ColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(meaning.write_64(value?))).collect()
+                }
+                ColumnReader::BoolColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
+                }
+                ColumnReader::Int96ColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(decimal(value?.to_micros(), 6))).collect()
+                }
+                ColumnReader::FloatColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
+                }
+                ColumnReader::DoubleColumnReader(column) => {
+                    stretch.decode(column)?.map(|value| Some(value?.to_string())).collect()
+                }
+                ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                    return Err(ParquetError::General("its type changed".to_owned()));
+                }
+            })
+        };
+        guarded(decode).map_err(|error| {
+            let column = self.metadata.file_metadata().schema_descr().column(column);
+            error.at(reader.name(), place(number, &column.path().string()))
+        })
+    }
+}
+
+/// Which rows of a column are decoded.
+struct Stretch {
+    skipped: usize,
+    rows: usize,
+    /// The level of a value that is there.
+    max_level: i16,
+}
+
+impl Stretch {
+    fn decode<T: DataType>(
+        &self,
+        mut column: ColumnReaderImpl<T>,
+    ) -> ParquetResult<impl Iterator<Item = Option<T::T>>> {
+        let Self { skipped, rows, max_level } = *self;
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        column.skip_records(skipped)?;
+        let (read, ..) = column.read_records(rows, Some(&mut levels), None, &mut values)?;
+        if read != rows {
+            return Err(ParquetError::EOF(format!("{read} of {rows} rows could be read")));
+        }
+        let mut values = values.into_iter();
+        Ok((0..rows).map(move |row| {
+            // A column that cannot be null has no levels.
+            let there = max_level == 0 || levels.get(row) == Some(&max_level);
+            if there { values.next() } else { None }
+        }))
+    }
+}

@@ -1,0 +1,141 @@
+//! Parquet files.
+//!
+//! They are read and written column by column, with Parquet's own levels and physical types and without a detour
+//! through Arrow: a 96-bit timestamp, a decimal in a byte array, a list in the old two-level form or a JSON annotation
+//! has no Arrow type that becomes the same column again. So a copy has the schema of the input to the last field id,
+//! its key-value metadata, sorting columns and, unless another is chosen, its compression.
+//!
+//! Memory is bounded by pages, not by row groups: the pages of the text and id columns are located once, by their
+//! headers, and a scan decodes a few of them at a time, wherever they lie in their row group. Values stay where they were
+//! decoded, so that one of a dictionary takes no more room for many rows than for one.
+
+mod annotate;
+mod copy;
+mod load;
+mod meaning;
+mod open;
+mod pages;
+mod write;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::file::page_index::offset_index::PageLocation;
+use ::parquet::schema::types::TypePtr;
+
+use super::table::{Form, Rows, column_difference};
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::column::Columns;
+use crate::content::Content;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression};
+use crate::source::Reader;
+use crate::sources::Sources;
+
+impl Format {
+    /// A Parquet file.
+    pub const PARQUET: Self = Self::new("parquet", "Parquet", Layout::Records);
+}
+
+/// Parquet.
+#[derive(Debug)]
+pub(super) struct Parquet;
+
+impl Container for Parquet {
+    fn format(&self) -> Format {
+        Format::PARQUET
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["parquet", "pq"]
+    }
+
+    fn has_magic(&self, head: &[u8]) -> bool {
+        head.starts_with(b"PAR1")
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(File::open(&opening.reader()?, opening.options)?))
+    }
+
+    fn has_compression(&self, _compression: TableCompression) -> bool {
+        true
+    }
+
+    fn compression_hint(&self) -> &'static str {
+        "Parquet has `none`, `snappy`, `gzip`, `lz4` and `zstd`"
+    }
+
+    fn copy(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        copy::copy(sources, numbers, places, out, compression)
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        annotate::annotate(sources, numbers, annotated, out, compression)
+    }
+}
+
+/// A Parquet file, as far as it is remembered.
+#[derive(Debug)]
+pub(super) struct File {
+    metadata: Arc<ParquetMetaData>,
+    columns: Columns,
+    groups: Vec<Group>,
+}
+
+/// A row group.
+#[derive(Debug)]
+struct Group {
+    rows: Range<u64>,
+    /// Where the pages of the wanted columns lie, in the order of [`Columns::all`].
+    pages: Vec<Vec<PageLocation>>,
+}
+
+impl File {
+    /// The columns at the top.
+    fn fields(&self) -> &[TypePtr] {
+        self.metadata.file_metadata().schema_descr().root_schema().get_fields()
+    }
+
+    /// The row group that a row lies in.
+    fn group_of(&self, row: u64) -> usize {
+        self.groups.partition_point(|group| group.rows.end <= row)
+    }
+}
+
+impl Form for File {
+    fn load(&self, reader: &Reader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
+        self.rows(reader, rows)
+    }
+
+    fn columns(&self) -> Vec<&str> {
+        self.fields().iter().map(|field| field.name()).collect()
+    }
+
+    fn difference(&self, other: &Self) -> Option<String> {
+        column_difference(self.fields(), other.fields(), |field| field.name())
+    }
+}
+
+/// A column in a message.
+fn place(group: usize, column: &str) -> String {
+    format!("row group {group}, column `{}`", minwise::escape_control(column))
+}

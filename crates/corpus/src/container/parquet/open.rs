@@ -1,0 +1,183 @@
+//! What a file says about itself.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Type};
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+    RowGroupMetaData,
+};
+use ::parquet::file::page_index::offset_index::PageLocation;
+use ::parquet::schema::types::ColumnDescriptor;
+
+use super::pages::locate;
+use super::{File, Group, place};
+use crate::column::{self, Columns};
+use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
+use crate::error::{Error, Result};
+use crate::options::ReadOptions;
+use crate::problem::Problem;
+use crate::source::Reader;
+
+/// Decoded bytes of text that a piece has at least, unless its row group ends.
+const PIECE_BYTES: u64 = 64 << 10;
+/// Rows that a piece has at most. Nobody knows what values of a dictionary unfold to, and each row takes some memory besides.
+const PIECE_ROWS: u64 = 32 << 10;
+/// Bytes that a row counts for at least, as it would in a file of lines.
+const ROW_BYTES: u64 = 32;
+
+impl File {
+    /// Reads the footer, finds the columns and locates their pages.
+    pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
+        // Statistics are made anew for what is written, and take most of the memory.
+        let lean = ParquetMetaDataOptions::new()
+            .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+            .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        let metadata = guarded(|| {
+            ParquetMetaDataReader::new().with_metadata_options(Some(lean)).parse_and_finish(reader)
+        });
+        let metadata = Arc::new(metadata.map_err(|error| error.at(reader.name(), "its footer"))?);
+        let schema = metadata.file_metadata().schema_descr();
+        let known: Vec<Vec<String>> =
+            schema.columns().iter().map(|column| column.path().parts().to_vec()).collect();
+        let columns = column::find(reader.name(), &known, options)?;
+        for &text in &columns.text {
+            check(reader, &schema.column(text), "texts", is_text)?;
+        }
+        if let Some(id) = columns.id {
+            check(reader, &schema.column(id), "texts, whole numbers or booleans", is_id)?;
+        }
+        for &value in &columns.values {
+            check(reader, &schema.column(value), VALUES, is_value)?;
+        }
+
+        let (mut groups, mut pieces, mut rows) = (Vec::new(), Vec::new(), 0);
+        for (number, group) in metadata.row_groups().iter().enumerate() {
+            check_compression(reader, number, group)?;
+            let count = u64::try_from(group.num_rows())
+                .map_err(|_| reader.bad(format!("row group {number}"), "it has fewer than no rows"))?;
+            let pages = located(reader, number, group, &columns)?;
+            let texts: Vec<Pages<'_>> =
+                columns.text.iter().map(|text| group.column(*text)).zip(&pages).collect();
+            cut(&mut pieces, rows..rows + count, &texts);
+            groups.push(Group { rows: rows..rows + count, pages });
+            rows += count;
+        }
+        Ok(Table { pieces, rows, form: Self { metadata, columns, groups } })
+    }
+}
+
+/// Refuses what could not be copied, before the work begins.
+fn check_compression(reader: &Reader, number: usize, group: &RowGroupMetaData) -> Result<()> {
+    for chunk in group.columns() {
+        if matches!(chunk.compression_codec(), CompressionCodec::BROTLI | CompressionCodec::LZO) {
+            let message =
+                format!("it is compressed by {:?}, which is not supported", chunk.compression_codec());
+            return Err(reader.bad(place(number, &chunk.column_path().string()), message));
+        }
+    }
+    Ok(())
+}
+
+/// The pages of the wanted columns of a row group.
+fn located(
+    reader: &Reader,
+    number: usize,
+    group: &RowGroupMetaData,
+    columns: &Columns,
+) -> Result<Vec<Vec<PageLocation>>> {
+    let locate = |column: usize| {
+        let chunk = group.column(column);
+        guarded(|| locate(reader, chunk, group.num_rows() as u64))
+            .map_err(|error: Foreign| error.at(reader.name(), place(number, &chunk.column_path().string())))
+    };
+    columns.all().map(locate).collect()
+}
+
+/// A column of a row group, and where its pages lie.
+type Pages<'g> = (&'g ColumnChunkMetaData, &'g Vec<PageLocation>);
+
+/// Cuts a row group into pieces at the pages of its texts.
+fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[Pages<'_>]) {
+    let mut starts: Vec<(u64, u64)> = vec![];
+    for (chunk, pages) in texts {
+        let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
+        let size = |page: &PageLocation| (f64::from(page.compressed_page_size) * unfolds) as u64;
+        starts.extend(pages.iter().map(|page| (rows.start + page.first_row_index as u64, size(page))));
+    }
+    starts.sort_by_key(|(row, _)| *row);
+
+    let least = least(texts);
+    let mut begun: Vec<Piece> = vec![];
+    let mut last_row = None;
+    for (row, size) in starts {
+        // A page may be empty.
+        match begun.last_mut() {
+            Some(piece) if piece.size_bytes < least || last_row == Some(row) => piece.size_bytes += size,
+            _ => begun.push(Piece { first_row: row, size_bytes: size }),
+        }
+        last_row = Some(row);
+    }
+
+    let ends = begun.iter().skip(1).map(|piece| piece.first_row).chain([rows.end]);
+    for (piece, end) in begun.iter().zip(ends) {
+        let parts = (end - piece.first_row).div_ceil(PIECE_ROWS);
+        pieces.extend((0..parts).map(|part| {
+            let first_row = piece.first_row + part * PIECE_ROWS;
+            let rows = PIECE_ROWS.min(end - first_row);
+            Piece { first_row, size_bytes: (piece.size_bytes / parts).max(rows * ROW_BYTES) }
+        }));
+    }
+}
+
+/// Decoded bytes of text that a piece of a row group has at least. Pages of several columns do not end together: a piece has
+/// about one of the largest, so that those it cuts are not decoded again and again for little.
+fn least(texts: &[Pages<'_>]) -> u64 {
+    let page = |(chunk, pages): &Pages<'_>| {
+        u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.len().max(1) as u64
+    };
+    let largest = texts.iter().map(page).max().filter(|_| texts.len() > 1);
+    largest.unwrap_or(0).max(PIECE_BYTES)
+}
+
+fn check(
+    reader: &Reader,
+    column: &ColumnDescriptor,
+    expected: &'static str,
+    fits: fn(&ColumnDescriptor) -> bool,
+) -> Result<()> {
+    if column.max_rep_level() == 0 && fits(column) {
+        return Ok(());
+    }
+    let found = match (column.max_rep_level(), column.logical_type_ref()) {
+        (1.., _) => "lists".to_owned(),
+        (_, Some(logical)) => format!("{:?} ({logical:?})", column.physical_type()),
+        (_, None) => format!("{:?}", column.physical_type()),
+    };
+    let column = column.path().string();
+    Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected }))
+}
+
+/// Old writers leave texts without any annotation, so that only what says to be something else is refused.
+fn is_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == Type::BYTE_ARRAY
+        && column.converted_type() != ConvertedType::DECIMAL
+        && column.converted_type() != ConvertedType::BSON
+}
+
+/// Decimal numbers that are stored as bytes are not read.
+fn is_value(column: &ColumnDescriptor) -> bool {
+    column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
+        && (column.physical_type() != Type::BYTE_ARRAY || is_text(column))
+}
+
+fn is_id(column: &ColumnDescriptor) -> bool {
+    match column.physical_type() {
+        Type::BOOLEAN => true,
+        Type::INT32 | Type::INT64 => {
+            matches!(column.logical_type_ref(), None | Some(LogicalType::Integer { .. }))
+        }
+        _ => is_text(column),
+    }
+}

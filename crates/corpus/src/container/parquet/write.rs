@@ -1,0 +1,60 @@
+//! A Parquet file that is like another one.
+
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
+use ::parquet::file::metadata::{KeyValue, ParquetMetaData};
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+
+use crate::output::TableCompression;
+
+/// Who wrote the file, in the form that readers take apart.
+const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
+
+/// How to write a file like the one with this metadata: the same compression and encoding for each column, the same order
+/// of rows, and `key_values`.
+pub(super) fn properties(
+    metadata: &ParquetMetaData,
+    key_values: Option<Vec<KeyValue>>,
+    compression: TableCompression,
+) -> WriterPropertiesPtr {
+    let mut properties =
+        WriterProperties::builder().set_created_by(CREATED_BY.to_owned()).set_key_value_metadata(key_values);
+    if let Some(group) = metadata.row_groups().first() {
+        properties = properties.set_sorting_columns(group.sorting_columns().cloned());
+        for chunk in group.columns() {
+            let column = chunk.column_path().clone();
+            properties = properties
+                .set_column_compression(column.clone(), of_column(compression, chunk.compression()))
+                .set_column_dictionary_enabled(column.clone(), chunk.dictionary_page_offset().is_some());
+            if let Some(encoding) = chunk.encodings().find(is_chosen) {
+                properties = properties.set_column_encoding(column, encoding);
+            }
+        }
+    }
+    // The version is the default one, which every reader knows.
+    Arc::new(properties.build())
+}
+
+/// The compression of a column that has been compressed by `before`.
+fn of_column(compression: TableCompression, before: Compression) -> Compression {
+    match compression {
+        TableCompression::Keep => before,
+        TableCompression::None => Compression::UNCOMPRESSED,
+        TableCompression::Snappy => Compression::SNAPPY,
+        TableCompression::Gzip => Compression::GZIP(GzipLevel::default()),
+        TableCompression::Lz4 => Compression::LZ4_RAW,
+        TableCompression::Zstd => Compression::ZSTD(ZstdLevel::default()),
+    }
+}
+
+/// Whether somebody chose an encoding: plain values, dictionaries and levels are what a writer falls back on.
+fn is_chosen(encoding: &Encoding) -> bool {
+    matches!(
+        encoding,
+        Encoding::DELTA_BINARY_PACKED
+            | Encoding::DELTA_LENGTH_BYTE_ARRAY
+            | Encoding::DELTA_BYTE_ARRAY
+            | Encoding::BYTE_STREAM_SPLIT
+    )
+}

@@ -1,0 +1,98 @@
+//! A table as the content of a source.
+
+use std::any::Any;
+
+use super::row::Row;
+use super::{Form, Table};
+use crate::content::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
+use crate::document::{Document, Place};
+use crate::error::Result;
+use crate::long::Text;
+use crate::reject::Reject;
+use crate::scratch::Scratch;
+use crate::shared::{Handle, Turns};
+use crate::source::Source;
+use crate::unfolded::lost;
+
+impl<F: Form> Content for Table<F> {
+    fn cuts(&self, source: &Source) -> Cuts {
+        // A chunk's share of the file is that of its rows, since nothing says how many bytes they take in it.
+        let rows = u128::from(self.rows.max(1));
+        let before = |row: u64| (u128::from(source.size_bytes()) * u128::from(row) / rows) as u64;
+        let sizes = self.pieces.iter().enumerate().map(|(number, piece)| {
+            let rows = self.piece_rows(number);
+            PieceSize { decoded_bytes: piece.size_bytes, stored_bytes: before(rows.end) - before(rows.start) }
+        });
+        Cuts::Pieces(sizes.collect())
+    }
+
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        _turns: &Turns<'_>,
+        _scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let reader = handle.reader()?;
+        let pieces = match part {
+            Part::Pieces(pieces) if pieces.end <= self.pieces.len() => pieces.clone(),
+            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+        };
+        let (source, options) = (handle.number, handle.options());
+        let first_row = self.piece_rows(pieces.start).start;
+        for piece in pieces.clone() {
+            let rows = self.form.load(&reader, piece, self.piece_rows(piece))?;
+            for (number, row) in rows.iter().enumerate() {
+                let offset = rows.first_row + number as u64;
+                let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
+                let document = row
+                    .document(options)
+                    .map(|found| Document { values: rows.values(number), ..found }.with_text(Text::Whole));
+                visit(Place { source, line: offset - first_row, offset, len }, document);
+            }
+        }
+        Ok(ScannedLines(self.piece_rows(pieces.end).start - first_row))
+    }
+
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        let reader = handle.reader()?;
+        let unfolded = &handle.shared.unfolded;
+        let piece = self.piece_of(place.offset);
+        let key = (place.source, piece);
+        let rows = self.piece_rows(piece);
+        let number = (place.offset - rows.start) as usize;
+        let stored = match unfolded.get(key) {
+            Some(stored) => stored,
+            None => {
+                let rows = self.form.load(&reader, piece, rows)?;
+                unfolded.store(key, rows.len(), |row, bytes| rows.row(row).push_to(bytes))?
+            }
+        };
+        let options = handle.options();
+        let bytes = stored.read(number, &mut scratch.bytes)?;
+        Ok(Row::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
+    }
+
+    fn has_place(&self, place: &Place, _source: &Source) -> bool {
+        place.offset < self.rows
+    }
+
+    fn has_bytes(&self) -> bool {
+        false
+    }
+
+    fn columns(&self) -> Option<Vec<&str>> {
+        Some(self.form.columns())
+    }
+
+    fn difference(&self, other: &dyn Content) -> Option<String> {
+        let other: &Self = (other as &dyn Any).downcast_ref()?;
+        self.form.difference(&other.form)
+    }
+}

@@ -1,0 +1,109 @@
+//! What the libraries for Parquet and Arrow say, in the words of this crate.
+
+use std::any::Any;
+use std::error::Error as StdError;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ::parquet::errors::ParquetError;
+use arrow_schema::ArrowError;
+
+use crate::error::Error;
+use crate::problem::Problem;
+
+/// An error that came through one of the libraries.
+pub(crate) enum Foreign {
+    /// One of ours, about a disk or a file that changed.
+    Ours(Error),
+    /// What the library has to say.
+    Words(String),
+}
+
+impl Foreign {
+    /// The error, about a file and a place in it.
+    pub(crate) fn at(self, name: &str, place: impl Into<String>) -> Error {
+        match self {
+            Self::Ours(error) => error,
+            Self::Words(message) => Error::inside(name, Problem::Content { place: place.into(), message }),
+        }
+    }
+}
+
+impl From<ParquetError> for Foreign {
+    fn from(error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(inside) => ours(inside),
+            ParquetError::General(words) | ParquetError::NYI(words) | ParquetError::EOF(words) => {
+                Self::Words(words)
+            }
+            other => Self::Words(other.to_string()),
+        }
+    }
+}
+
+impl From<ArrowError> for Foreign {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::ExternalError(inside) => ours(inside),
+            ArrowError::IoError(_, error) => ours(Box::new(error)),
+            ArrowError::IpcError(words)
+            | ArrowError::ParseError(words)
+            | ArrowError::InvalidArgumentError(words) => Self::Words(words),
+            other => Self::Words(other.to_string()),
+        }
+    }
+}
+
+/// Our own error, if it is at the bottom of another one.
+fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
+    let error = match error.downcast::<Error>() {
+        Ok(error) => return Foreign::Ours(*error),
+        Err(error) => error,
+    };
+    match error.downcast::<io::Error>() {
+        Ok(error) if error.get_ref().is_some() => match error.into_inner() {
+            Some(inside) => ours(inside),
+            None => Foreign::Words(String::new()),
+        },
+        Ok(error) => Foreign::Words(error.to_string()),
+        Err(error) => Foreign::Words(error.to_string()),
+    }
+}
+
+/// Runs code of one of the libraries. They decode most damage into errors, but not all of it: what panics is damage too.
+pub(crate) fn guarded<T, E: Into<Foreign>>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, Foreign> {
+    // Whatever was half done is dropped with the closure, so nothing broken is seen afterwards.
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(result) => result.map_err(Into::into),
+        Err(panic) => Err(Foreign::Words(words_of(&*panic).to_owned())),
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    let words = panic.downcast_ref::<&str>().copied();
+    words.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it cannot be decoded")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_errors_come_back() {
+        let broken = || Error::io("write", "out", io::ErrorKind::BrokenPipe.into());
+        let wrapped = io::Error::new(io::ErrorKind::BrokenPipe, broken());
+        let error = Foreign::from(ParquetError::from(wrapped)).at("a", "row group 0");
+        assert!(error.is_broken_pipe(), "{error}");
+        let error = Foreign::from(ArrowError::ExternalError(Box::new(broken()))).at("a", "batch 0");
+        assert!(error.is_broken_pipe(), "{error}");
+        let error = Foreign::from(ParquetError::EOF("too short".into())).at("a", "its footer");
+        assert_eq!(error.to_string(), "`a` cannot be read: its footer: too short");
+    }
+
+    #[test]
+    fn a_panic_is_damage() {
+        let decode = || -> Result<(), ParquetError> { panic!("index out of bounds") };
+        let Err(foreign) = guarded(decode) else { panic!("it did not fail") };
+        assert!(foreign.at("a", "page 3").to_string().ends_with("page 3: index out of bounds"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Tables: rows that are stored by column, in Parquet files and Arrow IPC.
+//!
+//! A row has no bytes of its own that could be read at a position, so its place is its number in the file. What can be
+//! decoded is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
+//! and only the columns of the text, the id and wanted values. A row that is read again has its whole piece
+//! [`unfolded`](crate::unfolded) to a temporary file, once for all rows of it.
+//!
+//! What is written never goes through documents: whole columns are copied from file to file, so that the types,
+//! the nesting and the metadata are those of the input. [`parquet`](super::parquet) says how, and [`arrow`](super::arrow).
+
+mod cells;
+mod content;
+mod error;
+mod row;
+mod rows;
+mod schema;
+mod selection;
+mod written;
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use arrow_schema::{DataType, Field};
+
+pub(crate) use self::cells::Cells;
+pub(crate) use self::error::{Foreign, guarded};
+pub(crate) use self::rows::Rows;
+pub(crate) use self::schema::column_difference;
+pub(crate) use self::selection::{Selection, selections};
+pub(crate) use self::written::{VALUES, days, decimal};
+use crate::annotation::MEMBER;
+use crate::error::Result;
+use crate::source::Reader;
+
+/// A file of one of the formats that store rows by column.
+pub(crate) trait Form: Debug + Send + Sync + 'static {
+    /// Decodes the wanted columns of the rows of a piece.
+    fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows>;
+
+    /// The names of the columns at the top.
+    fn columns(&self) -> Vec<&str>;
+
+    /// Why this file and another one cannot be written as one; `None` if they can.
+    fn difference(&self, other: &Self) -> Option<String>;
+}
+
+/// A table, as far as it is remembered.
+#[derive(Debug)]
+pub(crate) struct Table<F> {
+    /// In the order of their rows; none is empty.
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) rows: u64,
+    pub(crate) form: F,
+}
+
+/// Rows that are decoded together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) first_row: u64,
+    /// About how many bytes its text has.
+    pub(crate) size_bytes: u64,
+}
+
+impl<F> Table<F> {
+    /// The rows of a piece.
+    fn piece_rows(&self, piece: usize) -> Range<u64> {
+        let first = |piece: usize| self.pieces.get(piece).map_or(self.rows, |piece| piece.first_row);
+        first(piece)..first(piece + 1)
+    }
+
+    /// The piece a row lies in.
+    fn piece_of(&self, row: u64) -> usize {
+        self.pieces.partition_point(|piece| piece.first_row <= row).saturating_sub(1)
+    }
+}
+
+/// The column that an annotation becomes, as Arrow describes it.
+pub(crate) fn annotation_field() -> Field {
+    let members = vec![
+        Field::new("cluster", DataType::Utf8, false),
+        Field::new("duplicate_of", DataType::Utf8, true),
+        Field::new("similarity", DataType::Float64, true),
+    ];
+    Field::new(MEMBER, DataType::Struct(members.into()), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_in_their_pieces() {
+        let piece = |first_row| Piece { first_row, size_bytes: 1 };
+        let table = Table { pieces: vec![piece(0), piece(3), piece(4)], rows: 9, form: () };
+        let found: Vec<usize> = (0..9).map(|row| table.piece_of(row)).collect();
+        assert_eq!(found, [0, 0, 0, 1, 2, 2, 2, 2, 2]);
+        assert_eq!([0, 1, 2].map(|piece| table.piece_rows(piece)), [0..3, 3..4, 4..9]);
+    }
+}

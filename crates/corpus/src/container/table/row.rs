@@ -1,0 +1,122 @@
+//! A row as a document, and as bytes that can be read again.
+
+use std::borrow::Cow;
+
+use crate::document::Document;
+use crate::field::join;
+use crate::options::ReadOptions;
+use crate::reject::{Reject, RejectReason};
+
+/// The values of a row that documents are made of; `None` for null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row<'r> {
+    /// One for each text field.
+    pub(crate) texts: Vec<Option<&'r [u8]>>,
+    pub(crate) id: Option<&'r [u8]>,
+}
+
+impl<'r> Row<'r> {
+    /// The bytes of its text.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.texts.iter().flatten().map(|text| text.len() as u64).sum()
+    }
+
+    /// The document that it is, or why it is none.
+    pub(crate) fn document(&self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
+        let id = self.id.filter(|id| !id.is_empty()).map(utf8).transpose().map_err(Reject::new)?;
+        let reject = |reason| Reject { reason, id: id.map(str::to_owned) };
+        let (bytes, limit) = (self.text_bytes(), options.record_limit());
+        if bytes > limit {
+            return Err(reject(RejectReason::TooLarge { bytes, limit }));
+        }
+        let texts = self.texts.iter().map(|text| Ok(text.map(utf8).transpose()?.map(Cow::Borrowed)));
+        let texts: Vec<Option<Cow<'r, str>>> = texts.collect::<Result<_, _>>().map_err(reject)?;
+        match join(texts.into_iter()) {
+            Some(text) => {
+                Ok(Document { id: id.map(Cow::Borrowed), text, repaired: false, values: vec![], about: None })
+            }
+            None => Err(reject(RejectReason::Null { field: options.text_names() })),
+        }
+    }
+
+    /// Writes it behind what is there: before each value its length, with all bits set for null.
+    pub(crate) fn push_to(&self, bytes: &mut Vec<u8>) {
+        for value in self.texts.iter().chain([&self.id]) {
+            let len = value.map_or(u64::MAX, |value| value.len() as u64);
+            bytes.extend_from_slice(&len.to_le_bytes());
+            bytes.extend_from_slice(value.unwrap_or_default());
+        }
+    }
+
+    /// Reads what [`push_to`](Self::push_to) wrote; `None` if it is something else.
+    pub(crate) fn from_bytes(mut bytes: &'r [u8], texts: usize) -> Option<Self> {
+        let mut next = || -> Option<Option<&'r [u8]>> {
+            let (len, rest) = bytes.split_first_chunk::<8>()?;
+            let len = u64::from_le_bytes(*len);
+            if len == u64::MAX {
+                bytes = rest;
+                return Some(None);
+            }
+            let (value, rest) = rest.split_at_checked(usize::try_from(len).ok()?)?;
+            bytes = rest;
+            Some(Some(value))
+        };
+        let texts = (0..texts).map(|_| next()).collect::<Option<_>>()?;
+        let id = next()?;
+        bytes.is_empty().then_some(Self { texts, id })
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, RejectReason> {
+    simdutf8::compat::from_utf8(bytes)
+        .map_err(|error| RejectReason::InvalidUtf8 { at: error.valid_up_to() as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::field::FieldPath;
+
+    fn row<'r>(texts: &[Option<&'r str>], id: Option<&'r str>) -> Row<'r> {
+        Row { texts: texts.iter().map(|text| text.map(str::as_bytes)).collect(), id: id.map(str::as_bytes) }
+    }
+
+    #[test]
+    fn a_row_is_a_document_or_says_why_not() {
+        let options = ReadOptions { max_record_bytes: 5, ..ReadOptions::default() };
+        let document = row(&[Some("one")], Some("a")).document(&options).unwrap();
+        assert_eq!((document.id.as_deref(), &*document.text), (Some("a"), "one"));
+        assert!(matches!(document.text, Cow::Borrowed(_)));
+        assert_eq!(row(&[Some("")], Some("")).document(&options).unwrap().id, None);
+        let null = row(&[None], Some("b")).document(&options).unwrap_err();
+        assert_eq!(null.to_string(), "record `b`: the field `text` holds null");
+        let large = row(&[Some("much too long")], None).document(&options).unwrap_err();
+        assert_eq!(large.reason, RejectReason::TooLarge { bytes: 13, limit: 5 });
+        let broken = Row { texts: vec![Some(b"a\xff")], id: None }.document(&options).unwrap_err();
+        assert_eq!(broken.reason, RejectReason::InvalidUtf8 { at: 1 });
+    }
+
+    #[test]
+    fn several_texts_are_joined() {
+        let options = ReadOptions { text_fields: FieldPath::list("t,b").unwrap(), ..ReadOptions::default() };
+        let text =
+            |texts: &[Option<&str>]| row(texts, None).document(&options).map(|found| found.text.into_owned());
+        assert_eq!(text(&[Some("t"), Some("b")]).unwrap(), "t\nb");
+        assert_eq!(text(&[None, Some("b")]).unwrap(), "\nb");
+        assert_eq!(text(&[None, None]).unwrap_err().reason.code(), "null");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(texts in prop::collection::vec(any::<Option<String>>(), 1..4), id in any::<Option<String>>()) {
+            let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
+            let row = row(&texts, id.as_deref());
+            let mut bytes = Vec::new();
+            row.push_to(&mut bytes);
+            prop_assert_eq!(Row::from_bytes(&bytes, texts.len()), Some(row));
+            prop_assert_eq!(Row::from_bytes(&bytes[1..], texts.len()), None);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The rows of a piece, decoded.
+
+use std::borrow::Cow;
+
+use super::cells::Cells;
+use super::row::Row;
+
+/// The texts, the id and the values of some rows.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) first_row: u64,
+    /// One column for each text field.
+    pub(crate) texts: Vec<Cells>,
+    pub(crate) id: Option<Cells>,
+    /// One column for each value field.
+    pub(crate) values: Vec<Cells>,
+}
+
+impl Rows {
+    /// All of them, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.len()).map(|row| self.row(row))
+    }
+
+    /// How many they are.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.first().map_or(0, Cells::len)
+    }
+
+    /// One of them, counted from 0 within the piece.
+    pub(crate) fn row(&self, row: usize) -> Row<'_> {
+        Row {
+            texts: self.texts.iter().map(|text| text.get(row)).collect(),
+            id: self.id.as_ref().and_then(|id| id.get(row)),
+        }
+    }
+
+    /// The values of one of them. The columns are there, so that null is an empty text.
+    pub(crate) fn values(&self, row: usize) -> Vec<Option<Cow<'_, str>>> {
+        let text = self.values.iter().map(|cells| cells.get(row).unwrap_or_default());
+        text.map(|text| Some(String::from_utf8_lossy(text))).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! Rows that are to be written, gathered by the part of the file they lie in.
+
+use std::iter::Peekable;
+use std::ops::Range;
+
+use crate::document::Place;
+
+/// Rows of one row group or record batch of one source.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Selection<T> {
+    pub(crate) source: u32,
+    /// The number of the row group or record batch.
+    pub(crate) part: usize,
+    /// The rows, counted in the file, in order and apart.
+    pub(crate) rows: Vec<Range<u64>>,
+    /// What came with each row.
+    pub(crate) with: Vec<T>,
+}
+
+/// Gathers the rows that lie in one part and follow each other. `part_of` says where a row lies.
+pub(crate) fn selections<T>(
+    places: impl Iterator<Item = (Place, T)>,
+    part_of: impl Fn(u32, u64) -> usize,
+) -> impl Iterator<Item = Selection<T>> {
+    let mut places = places.peekable();
+    std::iter::from_fn(move || next(&mut places, &part_of))
+}
+
+fn next<T>(
+    places: &mut Peekable<impl Iterator<Item = (Place, T)>>,
+    part_of: &impl Fn(u32, u64) -> usize,
+) -> Option<Selection<T>> {
+    let (place, with) = places.next()?;
+    let (source, part) = (place.source, part_of(place.source, place.offset));
+    let row = |place: &Place| place.offset..place.offset + 1;
+    let mut selection = Selection { source, part, rows: Vec::from([row(&place)]), with: vec![with] };
+    while let Some((place, with)) = places.next_if(|(next, _)| {
+        // Rows that go back begin anew: a part is read forwards.
+        let forwards = selection.rows.last().is_some_and(|rows| rows.end <= next.offset);
+        forwards && next.source == source && part_of(source, next.offset) == part
+    }) {
+        match selection.rows.last_mut() {
+            Some(rows) if rows.end == place.offset => rows.end += 1,
+            _ => selection.rows.push(row(&place)),
+        }
+        selection.with.push(with);
+    }
+    Some(selection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_gathered_by_part() {
+        let place = |source, offset| (Place { source, line: 0, offset, len: 1 }, offset);
+        let places = [place(0, 1), place(0, 2), place(0, 5), place(0, 10), place(1, 10), place(1, 9)];
+        let found: Vec<_> = selections(places.into_iter(), |_, row| (row / 8) as usize).collect();
+        let seen: Vec<(u32, usize, Vec<u64>)> = found
+            .iter()
+            .map(|found| (found.source, found.part, found.rows.iter().cloned().flatten().collect()))
+            .collect();
+        assert_eq!(seen, [(0, 0, vec![1, 2, 5]), (0, 1, vec![10]), (1, 1, vec![10]), (1, 1, vec![9])]);
+        assert_eq!(found[0].rows, [1..3, 5..6]);
+        assert_eq!(found[0].with, [1, 2, 5]);
+    }
+}

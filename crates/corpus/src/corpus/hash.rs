@@ -1,0 +1,44 @@
+//! Knowing the content of a source again.
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::Corpus;
+use crate::error::Result;
+use crate::scratch::grown;
+
+/// What the content of a source is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentHash {
+    /// Its bytes: decompressed for compressed records, as stored otherwise.
+    pub bytes: u64,
+    /// XXH3 of them, with 128 bits.
+    pub hash: u128,
+}
+
+/// Bytes that are hashed at a time.
+const HASHED_BYTES: usize = 1 << 20;
+
+impl Corpus {
+    /// The hash of a source's content, to know it again. `go_on` is told of bytes as they are read; `None` when it says
+    /// no.
+    pub fn content_hash(
+        &self,
+        source: u32,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<ContentHash>> {
+        let reader = self.sources.reader(source)?;
+        let mut hash = Xxh3Default::new();
+        let (mut block, mut at) = (Vec::new(), 0);
+        while at < reader.size_bytes() {
+            let bytes = (HASHED_BYTES as u64).min(reader.size_bytes() - at);
+            let block = grown(&mut block, bytes as usize);
+            reader.read_exact_at(at, block)?;
+            hash.update(block);
+            at += bytes;
+            if !go_on(bytes) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(ContentHash { bytes: reader.size_bytes(), hash: hash.digest128() }))
+    }
+}

@@ -1,0 +1,71 @@
+//! How tables are compressed inside.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind};
+
+/// How a table that is written is compressed inside. Other outputs are compressed as a whole, by their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableCompression {
+    /// As the input is, column by column.
+    #[default]
+    Keep,
+    /// Not at all.
+    None,
+    /// Snappy; Parquet only.
+    Snappy,
+    /// Gzip; Parquet only.
+    Gzip,
+    /// LZ4.
+    Lz4,
+    /// Zstandard.
+    Zstd,
+}
+
+impl TableCompression {
+    /// Every compression, in the order in which they are offered.
+    pub const ALL: [Self; 6] = [Self::Keep, Self::None, Self::Snappy, Self::Gzip, Self::Lz4, Self::Zstd];
+
+    /// The name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::None => "none",
+            Self::Snappy => "snappy",
+            Self::Gzip => "gzip",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+impl fmt::Display for TableCompression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for TableCompression {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|compression| compression.name() == name).ok_or_else(|| {
+            let expected = "`keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`";
+            Error::new(ErrorKind::BadOption { option: "a compression", given: name.to_owned(), expected })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for compression in TableCompression::ALL {
+            assert_eq!(compression.to_string().parse::<TableCompression>().unwrap(), compression);
+        }
+        assert!("brotli".parse::<TableCompression>().is_err());
+    }
+}

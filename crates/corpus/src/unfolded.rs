@@ -1,0 +1,201 @@
+//! Pieces that were decoded to be read again.
+//!
+//! Verification reads rows here and there, and decoding a whole piece for one row of it would take thousands of times as
+//! long as reading a line of JSONL. So the first row of a piece that is read again has all its rows written, decoded,
+//! to one unnamed temporary file; every later one is a positional read. A table is thus decoded twice at most, and a
+//! piece nobody asks for only once. For each row of such a piece there are eight bytes in memory.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Result, TEMPORARY};
+use crate::positional::{read_at, write_at};
+use crate::scratch::grown;
+
+/// Bytes that are written together, and held until then. A text that repeats is there once in a piece and often here.
+const STEP_BYTES: usize = 1 << 20;
+
+/// The number of a source and of a piece of it.
+pub(crate) type Key = (u32, usize);
+
+/// The pieces of all tables of a corpus that were read again.
+#[derive(Debug, Default)]
+pub(crate) struct Unfolded {
+    folder: Option<PathBuf>,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    file: Option<Arc<File>>,
+    size_bytes: u64,
+    pieces: HashMap<Key, Arc<Stored>>,
+}
+
+/// Where a piece lies.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    file: Arc<File>,
+    /// Where each row ends, counted from the start of the piece.
+    ends: Vec<u64>,
+    /// The rows that were written together, by the first of them, and how far from the start of the file the start of the
+    /// piece would be if all of it lay there.
+    steps: Vec<(usize, u64)>,
+}
+
+impl Unfolded {
+    /// Pieces whose file will be made in `folder`, or else where the system keeps temporary files.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, shared: Mutex::default() }
+    }
+
+    /// A piece that was stored.
+    pub(crate) fn get(&self, key: Key) -> Option<Arc<Stored>> {
+        self.shared().pieces.get(&key).cloned()
+    }
+
+    /// Stores a piece of so many rows. `push` writes a row, counted from 0, behind what is there.
+    pub(crate) fn store(
+        &self,
+        key: Key,
+        rows: usize,
+        mut push: impl FnMut(usize, &mut Vec<u8>),
+    ) -> Result<Arc<Stored>> {
+        let file = self.file()?;
+        let (mut bytes, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first_row, mut start) = (0, 0);
+        for row in 0..rows {
+            push(row, &mut bytes);
+            ends.push(start + bytes.len() as u64);
+            if bytes.len() >= STEP_BYTES || row + 1 == rows {
+                let base = self.reserve(bytes.len() as u64);
+                write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
+                // What was written before lies before it.
+                steps.push((first_row, base - start));
+                (first_row, start) = (ends.len(), start + bytes.len() as u64);
+                bytes.clear();
+            }
+        }
+        let stored = Arc::new(Stored { file, ends, steps });
+        // Two threads may have stored the same piece, of which one stays.
+        Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
+    }
+
+    /// The file, which is made when the first piece is stored.
+    fn file(&self) -> Result<Arc<File>> {
+        let mut shared = self.shared();
+        let file = match shared.file.take() {
+            Some(file) => file,
+            None => Arc::new(self.create()?),
+        };
+        Ok(Arc::clone(shared.file.insert(file)))
+    }
+
+    /// Room at the end of the file: where it begins.
+    fn reserve(&self, bytes: u64) -> u64 {
+        let mut shared = self.shared();
+        let base = shared.size_bytes;
+        shared.size_bytes += bytes;
+        base
+    }
+
+    fn create(&self) -> Result<File> {
+        let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
+        tempfile::tempfile_in(&folder)
+            .map_err(|error| Error::path("make a temporary file in", &folder, error))
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        // Nothing is ever half done behind the lock.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stored {
+    /// Reads the bytes of one row, counted from 0 within the piece.
+    pub(crate) fn read<'b>(&self, row: usize, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let end = *self.ends.get(row).ok_or_else(lost)?;
+        let start = match row.checked_sub(1) {
+            Some(before) => *self.ends.get(before).ok_or_else(lost)?,
+            None => 0,
+        };
+        let step = self.steps.partition_point(|(first_row, _)| *first_row <= row).checked_sub(1);
+        let (_, shift) = step.and_then(|step| self.steps.get(step)).ok_or_else(lost)?;
+        let out = grown(bytes, (end - start) as usize);
+        let read =
+            read_at(&self.file, shift + start, out).map_err(|error| Error::io("read", TEMPORARY, error))?;
+        if read < out.len() {
+            return Err(lost());
+        }
+        Ok(out)
+    }
+}
+
+/// The error that the file does not hold what was written to it.
+pub(crate) fn lost() -> Error {
+    Error::io("read", TEMPORARY, std::io::ErrorKind::UnexpectedEof.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of rows.
+    fn rows(texts: &[&str]) -> Vec<Vec<u8>> {
+        texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+    }
+
+    fn store(unfolded: &Unfolded, key: Key, rows: &[Vec<u8>]) -> Result<Arc<Stored>> {
+        unfolded.store(key, rows.len(), |row, bytes| bytes.extend_from_slice(&rows[row]))
+    }
+
+    #[test]
+    fn pieces_are_stored_once_and_read_row_by_row() {
+        let unfolded = Unfolded::default();
+        assert!(unfolded.get((0, 0)).is_none());
+        let (first, second) = (rows(&["one", "null"]), rows(&["", "four"]));
+        store(&unfolded, (0, 0), &first).unwrap();
+        store(&unfolded, (1, 7), &second).unwrap();
+        let again = store(&unfolded, (0, 0), &first).unwrap();
+        assert!(Arc::ptr_eq(&again, &unfolded.get((0, 0)).unwrap()));
+        let mut bytes = Vec::new();
+        for (key, rows) in [((0, 0), first), ((1, 7), second)] {
+            let stored = unfolded.get(key).unwrap();
+            for row in [1, 0, 1] {
+                assert_eq!(stored.read(row, &mut bytes).unwrap(), rows[row]);
+            }
+            assert!(stored.read(2, &mut bytes).is_err());
+        }
+    }
+
+    /// What others store meanwhile lies between its parts.
+    #[test]
+    fn a_large_piece_is_stored_in_parts() {
+        let unfolded = Unfolded::default();
+        let long = "x".repeat(STEP_BYTES / 2);
+        let large = || rows(&[&long, "one", &long, "null", &long, "two"]);
+        std::thread::scope(|threads| {
+            for piece in 0..4 {
+                let (unfolded, large) = (&unfolded, &large);
+                threads.spawn(move || store(unfolded, (0, piece), &large()).unwrap());
+            }
+        });
+        let (expected, mut bytes) = (large(), Vec::new());
+        for piece in 0..4 {
+            let stored = unfolded.get((0, piece)).unwrap();
+            assert_eq!(stored.steps.len(), 2, "of about a megabyte each");
+            for row in 0..6 {
+                assert_eq!(stored.read(row, &mut bytes).unwrap(), expected[row]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let unfolded = Unfolded::new(Some("no/such/folder".into()));
+        let error = store(&unfolded, (0, 0), &rows(&["null"])).unwrap_err();
+        assert!(error.to_string().contains("no/such/folder"), "{error}");
+    }
+}

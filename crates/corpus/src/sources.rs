@@ -13,7 +13,7 @@ use crate::source::{Reader, Source};
 /// All sources of a corpus, references before inputs.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    sources: Vec<Source>,
+    all: Vec<Source>,
     /// One for each source.
     contents: Vec<Box<dyn Content>>,
     /// How many of the first sources are references.
@@ -24,17 +24,17 @@ pub(crate) struct Sources {
 impl Sources {
     /// Sources with their contents, of which the first are references.
     pub(crate) fn new(
-        sources: Vec<Source>,
+        all: Vec<Source>,
         contents: Vec<Box<dyn Content>>,
         references: usize,
         shared: Shared,
     ) -> Self {
-        Self { sources, contents, references, shared }
+        Self { all, contents, references, shared }
     }
 
     /// All of them, in order.
     pub(crate) fn all(&self) -> &[Source] {
-        &self.sources
+        &self.all
     }
 
     /// How many of the first sources are references.
@@ -45,7 +45,7 @@ impl Sources {
     /// The sources that are not references.
     pub(crate) fn inputs(&self) -> &[Source] {
         // `input::resolve` counts the references among the sources.
-        &self.sources[self.references..]
+        &self.all[self.references..]
     }
 
     /// The state that they share.
@@ -55,7 +55,7 @@ impl Sources {
 
     /// All of them with their contents, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<'_>, &dyn Content)> {
-        (0..).zip(&self.sources).zip(&self.contents).map(|((number, source), content)| {
+        (0..).zip(&self.all).zip(&self.contents).map(|((number, source), content)| {
             (Handle { number, source, shared: &self.shared }, content.as_ref())
         })
     }
@@ -106,7 +106,7 @@ impl Sources {
     }
 
     fn find(&self, number: u32) -> Option<(Handle<'_>, &dyn Content)> {
-        let source = self.sources.get(number as usize)?;
+        let source = self.all.get(number as usize)?;
         let content = self.contents.get(number as usize)?;
         Some((Handle { number, source, shared: &self.shared }, content.as_ref()))
     }

@@ -186,8 +186,8 @@ mod tests {
         for piece in 0..4 {
             let stored = unfolded.get((0, piece)).unwrap();
             assert_eq!(stored.steps.len(), 2, "of about a megabyte each");
-            for row in 0..6 {
-                assert_eq!(stored.read(row, &mut bytes).unwrap(), expected[row]);
+            for (row, expected) in expected.iter().enumerate() {
+                assert_eq!(stored.read(row, &mut bytes).unwrap(), expected);
             }
         }
     }

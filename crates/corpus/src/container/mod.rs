@@ -167,14 +167,14 @@ pub(crate) fn of_head(head: &[u8]) -> Option<Format> {
 /// The format of a source without a known name, told by its first [`LOOK_BYTES`].
 pub(crate) fn of_content(look: &[u8]) -> Format {
     let by_content = || CONTAINERS.into_iter().find(|container| container.is_content(look));
-    let format = || by_content().map_or(Format::DOCUMENT, |container| container.format());
-    Format::of_magic(look).unwrap_or_else(format)
+    // Documents take every content, so that nothing is left for the default.
+    Format::of_magic(look).unwrap_or_else(|| by_content().map_or(Format::DOCUMENT, <dyn Container>::format))
 }
 
 impl Format {
     /// Every format, in the order in which they are offered.
     pub fn all() -> impl Iterator<Item = Self> {
-        CONTAINERS.into_iter().map(|container| container.format())
+        CONTAINERS.into_iter().map(<dyn Container>::format)
     }
 
     /// Tells a format by the end of a name, compressed or not.

@@ -67,12 +67,11 @@ impl<F: Form> Content for Table<F> {
         let key = (place.source, piece);
         let rows = self.piece_rows(piece);
         let number = (place.offset - rows.start) as usize;
-        let stored = match unfolded.get(key) {
-            Some(stored) => stored,
-            None => {
-                let rows = self.form.load(&reader, piece, rows)?;
-                unfolded.store(key, rows.len(), |row, bytes| rows.row(row).push_to(bytes))?
-            }
+        let stored = if let Some(stored) = unfolded.get(key) {
+            stored
+        } else {
+            let rows = self.form.load(&reader, piece, rows)?;
+            unfolded.store(key, rows.len(), |row, bytes| rows.row(row).push_to(bytes))?
         };
         let options = handle.options();
         let bytes = stored.read(number, &mut scratch.bytes)?;

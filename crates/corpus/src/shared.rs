@@ -44,15 +44,15 @@ impl Shared {
     }
 }
 
-/// The turn of whoever scans something long that has to be loaded: it is there as bytes and as text, and giants read by all
-/// threads together would fill the memory.
+/// The turns of one scan. Only one thread at a time loads something long, because it is in memory twice, as bytes and as text,
+/// and giants read by all threads together would fill the memory.
 pub(crate) struct Turns<'a> {
     long: &'a Mutex<()>,
     taken: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl Turns<'_> {
-    /// Waits for the turn, unless it is there already. It ends with the scan.
+    /// Waits for the turn, unless this scan has it already. The turn ends with the scan.
     pub(crate) fn take(&self) {
         let mut taken = self.taken.borrow_mut();
         if taken.is_none() {

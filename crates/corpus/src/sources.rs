@@ -32,7 +32,7 @@ impl Sources {
         Self { all, contents, references, shared }
     }
 
-    /// All of them, in order.
+    /// All sources, in order.
     pub(crate) fn all(&self) -> &[Source] {
         &self.all
     }
@@ -48,24 +48,24 @@ impl Sources {
         &self.all[self.references..]
     }
 
-    /// The state that they share.
+    /// The state that all sources share.
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
 
-    /// All of them with their contents, in order.
+    /// All sources with their contents, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<'_>, &dyn Content)> {
         (0..).zip(&self.all).zip(&self.contents).map(|((number, source), content)| {
             (Handle { number, source, shared: &self.shared }, content.as_ref())
         })
     }
 
-    /// Those that are not references, with their contents.
+    /// The sources that are not references, with their contents.
     pub(crate) fn iter_inputs(&self) -> impl Iterator<Item = (Handle<'_>, &dyn Content)> {
         self.iter().skip(self.references)
     }
 
-    /// One of them with its content.
+    /// One source with its content.
     pub(crate) fn get(&self, number: u32) -> Result<(Handle<'_>, &dyn Content)> {
         self.find(number).ok_or_else(|| no_such_place(number, 0))
     }

@@ -71,10 +71,10 @@ pub(crate) const LOOK_BYTES: usize = 1 << 20;
 
 /// A format: how sources of it are told, opened and written.
 pub(crate) trait Container: Debug + Sync {
-    /// Its name.
+    /// The name of the format.
     fn format(&self) -> Format;
 
-    /// The ends of names of its files, in lower case and without a dot.
+    /// File extensions of the format, in lower case and without a dot.
     fn extensions(&self) -> &'static [&'static str] {
         &[]
     }
@@ -95,7 +95,8 @@ pub(crate) trait Container: Debug + Sync {
         false
     }
 
-    /// Whether it reads compressed files itself. Those of other formats are decompressed to the spool.
+    /// Whether `open` takes compressed files as they are stored. Compressed files of other formats are decompressed to the spool
+    /// first.
     fn reads_compressed(&self) -> bool {
         false
     }
@@ -103,12 +104,12 @@ pub(crate) trait Container: Debug + Sync {
     /// Opens a source: reads what it says about itself and finds out where it can be cut.
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>>;
 
-    /// Whether its files can be compressed inside in this way.
+    /// Whether files of the format can be compressed inside in this way.
     fn has_compression(&self, compression: TableCompression) -> bool {
         compression == TableCompression::Keep
     }
 
-    /// The compressions that it has, for people who asked for another one.
+    /// The compressions that the format has, for people who asked for another one.
     fn compression_hint(&self) -> &'static str {
         "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`"
     }
@@ -125,7 +126,7 @@ pub(crate) trait Container: Debug + Sync {
         bytes::copy(sources, numbers, places, out)
     }
 
-    /// The same with an annotation of each record.
+    /// Writes records as `copy` does, each with its annotation.
     fn annotate(
         &self,
         sources: &Sources,
@@ -145,7 +146,7 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens its bytes. Documents are opened only when they are scanned, because there may be hundreds of thousands.
+    /// Opens the bytes of the source. Documents are opened only when they are scanned, because there may be hundreds of thousands.
     pub(crate) fn reader(&self) -> Result<Reader> {
         self.source.open(self.spool)
     }

@@ -25,7 +25,7 @@ use crate::sources::Sources;
 impl Format {
     /// Records of fields separated by commas, the first of which names the fields.
     pub const CSV: Self = Self::new("csv", "CSV", Layout::Records);
-    /// The same, separated by tabs.
+    /// Records of fields separated by tabs, the first of which names the fields.
     pub const TSV: Self = Self::new("tsv", "TSV", Layout::Records);
 }
 

@@ -22,7 +22,7 @@ impl Rows {
         (0..self.len()).map(|row| self.row(row))
     }
 
-    /// How many they are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.texts.first().map_or(0, Cells::len)
     }

@@ -55,6 +55,7 @@ mod options;
 mod output;
 mod positional;
 mod problem;
+mod quiet;
 mod refusal;
 mod reject;
 mod scratch;

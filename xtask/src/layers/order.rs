@@ -67,6 +67,7 @@ const CORPUS: &[&str] = &[
     "reject",
     "error",
     "annotation",
+    "quiet",
     // Bytes.
     "positional",
     "compression",

@@ -6,6 +6,25 @@ fn desk() -> Desk {
     Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9)), ("c", &prose(2, 9))]))
 }
 
+/// A file that standard input comes from is read again while the output is written.
+#[cfg(unix)]
+#[test]
+fn the_file_behind_standard_input_is_no_output() {
+    let desk = Desk::with("in.jsonl", "{\"text\":\"a\"}\n{\"text\":\"a\"}\n");
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(crate::support::MINWISE);
+        let stdin = std::fs::File::open(desk.path("in.jsonl")).unwrap();
+        command.current_dir(desk.root()).args(arguments).stdin(stdin).output().unwrap()
+    };
+    let refused = run(&["dedup", "-", "-o", "in.jsonl", "--force"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.starts_with("minwise: `in.jsonl` would overwrite the input `-`"), "{message}");
+    assert_eq!(desk.text("in.jsonl").lines().count(), 2);
+    assert_eq!(run(&["dedup", "-", "-o", "out.jsonl"]).status.code(), Some(0));
+    assert_eq!(desk.text("out.jsonl").lines().count(), 1);
+}
+
 #[test]
 fn an_output_is_compressed_when_its_name_says_so() {
     let desk = desk();

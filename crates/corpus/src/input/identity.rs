@@ -36,6 +36,23 @@ impl FileId {
     }
 }
 
+impl FileId {
+    /// The identity of the file that standard input comes from, if it comes from one.
+    #[cfg(unix)]
+    pub(super) fn of_stdin() -> Option<Self> {
+        use std::os::fd::AsFd;
+        let file = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        Self::of(Path::new("-"), &metadata).ok()
+    }
+
+    /// The identity of the file that standard input comes from. Only Unix tells.
+    #[cfg(not(unix))]
+    pub(super) fn of_stdin() -> Option<Self> {
+        None
+    }
+}
+
 /// The files seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct FileIds {
@@ -83,6 +100,11 @@ impl FileIds {
         } else {
             Admission::Repeat { first, given: first_given }
         }
+    }
+
+    /// Takes note of the file behind a source that has no path. A source that has one is what the file is known by.
+    pub(super) fn note(&mut self, id: FileId, source: usize) {
+        self.seen.entry(id).or_insert(Seen { source, given: Given::Named });
     }
 
     /// The source that is this file.

@@ -258,6 +258,10 @@ impl Resolver<'_> {
                 first: STDIN.to_owned(),
             }));
         }
+        // A file that standard input comes from must not be replaced by an output.
+        if let Some(id) = FileId::of_stdin() {
+            self.file_ids.note(id, self.sources.len());
+        }
         self.stream(STDIN.to_owned(), 0, Origin::Stdin, io::stdin().lock())
     }
 

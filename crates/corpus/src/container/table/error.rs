@@ -1,15 +1,14 @@
 //! What the libraries for Parquet and Arrow say, in the words of this crate.
 
-use std::any::Any;
 use std::error::Error as StdError;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::errors::ParquetError;
 use arrow_schema::ArrowError;
 
 use crate::error::Error;
 use crate::problem::Problem;
+use crate::quiet::caught;
 
 /// An error that came through one of the libraries.
 pub(crate) enum Foreign {
@@ -72,16 +71,10 @@ fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
 
 /// Runs code of one of the libraries. They decode most damage into errors, but not all of it: what panics is damage too.
 pub(crate) fn guarded<T, E: Into<Foreign>>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, Foreign> {
-    // Whatever was half done is dropped with the closure, so nothing broken is seen afterwards.
-    match catch_unwind(AssertUnwindSafe(decode)) {
+    match caught(decode) {
         Ok(result) => result.map_err(Into::into),
-        Err(panic) => Err(Foreign::Words(words_of(&*panic).to_owned())),
+        Err(words) => Err(Foreign::Words(words)),
     }
-}
-
-fn words_of(panic: &(dyn Any + Send)) -> &str {
-    let words = panic.downcast_ref::<&str>().copied();
-    words.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it cannot be decoded")
 }
 
 #[cfg(test)]

@@ -1,23 +1,15 @@
 //! A thread that may panic or never end, and does no harm by it.
 
-use std::any::Any;
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::Refusal;
+use crate::quiet::caught;
 
 /// Nested objects are read by recursion; the stack of an ordinary thread is too small for some files that are honest.
 const STACK_BYTES: usize = 64 << 20;
-
-thread_local! {
-    /// Whether a panic on this thread is nobody's business.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
 
 /// A place among the threads that run at once. It is given back when its thread ends, whether or not somebody still waits.
 pub(super) struct Place(&'static AtomicUsize);
@@ -46,12 +38,10 @@ pub(super) fn apart<T: Send + 'static>(
     place: Place,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
-    be_quiet_on_these_threads();
     let (sender, receiver) = sync_channel(1);
     let started =
         thread::Builder::new().name("minwise-pdf".to_owned()).stack_size(STACK_BYTES).spawn(move || {
             let _place = place;
-            QUIET.set(true);
             // Nobody listens any more when it was too slow.
             let _ = sender.send(guarded(work));
         });
@@ -95,30 +85,9 @@ fn too_slow(time: Duration) -> Refusal {
     Refusal::TooSlow { limit_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }
 }
 
-/// What `work` gives, or the words of its panic.
+/// What `work` gives, or what its panic says about the page or the document.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic leaves half done is dropped with the page or the document.
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
-}
-
-fn message(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    format!("reading it failed: {}", said.unwrap_or("for no given reason"))
-}
-
-/// Keeps panics of these threads from being printed; all others are told as before.
-///
-/// There is one hook a process, so it is put in place once, around the one that is there.
-fn be_quiet_on_these_threads() {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
-                before(panic);
-            }
-        }));
-    });
+    caught(work).map_err(|words| format!("reading it failed: {words}"))
 }
 
 #[cfg(test)]
@@ -146,7 +115,7 @@ mod tests {
         let refused = alone::<()>(MINUTE, || panic!("no {}", "font"));
         assert_eq!(refused, Err(Refusal::broken("reading it failed: no font")));
         let refused = alone::<()>(MINUTE, || std::panic::panic_any(7));
-        assert_eq!(refused, Err(Refusal::broken("reading it failed: for no given reason")));
+        assert_eq!(refused, Err(Refusal::broken("reading it failed: it cannot be decoded")));
     }
 
     #[test]

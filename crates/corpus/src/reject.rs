@@ -101,6 +101,16 @@ pub enum RejectReason {
         /// Why.
         refusal: Refusal,
     },
+    /// A record of a WARC file that breaks the format.
+    InvalidWarc {
+        /// The rule that the record breaks.
+        message: String,
+    },
+    /// A body in an HTTP response whose encoding is not decoded.
+    UnreadEncoding {
+        /// The encoding, as `Content-Encoding` names it.
+        encoding: String,
+    },
 }
 
 impl RejectReason {
@@ -119,6 +129,8 @@ impl RejectReason {
             Self::TooLarge { .. } => "too_large",
             Self::Damaged { .. } => "damaged",
             Self::NoText { refusal } => refusal.code(),
+            Self::InvalidWarc { .. } => "invalid_warc",
+            Self::UnreadEncoding { .. } => "unread_encoding",
         }
     }
 }
@@ -148,6 +160,10 @@ impl fmt::Display for RejectReason {
                 write!(f, "damaged after {at} decompressed bytes: {}", visible(message))
             }
             Self::NoText { refusal } => refusal.fmt(f),
+            Self::InvalidWarc { message } => write!(f, "not a WARC record: {}", visible(message)),
+            Self::UnreadEncoding { encoding } => {
+                write!(f, "its body has the encoding `{}`, which is not read", escape_control(encoding))
+            }
         }
     }
 }

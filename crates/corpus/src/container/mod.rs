@@ -29,6 +29,7 @@ mod document;
 mod jsonl;
 mod parquet;
 mod table;
+mod warc;
 
 use std::fmt::Debug;
 use std::fs::File;

@@ -1,0 +1,393 @@
+//! WARC records by position (ISO 28500, versions 1.0 and 1.1).
+//!
+//! ```text
+//! WARC/1.0 CRLF                 version line
+//! WARC-Type: response CRLF      headers
+//! Content-Length: 1234 CRLF
+//! CRLF
+//! 1234 bytes                    block
+//! CRLF CRLF                     end
+//! ```
+//!
+//! [`parse_at`] reads the head and skips the block, so that a walk over a file costs two small reads per record.
+//! Common tools write LF for CRLF, or leave out the end of the last record; both are accepted.
+//!
+//! A bad record does not lose the rest: [`Records`] goes on at the next line that begins with `WARC/1.`. A block may hold such
+//! a line, too, so the search begins behind the last byte that was understood, and only after a bad record.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::bytes::{ByteSource, read_window};
+use super::headers::Headers;
+use crate::error::Result;
+use crate::reject::RejectReason;
+
+/// The bytes with which every record begins.
+pub(crate) const MAGIC: &[u8] = b"WARC/1.";
+/// Bytes of a head that are read at first. Heads of Common Crawl have 400 to 700 bytes.
+const FIRST_HEAD_BYTES: usize = 2 << 10;
+/// The longest head that is read. A head with a URI of some hundred kilobytes exists; one of a mebibyte is a broken file.
+const MAX_HEAD_BYTES: usize = 1 << 20;
+/// Bytes behind a block that decide whether the block ends where its length says.
+const TAIL_BYTES: usize = 16;
+/// Bytes that are searched at a time for the next record, or skipped at a time as blank lines.
+const WINDOW_BYTES: usize = 64 << 10;
+/// Characters of a bad version line that a message shows.
+const SHOWN_BYTES: usize = 40;
+
+/// The value of `WARC-Type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Description of the records that follow.
+    Warcinfo,
+    /// Response of a server.
+    Response,
+    /// Another form of a record: the plain text of a page in WET files.
+    Conversion,
+    /// A file that was stored without a protocol around it.
+    Resource,
+    /// Request to a server.
+    Request,
+    /// Facts about another record.
+    Metadata,
+    /// Note that a page was fetched again and had not changed.
+    Revisit,
+    /// Later part of a record that was cut into several.
+    Continuation,
+    /// A type that the standard does not have, or none.
+    Other,
+}
+
+impl Kind {
+    /// The kind that a value of `WARC-Type` names.
+    pub(crate) fn of(name: Option<&str>) -> Self {
+        const NAMES: [(&str, Kind); 8] = [
+            ("warcinfo", Kind::Warcinfo),
+            ("response", Kind::Response),
+            ("conversion", Kind::Conversion),
+            ("resource", Kind::Resource),
+            ("request", Kind::Request),
+            ("metadata", Kind::Metadata),
+            ("revisit", Kind::Revisit),
+            ("continuation", Kind::Continuation),
+        ];
+        let named = |name: &str| NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        name.and_then(named).map_or(Self::Other, |(_, kind)| *kind)
+    }
+
+    /// Whether records of this kind are documents.
+    pub(crate) fn is_document(self) -> bool {
+        match self {
+            Self::Response | Self::Conversion | Self::Resource => true,
+            Self::Warcinfo
+            | Self::Request
+            | Self::Metadata
+            | Self::Revisit
+            | Self::Continuation
+            | Self::Other => false,
+        }
+    }
+}
+
+/// A record whose head was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The value of `WARC-Type`.
+    pub(crate) kind: Kind,
+    /// All headers of the record.
+    pub(crate) headers: Headers,
+    /// The whole record, from its version line to the blank lines behind its block.
+    pub(crate) bytes: Range<u64>,
+    /// The block.
+    pub(crate) block: Range<u64>,
+}
+
+impl Record {
+    /// The id of the record, as [`id_of`] has it.
+    pub(crate) fn id(&self) -> Option<&str> {
+        id_of(&self.headers)
+    }
+}
+
+/// Bytes that are no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bad {
+    /// The bytes, up to the next record or to the end of the source.
+    pub(crate) bytes: Range<u64>,
+    /// The rule that the bytes break.
+    pub(crate) problem: Problem,
+    /// The id, if the headers could be read.
+    pub(crate) id: Option<String>,
+}
+
+/// The rule that a bad record breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// The first line is not `WARC/1.0` or a later version 1.
+    Version {
+        /// The beginning of the line.
+        found: String,
+    },
+    /// The headers do not end before the source ends, the next record begins or a mebibyte is over.
+    OpenHead,
+    /// There is no `Content-Length`.
+    NoLength,
+    /// `Content-Length` is no number of 64 bits.
+    BadLength {
+        /// The value.
+        found: String,
+    },
+    /// The source ends inside the block.
+    Truncated {
+        /// The value of `Content-Length`.
+        expected: u64,
+        /// The bytes that are there.
+        found: u64,
+    },
+    /// Neither blank lines, nor a record, nor the end of the source follows the block.
+    WrongLength {
+        /// The value of `Content-Length`.
+        given: u64,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { found } => write!(f, "it begins with `{found}` instead of `WARC/1.0`"),
+            Self::OpenHead => f.write_str("its headers do not end"),
+            Self::NoLength => f.write_str("it has no `Content-Length`"),
+            Self::BadLength { found } => write!(f, "its `Content-Length` is `{found}`"),
+            Self::Truncated { expected, found } => {
+                write!(f, "it ends after {found} of {expected} bytes")
+            }
+            Self::WrongLength { given } => {
+                write!(f, "its `Content-Length` of {given} is not where its block ends")
+            }
+        }
+    }
+}
+
+impl From<Problem> for RejectReason {
+    fn from(problem: Problem) -> Self {
+        Self::InvalidWarc { message: problem.to_string() }
+    }
+}
+
+/// The id that headers give: `WARC-Record-ID` without its angle brackets.
+///
+/// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it; other tools and the columns of
+/// Common Crawl's index show ids without them.
+pub(crate) fn id_of(headers: &Headers) -> Option<&str> {
+    headers.get("WARC-Record-ID").map(bare).filter(|id| !id.is_empty())
+}
+
+/// A URI without the angle brackets around it.
+pub(crate) fn bare(uri: &str) -> &str {
+    let uri = uri.trim();
+    uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri).trim()
+}
+
+/// What is wrong with a record, and from where on the next one is looked for.
+struct Fault {
+    problem: Problem,
+    understood: u64,
+    id: Option<String>,
+}
+
+impl Fault {
+    /// A fault of which not even the head was understood.
+    fn at(start: u64, problem: Problem) -> Self {
+        Self { problem, understood: start, id: None }
+    }
+}
+
+/// The record that begins at `start`. The outer error is one of the disk, the inner one of the data.
+pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, Bad>> {
+    match parse(source, start)? {
+        Ok(record) => Ok(Ok(record)),
+        Err(Fault { problem, understood, id }) => {
+            let end = next_start(source, understood)?;
+            Ok(Err(Bad { bytes: start..end, problem, id }))
+        }
+    }
+}
+
+fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, Fault>> {
+    let mut head = Vec::new();
+    let mut len = FIRST_HEAD_BYTES;
+    let head_bytes = loop {
+        read_window(source, start, len, &mut head)?;
+        if let Some(problem) = version_problem(&head) {
+            return Ok(Err(Fault::at(start, problem)));
+        }
+        match end_of_head(&head) {
+            HeadEnd::At(end) => break end,
+            HeadEnd::Open if head.len() == len && len < MAX_HEAD_BYTES => len *= 2,
+            HeadEnd::Open | HeadEnd::Interrupted => return Ok(Err(Fault::at(start, Problem::OpenHead))),
+        }
+    };
+    let first_line = memchr::memchr(b'\n', &head).map_or(head.len(), |end| end + 1);
+    let headers = Headers::parse(head.get(first_line..head_bytes).unwrap_or_default());
+    let block_start = start + head_bytes as u64;
+    // The line feed that ends the head may begin the next record's line.
+    let understood = block_start.saturating_sub(1);
+    let id = || id_of(&headers).map(ToOwned::to_owned);
+    let fault = |problem| Ok(Err(Fault { problem, understood, id: id() }));
+    let Some(given) = headers.get("Content-Length") else { return fault(Problem::NoLength) };
+    let Some(length) = number(given) else {
+        return fault(Problem::BadLength { found: shown(given.as_bytes()) });
+    };
+    let there = source.size_bytes().saturating_sub(block_start);
+    if length > there {
+        return fault(Problem::Truncated { expected: length, found: there });
+    }
+    let block = block_start..block_start + length;
+    read_window(source, block.end, TAIL_BYTES, &mut head)?;
+    if !ends_a_record(&head) {
+        return fault(Problem::WrongLength { given: length });
+    }
+    let bytes = start..skip_blank(source, block.end)?;
+    Ok(Ok(Record { kind: Kind::of(headers.get("WARC-Type")), headers, bytes, block }))
+}
+
+/// A number of decimal digits and nothing else: `parse` would take a sign, too.
+fn number(digits: &str) -> Option<u64> {
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
+}
+
+/// What is wrong with a version line; `None` for `WARC/1.` and digits.
+fn version_problem(head: &[u8]) -> Option<Problem> {
+    let line = head.get(..SHOWN_BYTES).unwrap_or(head);
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    match line.strip_prefix(MAGIC) {
+        Some(minor) if !minor.is_empty() && minor.iter().all(u8::is_ascii_digit) => None,
+        _ => Some(Problem::Version { found: shown(line) }),
+    }
+}
+
+/// The beginning of bytes, for a message.
+fn shown(bytes: &[u8]) -> String {
+    minwise::visible(&String::from_utf8_lossy(bytes.get(..SHOWN_BYTES).unwrap_or(bytes))).to_string()
+}
+
+/// Where a head ends.
+enum HeadEnd {
+    /// Behind the blank line, at this byte of the head.
+    At(usize),
+    /// Not in these bytes.
+    Open,
+    /// At the version line of another record.
+    Interrupted,
+}
+
+/// Finds the blank line that ends a head.
+///
+/// The version line of another record ends the search: without this, a file of nothing but version lines would be read a
+/// mebibyte at a time for each of them.
+fn end_of_head(head: &[u8]) -> HeadEnd {
+    let mut at = 0;
+    for end in memchr::memchr_iter(b'\n', head) {
+        let line = head.get(at..end).unwrap_or_default();
+        if at > 0 && line.starts_with(MAGIC) {
+            return HeadEnd::Interrupted;
+        }
+        if at > 0 && matches!(line, b"" | b"\r") {
+            return HeadEnd::At(end + 1);
+        }
+        at = end + 1;
+    }
+    HeadEnd::Open
+}
+
+/// Whether the bytes behind a block say that the record ends there: two line ends, or the next record or the end of the
+/// source after fewer. A record whose follower is broken is good, so two line ends are enough.
+fn ends_a_record(tail: &[u8]) -> bool {
+    let blank = tail.iter().take_while(|byte| is_blank(**byte)).count();
+    let (blank, rest) = tail.split_at(blank);
+    blank.iter().filter(|byte| **byte == b'\n').count() >= 2
+        || rest.starts_with(MAGIC)
+        || (rest.is_empty() && tail.len() < TAIL_BYTES)
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// The first byte from `from` on that ends no line.
+fn skip_blank(source: &impl ByteSource, from: u64) -> Result<u64> {
+    let (mut at, mut window, mut len) = (from, Vec::new(), TAIL_BYTES);
+    loop {
+        read_window(source, at, len, &mut window)?;
+        match window.iter().position(|byte| !is_blank(*byte)) {
+            Some(found) => return Ok(at + found as u64),
+            None if window.len() < len => return Ok(at + window.len() as u64),
+            None => at += window.len() as u64,
+        }
+        len = WINDOW_BYTES;
+    }
+}
+
+/// The first byte behind `from` at which a line begins with [`MAGIC`], or the end of the source.
+fn next_start(source: &impl ByteSource, from: u64) -> Result<u64> {
+    let (mut at, mut window) = (from, Vec::new());
+    loop {
+        read_window(source, at, WINDOW_BYTES, &mut window)?;
+        let found = memchr::memchr_iter(b'\n', &window)
+            .find(|line_end| window.get(line_end + 1..).is_some_and(|line| line.starts_with(MAGIC)));
+        if let Some(line_end) = found {
+            return Ok(at + line_end as u64 + 1);
+        }
+        if window.len() < WINDOW_BYTES {
+            return Ok(source.size_bytes());
+        }
+        // The next window begins early enough to hold a version line that this one cuts.
+        at += (WINDOW_BYTES - MAGIC.len()) as u64;
+    }
+}
+
+/// Walk over all records of a source, in their order.
+#[derive(Debug)]
+pub(crate) struct Records<'s, S> {
+    source: &'s S,
+    at: u64,
+}
+
+impl<'s, S: ByteSource> Records<'s, S> {
+    /// A walk from the first byte of `source`.
+    pub(crate) fn new(source: &'s S) -> Self {
+        Self { source, at: 0 }
+    }
+
+    fn step(&mut self) -> Result<Option<std::result::Result<Record, Bad>>> {
+        if self.at == 0 {
+            self.at = skip_blank(self.source, 0)?;
+        }
+        if self.at >= self.source.size_bytes() {
+            return Ok(None);
+        }
+        let found = parse_at(self.source, self.at)?;
+        self.at = match &found {
+            Ok(record) => record.bytes.end,
+            Err(bad) => bad.bytes.end,
+        };
+        Ok(Some(found))
+    }
+}
+
+impl<S: ByteSource> Iterator for Records<'_, S> {
+    /// A record, or bytes that are none. The outer error is one of the disk, after which the walk ends.
+    type Item = Result<std::result::Result<Record, Bad>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.at = u64::MAX;
+        }
+        step.transpose()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

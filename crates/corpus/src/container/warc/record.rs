@@ -25,11 +25,11 @@ use crate::reject::RejectReason;
 
 /// The bytes with which every record begins.
 pub(crate) const MAGIC: &[u8] = b"WARC/1.";
-/// Bytes of a head that are read at first. Heads of Common Crawl have 400 to 700 bytes.
+/// Bytes of a head that are read at first, and bytes that are searched at first for the next record. Heads of Common Crawl have 400 to 700 bytes.
 const FIRST_HEAD_BYTES: usize = 2 << 10;
 /// The longest head that is read. A head with a URI of some hundred kilobytes exists; one of a mebibyte is a broken file.
 const MAX_HEAD_BYTES: usize = 1 << 20;
-/// Bytes behind a block that decide whether the block ends where its length says.
+/// Bytes behind a block that decide whether `Content-Length` is right.
 const TAIL_BYTES: usize = 16;
 /// Bytes that are searched at a time for the next record, or skipped at a time as blank lines.
 const WINDOW_BYTES: usize = 64 << 10;
@@ -189,7 +189,7 @@ pub(crate) fn bare(uri: &str) -> &str {
     uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri).trim()
 }
 
-/// What is wrong with a record, and from where on the next one is looked for.
+/// Problem of a record, and the byte from which on the next record is searched.
 struct Fault {
     problem: Problem,
     understood: u64,
@@ -257,7 +257,7 @@ fn number(digits: &str) -> Option<u64> {
     if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 
-/// What is wrong with a version line; `None` for `WARC/1.` and digits.
+/// Problem of a version line; `None` for `WARC/1.` and digits.
 fn version_problem(head: &[u8]) -> Option<Problem> {
     let line = head.get(..SHOWN_BYTES).unwrap_or(head);
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
@@ -301,12 +301,12 @@ fn end_of_head(head: &[u8]) -> HeadEnd {
     HeadEnd::Open
 }
 
-/// Whether the bytes behind a block say that the record ends there: two line ends, or the next record or the end of the
+/// Whether the bytes behind a block are the end of a record: two line ends, or the next record or the end of the
 /// source after fewer. A record whose follower is broken is good, so two line ends are enough.
 fn ends_a_record(tail: &[u8]) -> bool {
     let blank = tail.iter().take_while(|byte| is_blank(**byte)).count();
     let (blank, rest) = tail.split_at(blank);
-    blank.iter().filter(|byte| **byte == b'\n').count() >= 2
+    memchr::memchr_iter(b'\n', blank).count() >= 2
         || rest.starts_with(MAGIC)
         || (rest.is_empty() && tail.len() < TAIL_BYTES)
 }
@@ -331,19 +331,21 @@ fn skip_blank(source: &impl ByteSource, from: u64) -> Result<u64> {
 
 /// The first byte behind `from` at which a line begins with [`MAGIC`], or the end of the source.
 fn next_start(source: &impl ByteSource, from: u64) -> Result<u64> {
-    let (mut at, mut window) = (from, Vec::new());
+    // The first window is small, because in a file of many bad records the next one is near.
+    let (mut at, mut window, mut len) = (from, Vec::new(), FIRST_HEAD_BYTES);
     loop {
-        read_window(source, at, WINDOW_BYTES, &mut window)?;
+        read_window(source, at, len, &mut window)?;
         let found = memchr::memchr_iter(b'\n', &window)
             .find(|line_end| window.get(line_end + 1..).is_some_and(|line| line.starts_with(MAGIC)));
         if let Some(line_end) = found {
             return Ok(at + line_end as u64 + 1);
         }
-        if window.len() < WINDOW_BYTES {
+        if window.len() < len {
             return Ok(source.size_bytes());
         }
         // The next window begins early enough to hold a version line that this one cuts.
-        at += (WINDOW_BYTES - MAGIC.len()) as u64;
+        at += (len - MAGIC.len()) as u64;
+        len = WINDOW_BYTES;
     }
 }
 

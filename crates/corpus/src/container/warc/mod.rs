@@ -18,4 +18,5 @@
 
 pub(crate) mod bytes;
 pub(crate) mod headers;
+pub(crate) mod members;
 pub(crate) mod record;

@@ -17,6 +17,9 @@
 #![allow(dead_code, reason = "the container that calls this module does not exist yet")]
 
 pub(crate) mod bytes;
+mod chunked;
+mod coding;
 pub(crate) mod headers;
+pub(crate) mod http;
 pub(crate) mod members;
 pub(crate) mod record;

@@ -18,6 +18,7 @@ pub(super) use self::encoding::decode;
 use self::tags::{MOST_ATTRIBUTES, Told};
 use super::writing::Writing;
 use super::{DocumentFormat, Extracted, Limits, Refusal};
+use crate::record::Decoded;
 
 /// Elements after and before which a line ends.
 const BLOCKS: [&str; 52] = [
@@ -91,7 +92,11 @@ const METADATA: [(&str, &str); 7] = [
 
 /// The text of an HTML file.
 pub(super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
-    let decoded = decode(bytes);
+    extract_decoded(&decode(bytes), limits)
+}
+
+/// The text of an HTML file that is decoded already.
+pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &Limits) -> Result<Extracted, Refusal> {
     let mut writing = Writing::new(limits);
     let head = write(&decoded.text, &mut writing);
     let (text, marks) = writing.finish()?;

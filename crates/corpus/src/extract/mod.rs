@@ -50,6 +50,8 @@ pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{UNKNOWN, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
 
+use crate::record::Decoded;
+
 /// What kind of document a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -198,4 +200,9 @@ pub(crate) fn extract_as(kind: Recognised, bytes: &[u8], limits: &Limits) -> Res
         Recognised::Pdf => pdf::extract(bytes, limits),
         Recognised::Zip => zipped::extract(bytes, limits),
     }
+}
+
+/// The text of a page that is decoded already, because an HTTP header gave its encoding.
+pub(crate) fn extract_page(page: &Decoded<'_>, limits: &Limits) -> Result<Extracted, Refusal> {
+    html::extract_decoded(page, limits)
 }

@@ -1,0 +1,233 @@
+//! From a record to its text.
+//!
+//! | record | text |
+//! |---|---|
+//! | `conversion` (WET) | its block, in UTF-8 |
+//! | `response` | the body of its HTTP response, through [`extract`](crate::extract) |
+//! | `resource`, and a `response` of another protocol | its block, through [`extract`](crate::extract) |
+//!
+//! The bytes decide between kinds of documents, as for files. The media type decides only where a file name would: between
+//! text, Markdown and fragments of HTML. As in browsers, a byte-order mark outweighs the charset of the header, and that
+//! charset outweighs `<meta charset>`.
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+
+use super::headers::Headers;
+use super::http::{self, ContentType};
+use super::record::Kind;
+use crate::extract::{
+    About, Extracted, Limits, Recognised, Refusal, UNKNOWN, extract_as, extract_page, is_binary,
+    markdown_body, recognise,
+};
+use crate::options;
+use crate::record::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
+use crate::reject::RejectReason;
+
+/// The text of a record.
+#[derive(Debug)]
+pub(crate) struct Found<'b> {
+    /// The text, and whether characters were replaced in it.
+    pub(crate) decoded: Decoded<'b>,
+    /// The title and the other facts that the document gives about itself.
+    pub(crate) about: About,
+    /// Whether finding the text took so long that it should be kept for the next reading.
+    pub(crate) is_extracted: bool,
+}
+
+/// The text of a record; `None` if records of this kind are no documents.
+///
+/// `limits` bound the decompressed body and the text. The caller has checked the size of the block.
+pub(crate) fn find<'b>(
+    kind: Kind,
+    headers: &Headers,
+    block: &'b [u8],
+    limits: &Limits,
+) -> Result<Option<Found<'b>>, RejectReason> {
+    let content_type = ContentType::of(headers);
+    let found = match kind {
+        Kind::Conversion if content_type.media_type.as_deref().is_none_or(|known| known == "text/plain") => {
+            Found::plain(decode_text(block, options::Encoding::Utf8)?)
+        }
+        Kind::Response if http::is_response(block) || !is_other_protocol(&content_type) => {
+            let response = http::parse(block, limits.bytes.min(limits.unfolded_bytes))?;
+            match response.payload {
+                Cow::Borrowed(payload) => text(payload, &response.content_type, limits)?,
+                Cow::Owned(payload) => text(&payload, &response.content_type, limits)?.into_owned(),
+            }
+        }
+        Kind::Response | Kind::Conversion | Kind::Resource => text(block, &content_type, limits)?,
+        Kind::Warcinfo
+        | Kind::Request
+        | Kind::Metadata
+        | Kind::Revisit
+        | Kind::Continuation
+        | Kind::Other => return Ok(None),
+    };
+    Ok(Some(found))
+}
+
+impl<'b> Found<'b> {
+    fn plain(decoded: Decoded<'b>) -> Self {
+        Self { decoded, about: About::default(), is_extracted: false }
+    }
+
+    fn extracted(found: Extracted) -> Self {
+        let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
+        let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
+        Self { decoded, about, is_extracted: true }
+    }
+
+    /// Copies a text that borrows a decompressed body.
+    fn into_owned(self) -> Found<'static> {
+        let Self { decoded: Decoded { text, repaired }, about, is_extracted } = self;
+        Found { decoded: Decoded { text: Cow::Owned(text.into_owned()), repaired }, about, is_extracted }
+    }
+}
+
+/// Whether the content type of a `response` record names another protocol than HTTP: crawlers store `text/dns`.
+fn is_other_protocol(content_type: &ContentType) -> bool {
+    content_type.media_type.as_deref().is_some_and(|known| known != "application/http")
+}
+
+/// The text of a document of any kind.
+fn text<'b>(bytes: &'b [u8], content_type: &ContentType, limits: &Limits) -> Result<Found<'b>, RejectReason> {
+    let refused = |refusal: Refusal| RejectReason::NoText { refusal };
+    let label = content_type.charset.as_deref().unwrap_or_default();
+    let charset = Encoding::for_label_no_replacement(label.as_bytes());
+    let kind = recognise(bytes, file_name(content_type)).map_err(refused)?;
+    match kind {
+        Recognised::Text | Recognised::Markdown => {
+            // Every second byte of UTF-16 is 0, which would look binary.
+            if charset.is_none_or(Encoding::is_ascii_compatible) && is_binary(bytes) {
+                return Err(refused(UNKNOWN));
+            }
+            let decoded = decode(bytes, charset);
+            if kind == Recognised::Text {
+                return Ok(Found::plain(decoded));
+            }
+            let (text, about) = markdown_body(decoded.text);
+            Ok(Found { about, ..Found::plain(Decoded { text, repaired: decoded.repaired }) })
+        }
+        Recognised::Html => match charset {
+            Some(_) => extract_page(&decode(bytes, charset), limits),
+            None => extract_as(kind, bytes, limits),
+        }
+        .map(Found::extracted)
+        .map_err(refused),
+        Recognised::Pdf | Recognised::Zip => {
+            extract_as(kind, bytes, limits).map(Found::extracted).map_err(refused)
+        }
+    }
+}
+
+/// Characters by the byte-order mark, else by the charset of the header, else by their content.
+fn decode<'b>(bytes: &'b [u8], charset: Option<&'static Encoding>) -> Decoded<'b> {
+    match charset {
+        Some(charset) if encoding_by_mark(bytes).is_none() => decode_as(charset, bytes),
+        Some(_) | None => decode_by_content(bytes),
+    }
+}
+
+/// A file name that a media type stands for, where the bytes of a document do not decide.
+fn file_name(content_type: &ContentType) -> Option<&'static str> {
+    match content_type.media_type.as_deref()? {
+        "text/html" | "application/xhtml+xml" => Some("page.html"),
+        "text/markdown" | "text/x-markdown" => Some("page.md"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::{record, walk};
+    use super::*;
+    use crate::compression::tests::gzip;
+
+    /// The text of a record that is written and read back.
+    fn read(kind: &str, content_type: &str, block: &[u8]) -> Result<Option<String>, RejectReason> {
+        let mut headers = vec![("WARC-Type", kind), ("WARC-Date", "2024-05-06T07:08:09Z")];
+        if !content_type.is_empty() {
+            headers.push(("Content-Type", content_type));
+        }
+        let bytes = record(&headers, block);
+        let record = walk(&bytes).remove(0).unwrap();
+        assert_eq!(record.headers.get("warc-date"), Some("2024-05-06T07:08:09Z"));
+        let block = &bytes[record.block.start as usize..record.block.end as usize];
+        let limits = Limits { unfolded_bytes: 100_000, ..Limits::default() };
+        let found = find(record.kind, &record.headers, block, &limits)?;
+        Ok(found.map(|found| found.decoded.text.into_owned()))
+    }
+
+    fn page(content_type: &str, body: &[u8]) -> Result<String, RejectReason> {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
+        let block = [head.as_bytes(), body].concat();
+        read("response", "application/http; msgtype=response", &block).map(Option::unwrap)
+    }
+
+    #[test]
+    fn a_conversion_is_its_block() {
+        let block = "naïve\n<p>no markup\n";
+        assert_eq!(read("conversion", "text/plain", block.as_bytes()).unwrap().as_deref(), Some(block));
+        assert_eq!(read("conversion", "", block.as_bytes()).unwrap().as_deref(), Some(block));
+        assert_eq!(read("conversion", "text/plain", b"na\xefve"), Err(RejectReason::InvalidUtf8 { at: 2 }));
+        assert_eq!(read("conversion", "text/html", b"<p>a").unwrap().as_deref(), Some("a\n"));
+    }
+
+    #[test]
+    fn a_response_is_the_text_of_its_page() {
+        assert_eq!(page("text/html", b"<p>a rose<p>is").as_deref(), Ok("a rose\nis\n"));
+        assert_eq!(page("text/plain", b"<p>a rose").as_deref(), Ok("<p>a rose"));
+        assert_eq!(page("x/y", b"<!doctype html><p>a").as_deref(), Ok("a\n"));
+        assert_eq!(page("text/markdown", b"---\ntitle: x\n---\nbody\n").as_deref(), Ok("body\n"));
+        let block = [b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", &*gzip(b"plain text")].concat();
+        assert_eq!(read("response", "", &block).unwrap().as_deref(), Some("plain text"));
+    }
+
+    #[test]
+    fn the_charset_of_the_header_outweighs_that_of_the_page() {
+        let cyrillic = b"<meta charset=latin1><p>\xcf\xf0\xe8";
+        assert_eq!(page("text/html; charset=windows-1251", cyrillic).as_deref(), Ok("При\n"));
+        assert_eq!(page("text/plain; charset=windows-1251", b"\xcf\xf0\xe8").as_deref(), Ok("При"));
+        assert_eq!(page("text/plain; charset=utf-16le", b"h\0i\0").as_deref(), Ok("hi"));
+        assert_eq!(
+            page("text/html; charset=no-such", b"<meta charset=windows-1251><p>\xcf").as_deref(),
+            Ok("П\n")
+        );
+        let marked = "\u{feff}<p>naïve".as_bytes();
+        assert_eq!(page("text/html; charset=windows-1251", marked).as_deref(), Ok("naïve\n"));
+    }
+
+    #[test]
+    fn a_resource_has_no_protocol_around_it() {
+        assert_eq!(read("resource", "text/html", b"<p>a").unwrap().as_deref(), Some("a\n"));
+        assert_eq!(
+            read("resource", "", b"HTTP/1.1 is a text").unwrap().as_deref(),
+            Some("HTTP/1.1 is a text")
+        );
+        assert_eq!(
+            read("response", "text/dns", b"example.org. A").unwrap().as_deref(),
+            Some("example.org. A")
+        );
+    }
+
+    #[test]
+    fn a_record_without_text_is_rejected_with_its_reason() {
+        let code = |found: Result<String, RejectReason>| found.unwrap_err().code();
+        assert_eq!(code(page("image/png", b"\x89PNG\r\n\x1a\n\0")), "only_pictures");
+        assert_eq!(code(page("application/octet-stream", b"\x01\0\xff")), "unsupported");
+        assert_eq!(read("response", "", b"no protocol").unwrap_err().code(), "invalid_warc");
+        assert_eq!(read("response", "application/http", b"").unwrap_err().code(), "invalid_warc");
+        let bomb =
+            [b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", &*gzip(&vec![b'x'; 1 << 20])].concat();
+        assert_eq!(read("response", "", &bomb).unwrap_err().code(), "too_large");
+    }
+
+    #[test]
+    fn other_records_are_no_documents() {
+        for kind in ["warcinfo", "request", "metadata", "revisit", "continuation", "odd"] {
+            assert_eq!(read(kind, "", b"HTTP/1.1 200 OK\r\n\r\n"), Ok(None));
+        }
+    }
+}

@@ -20,6 +20,7 @@ pub(crate) mod bytes;
 mod chunked;
 mod coding;
 pub(crate) mod document;
+pub(crate) mod follow;
 pub(crate) mod headers;
 pub(crate) mod http;
 pub(crate) mod members;

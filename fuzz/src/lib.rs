@@ -56,6 +56,16 @@ pub fn fields(bytes: &[u8]) {
     );
 }
 
+/// A WARC file gives records and gaps that cover it.
+pub fn warc(bytes: &[u8]) {
+    minwise_corpus::fuzzing::warc(bytes);
+}
+
+/// An HTTP response gives a body within the limit, or is rejected.
+pub fn http(bytes: &[u8]) {
+    minwise_corpus::fuzzing::http(bytes);
+}
+
 /// A sketch file is opened or refused.
 pub fn sketch_file(bytes: &[u8]) {
     with_both(bytes, |path| {
@@ -163,6 +173,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "keep" => texts(&["first", "priority:source=a,b\\,c;newest:date;longest;last", "max:n;min:m"]),
         "fields" => texts(&["text", "a.b[3].c", "\"odd name\".x"]),
         "jsonl" | "delimited" | "arrow" | "parquet" => records::seeds(target),
+        "warc" => minwise_corpus::fuzzing::warc_seeds(),
+        "http" => minwise_corpus::fuzzing::http_seeds(),
         "extract" => documents::seeds(),
         "index_rows" => minwise_index::fuzzing::seeds(),
         "index_export" => vec![archive::export()],

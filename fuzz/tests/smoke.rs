@@ -68,6 +68,16 @@ fn parquet() {
 }
 
 #[test]
+fn warc() {
+    smoke("warc", fuzz::warc, 4000);
+}
+
+#[test]
+fn http() {
+    smoke("http", fuzz::http, 20_000);
+}
+
+#[test]
 fn index_rows() {
     smoke("index_rows", fuzz::index_rows, 100_000);
 }

@@ -1,8 +1,8 @@
 //! Which records are copied with which documents.
 //!
 //! A crawl stores several records for one page: the request, the response, and metadata. They name each other by
-//! `WARC-Concurrent-To`, in either direction: Heritrix lets the request name the response, Wget lets the response name the
-//! request. A removed response takes its request and its metadata with it.
+//! `WARC-Concurrent-To`, in either direction: Wget lets the response name the request, other crawlers let the request name
+//! the response. A removed response takes its request and its metadata with it.
 //!
 //! | record | fate |
 //! |---|---|

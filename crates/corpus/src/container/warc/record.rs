@@ -25,9 +25,10 @@ use crate::reject::RejectReason;
 
 /// The bytes with which every record begins.
 pub(crate) const MAGIC: &[u8] = b"WARC/1.";
-/// Bytes of a head that are read at first, and bytes that are searched at first for the next record. Heads of Common Crawl have 400 to 700 bytes.
+/// Bytes of a head that are read at first, and bytes that are searched at first for the next record. Most heads are
+/// shorter.
 const FIRST_HEAD_BYTES: usize = 2 << 10;
-/// The longest head that is read. A head with a URI of some hundred kilobytes exists; one of a mebibyte is a broken file.
+/// The longest head that is read, far above what a URI and a dozen headers need.
 const MAX_HEAD_BYTES: usize = 1 << 20;
 /// Bytes behind a block that decide whether `Content-Length` is right.
 const TAIL_BYTES: usize = 16;
@@ -177,8 +178,7 @@ impl From<Problem> for RejectReason {
 
 /// The id that headers give: `WARC-Record-ID` without its angle brackets.
 ///
-/// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it; other tools and the columns of
-/// Common Crawl's index show ids without them.
+/// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it.
 pub(crate) fn id_of(headers: &Headers) -> Option<&str> {
     headers.get("WARC-Record-ID").map(bare).filter(|id| !id.is_empty())
 }

@@ -49,6 +49,8 @@ mod extract;
 mod field;
 mod format;
 mod found;
+#[doc(hidden)]
+pub mod fuzzing;
 mod input;
 mod long;
 mod options;

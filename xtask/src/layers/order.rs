@@ -96,6 +96,7 @@ const CORPUS: &[&str] = &[
     "input",
     "corpus",
     "write",
+    "fuzzing",
 ];
 
 const ENGINE: &[&str] = &[

@@ -29,7 +29,7 @@ mod document;
 mod jsonl;
 mod parquet;
 mod table;
-mod warc;
+pub(crate) mod warc;
 
 use std::fmt::Debug;
 use std::fs::File;

@@ -18,7 +18,7 @@ pub(super) use self::encoding::decode;
 use self::tags::{MOST_ATTRIBUTES, Told};
 use super::writing::Writing;
 use super::{DocumentFormat, Extracted, Limits, Refusal};
-use crate::record::Decoded;
+use crate::decode::Decoded;
 
 /// Elements after and before which a line ends.
 const BLOCKS: [&str; 52] = [

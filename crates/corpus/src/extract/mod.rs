@@ -50,7 +50,7 @@ pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{UNKNOWN, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
 
-use crate::record::Decoded;
+use crate::decode::Decoded;
 
 /// What kind of document a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

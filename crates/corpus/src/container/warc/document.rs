@@ -17,12 +17,13 @@ use encoding_rs::Encoding;
 use super::headers::Headers;
 use super::http::{self, ContentType};
 use super::record::Kind;
+use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 use crate::extract::{
-    About, Extracted, Limits, Recognised, Refusal, UNKNOWN, extract_as, extract_page, is_binary,
-    markdown_body, recognise,
+    About, Extracted, Limits, Recognised, UNKNOWN, extract_as, extract_page, is_binary, markdown_body,
+    recognise,
 };
 use crate::options;
-use crate::record::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
+use crate::refusal::Refusal;
 use crate::reject::RejectReason;
 
 /// The text of a record.

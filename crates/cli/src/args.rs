@@ -395,6 +395,11 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
+    /// What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else the semicolon or the tab with
+    /// which the header has the field of the text.
+    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
+    pub delimiter: Option<String>,
+
     /// The largest record that is read; a larger one is rejected.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
     pub max_record: String,

@@ -20,10 +20,11 @@ use crate::printer::{Failure, Problem};
 use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
-const ORDER: [&str; 36] = [
+const ORDER: [&str; 37] = [
     "--text-field",
     "--id-field",
     "--encoding",
+    "--delimiter",
     "--max-record",
     "--null",
     "--input-format",
@@ -372,6 +373,10 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
     match args.encoding.parse() {
         Ok(encoding) => options.encoding = encoding,
         Err(error) => problems.add(format!("`--encoding`: {error}"), None),
+    }
+    match args.delimiter.as_ref().map(|text| text.parse()).transpose() {
+        Ok(delimiter) => options.delimiter = delimiter,
+        Err(error) => problems.add(format!("`--delimiter`: {error}"), None),
     }
     match size_bytes(&args.max_record) {
         // A place in a source has 32 bits for its length.

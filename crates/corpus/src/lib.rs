@@ -83,7 +83,7 @@ pub use long::{LongText, Text};
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
-pub use options::{Encoding, Nulls, ReadOptions};
+pub use options::{Delimiter, Encoding, Nulls, ReadOptions};
 pub use output::{CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression};
 pub use positional::read_at;
 pub use problem::Problem;

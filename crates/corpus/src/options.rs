@@ -26,6 +26,9 @@ pub struct ReadOptions {
     pub value_fields: Vec<FieldPath>,
     /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
     pub encoding: Encoding,
+    /// What separates the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
+    /// that the header has the text fields.
+    pub delimiter: Option<Delimiter>,
     /// What the inputs are. Default: told by magic number, name and content.
     pub format: InputFormat,
     /// The longest record that is loaded; a longer one is rejected unread. At most 4 GiB. Default: 1 GiB.
@@ -56,10 +59,55 @@ impl Default for ReadOptions {
             id_field: FieldPath::field("id"),
             value_fields: vec![],
             encoding: Encoding::default(),
+            delimiter: None,
             format: InputFormat::default(),
             max_record_bytes: DEFAULT_MAX_RECORD_BYTES,
             nulls: Nulls::default(),
             spool_dir: None,
+        }
+    }
+}
+
+/// The byte that separates the fields of CSV and TSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(u8);
+
+impl Delimiter {
+    /// A comma.
+    pub const COMMA: Self = Self(b',');
+    /// A semicolon, which spreadsheets write where a comma is in numbers.
+    pub const SEMICOLON: Self = Self(b';');
+    /// A tab.
+    pub const TAB: Self = Self(b'\t');
+
+    /// The byte.
+    pub fn byte(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::TAB { f.pad("tab") } else { char::from(self.0).fmt(f) }
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(Self::TAB),
+            // A quote or a line end could not be told from the delimiter.
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Self(*byte)),
+            _ => {
+                let expected = "`tab`, or one ASCII character that is no quote and no line end";
+                Err(Error::new(ErrorKind::BadOption {
+                    option: "a delimiter",
+                    given: text.to_owned(),
+                    expected,
+                }))
+            }
         }
     }
 }
@@ -158,6 +206,13 @@ mod tests {
     fn names_are_read_back() {
         for encoding in Encoding::ALL {
             assert_eq!(encoding.to_string().parse::<Encoding>().unwrap(), encoding);
+        }
+        for delimiter in [Delimiter::COMMA, Delimiter::SEMICOLON, Delimiter::TAB] {
+            assert_eq!(delimiter.to_string().parse::<Delimiter>().unwrap(), delimiter);
+        }
+        assert_eq!("\\t".parse::<Delimiter>().unwrap(), Delimiter::TAB);
+        for bad in ["", "\"", "\n", ";;", "é"] {
+            assert!(bad.parse::<Delimiter>().is_err(), "{bad}");
         }
         for rule in Nulls::ALL {
             assert_eq!(rule.to_string().parse::<Nulls>().unwrap(), rule);

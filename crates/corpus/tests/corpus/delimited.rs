@@ -1,6 +1,6 @@
 //! CSV and TSV.
 
-use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, TableCompression};
+use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, TableCompression, refuse_unlike};
 use proptest::prelude::*;
 
 use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
@@ -26,6 +26,41 @@ fn records_are_documents() {
         assert_eq!(records.iter().map(|record| record.line).collect::<Vec<_>>(), [1, 3, 5]);
         assert_read_again(&corpus, &records);
     }
+}
+
+#[test]
+fn a_semicolon_or_a_tab_is_found_out() {
+    let folder = Folder::new();
+    let semicolons = "id;title;text\r\n1;\"A; a\";\"1,5; two\"\r\n2;B;three, four\r\n";
+    folder.write("a.csv", semicolons);
+    folder.write("tabs.csv", "id\ttext\n1\tone; two\n");
+    folder.write("pipes.csv", "id|text\n1|one, two\n");
+    folder.write("commas.csv", "id,title,text\n1,a;b,one\n");
+    let texts = |name: &str, options: &ReadOptions| -> Vec<String> {
+        let corpus = folder.open_with(&[name], options).unwrap();
+        let records = scan(&corpus, 1 << 20);
+        assert_read_again(&corpus, &records);
+        records.iter().map(|record| record.text().to_owned()).collect()
+    };
+    let default = ReadOptions::default();
+    assert_eq!(texts("a.csv", &default), ["1,5; two", "three, four"]);
+    assert_eq!(texts("tabs.csv", &default), ["one; two"]);
+    assert_eq!(texts("commas.csv", &default), ["one"]);
+    let error = folder.open(&["pipes.csv"]).unwrap_err();
+    assert_eq!(error.to_string(), format!("`{}` has no column `text`", folder.path("pipes.csv").display()));
+    let given = ReadOptions { delimiter: Some("|".parse().unwrap()), ..ReadOptions::default() };
+    assert_eq!(texts("pipes.csv", &given), ["one, two"]);
+    let corpus = folder.open(&["a.csv"]).unwrap();
+    let kept = places(&scan(&corpus, 1 << 20));
+    folder.copy(&corpus, &kept[..1], "out.csv", TableCompression::Keep);
+    assert_eq!(folder.text("out.csv"), "id;title;text\r\n1;\"A; a\";\"1,5; two\"\r\n");
+    // A header that names other columns with another delimiter tells of the columns it has most of.
+    folder.write("other.csv", "id;name;body\n1;a;b\n");
+    let hint = folder.open(&["other.csv"]).unwrap_err().hint().unwrap().to_string();
+    assert_eq!(hint, "its columns are `id`, `name` and `body`");
+    let both = folder.open(&["a.csv", "commas.csv"]).unwrap();
+    let error = refuse_unlike(&both).unwrap_err().to_string();
+    assert!(error.ends_with("their fields are separated by ';' and by ','"), "{error}");
 }
 
 #[test]

@@ -37,6 +37,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         // They follow from the keeper policy.
         value_fields: _,
         encoding,
+        delimiter,
         format,
         max_record_bytes,
         nulls,
@@ -67,6 +68,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         ("text-field", fields.join(",")),
         ("id-field", id_field.to_string()),
         ("encoding", encoding.to_string()),
+        ("delimiter", or_none(delimiter.map(|delimiter| delimiter.to_string()))),
         ("format", corpus.format().name().to_owned()),
         ("input-format", or_none(reference_format)),
         ("max-record", max_record_bytes.to_string()),

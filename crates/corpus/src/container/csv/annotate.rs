@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::open::Delimited;
 use super::split::{push_quoted, without_line_end};
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::bytes::{self, header_of};
@@ -14,11 +15,12 @@ use crate::sources::Sources;
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,
-    delimiter: u8,
     annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
     out: &mut Output,
 ) -> Result<()> {
     let Some((source, header_bytes)) = header_of(sources, numbers) else { return Ok(()) };
+    // Sources that are written as one file have one delimiter.
+    let delimiter = sources.content_as::<Delimited>(source)?.delimiter;
     let mut header = vec![0; header_bytes as usize];
     sources.read_span(source, 0, &mut header)?;
     let mut line = Vec::new();

@@ -61,6 +61,10 @@ impl Content for Delimited {
 
     fn difference(&self, other: &dyn Content) -> Option<String> {
         let other: &Self = (other as &dyn Any).downcast_ref()?;
-        (self.names != other.names).then(|| "their headers are different".to_owned())
+        if self.names != other.names {
+            return Some("their headers are different".to_owned());
+        }
+        let [first, second] = [self, other].map(|delimited| char::from(delimited.delimiter));
+        (first != second).then(|| format!("their fields are separated by {first:?} and by {second:?}"))
     }
 }

@@ -19,6 +19,7 @@ use crate::content::Content;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
+use crate::options::Delimiter;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
 
@@ -30,16 +31,22 @@ impl Format {
 }
 
 /// CSV.
-pub(super) static CSV: Csv = Csv { format: Format::CSV, extensions: &["csv"], delimiter: b',' };
+pub(super) static CSV: Csv = Csv {
+    format: Format::CSV,
+    extensions: &["csv"],
+    delimiters: &[Delimiter::COMMA, Delimiter::SEMICOLON, Delimiter::TAB],
+};
 /// TSV.
-pub(super) static TSV: Csv = Csv { format: Format::TSV, extensions: &["tsv", "tab"], delimiter: b'\t' };
+pub(super) static TSV: Csv =
+    Csv { format: Format::TSV, extensions: &["tsv", "tab"], delimiters: &[Delimiter::TAB] };
 
 /// Records of fields with a delimiter between them.
 #[derive(Debug)]
 pub(super) struct Csv {
     format: Format,
     extensions: &'static [&'static str],
-    delimiter: u8,
+    /// The delimiters that are tried, in this order.
+    delimiters: &'static [Delimiter],
 }
 
 impl Container for Csv {
@@ -53,7 +60,9 @@ impl Container for Csv {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
         let reader = opening.reader()?;
-        Ok(Box::new(Delimited::open(&reader, self.delimiter, opening.options, opening.observer)?))
+        let given = opening.options.delimiter.as_slice();
+        let tried = if given.is_empty() { self.delimiters } else { given };
+        Ok(Box::new(Delimited::open(&reader, tried, opening.options, opening.observer)?))
     }
 
     fn annotate(
@@ -64,6 +73,6 @@ impl Container for Csv {
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {
-        annotate::annotate(sources, numbers, self.delimiter, annotated, out)
+        annotate::annotate(sources, numbers, annotated, out)
     }
 }

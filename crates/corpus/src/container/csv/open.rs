@@ -7,7 +7,7 @@ use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::column::{self, Columns};
 use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
-use crate::options::ReadOptions;
+use crate::options::{Delimiter, ReadOptions};
 use crate::scratch::grown;
 use crate::source::Reader;
 
@@ -35,13 +35,58 @@ pub(crate) struct Delimited {
 }
 
 impl Delimited {
-    /// Reads the header and finds the cuts.
+    /// Reads the header and finds the cuts. Of the delimiters, the first with which the header has the wanted columns is taken.
     pub(crate) fn open(
         reader: &Reader,
-        delimiter: u8,
+        delimiters: &[Delimiter],
         options: &ReadOptions,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        let mut error = None;
+        // The one that makes most columns of the header is right more often than another, and so is its error.
+        let mut most = 0;
+        for delimiter in delimiters {
+            // A quote that one delimiter leaves open may be closed with another.
+            let tried = match Header::read(reader, delimiter.byte()) {
+                Ok(tried) => tried,
+                Err(refused) => {
+                    error.get_or_insert(refused);
+                    continue;
+                }
+            };
+            let columns = match tried.columns(reader, options) {
+                Ok(columns) => columns,
+                Err(refused) => {
+                    if tried.names.len() > most {
+                        (most, error) = (tried.names.len(), Some(refused));
+                    }
+                    continue;
+                }
+            };
+            let Header { delimiter, bytes: header_bytes, names } = tried;
+            let cuts = cuts(reader, header_bytes, delimiter, observer)?;
+            return Ok(Self { delimiter, header_bytes, names, columns, cuts });
+        }
+        Err(error.unwrap_or_else(|| reader.bad("its header", "it cannot be read")))
+    }
+
+    /// How many stretches between cuts there are.
+    pub(crate) fn pieces(&self) -> usize {
+        self.cuts.array_windows::<2>().len()
+    }
+}
+
+/// The first record, which names the fields of the others.
+struct Header {
+    delimiter: u8,
+    /// Bytes of it, line end included.
+    bytes: u64,
+    names: Vec<String>,
+}
+
+impl Header {
+    /// Reads the header as it is with this delimiter.
+    fn read(reader: &Reader, delimiter: u8) -> Result<Self> {
         let header = header(reader, delimiter)?;
         let body = header.strip_prefix(BOM.as_bytes()).unwrap_or(&header);
         let mut names = Vec::new();
@@ -50,20 +95,16 @@ impl Delimited {
                 .map_err(|_| reader.bad("its header", "it is not UTF-8"))?;
             names.push(name);
         }
-        let columns = if header.is_empty() {
-            Columns::default()
-        } else {
-            let known: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
-            column::find(reader.name(), &known, options)?
-        };
-        let header_bytes = header.len() as u64;
-        let cuts = cuts(reader, header_bytes, delimiter, observer)?;
-        Ok(Self { delimiter, header_bytes, names, columns, cuts })
+        Ok(Self { delimiter, bytes: header.len() as u64, names })
     }
 
-    /// How many stretches between cuts there are.
-    pub(crate) fn pieces(&self) -> usize {
-        self.cuts.array_windows::<2>().len()
+    /// The wanted columns. A source without a header has none.
+    fn columns(&self, reader: &Reader, options: &ReadOptions) -> Result<Columns> {
+        if self.bytes == 0 {
+            return Ok(Columns::default());
+        }
+        let known: Vec<Vec<String>> = self.names.iter().map(|name| vec![name.clone()]).collect();
+        column::find(reader.name(), &known, options)
     }
 }
 

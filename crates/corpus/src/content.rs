@@ -84,14 +84,9 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Whether the source has a record there, as far as can be told without reading it.
-    fn has_place(&self, place: &Place, source: &Source) -> bool {
-        place.offset.checked_add(u64::from(place.len)).is_some_and(|end| end <= source.size_bytes())
-    }
-
-    /// Whether records have bytes of their own. The rows of a table have none.
-    fn has_bytes(&self) -> bool {
-        true
+    /// The number of rows, if places are numbers of rows that have no bytes of their own; `None` if places are ranges of bytes.
+    fn rows(&self) -> Option<u64> {
+        None
     }
 
     /// The bytes before the first record, which are copied before the records.

@@ -72,9 +72,13 @@ impl Sources {
 
     /// The source that has a record at this place.
     pub(crate) fn at(&self, place: &Place) -> Result<(Handle<'_>, &dyn Content)> {
-        self.find(place.source)
-            .filter(|(handle, content)| content.has_place(place, handle.source))
-            .ok_or_else(|| no_such_place(place.source, place.offset))
+        let is_there = |(handle, content): &(Handle<'_>, &dyn Content)| {
+            let end = place.offset.checked_add(u64::from(place.len));
+            let has_bytes = || end.is_some_and(|end| end <= handle.source.size_bytes());
+            content.rows().map_or_else(has_bytes, |rows| place.offset < rows)
+        };
+        let found = self.find(place.source).filter(is_there);
+        found.ok_or_else(|| no_such_place(place.source, place.offset))
     }
 
     /// The content of a source of which the type is known.
@@ -114,10 +118,10 @@ impl Sources {
 
 /// Refuses a table, whose rows have no bytes of their own.
 fn check_bytes(handle: &Handle<'_>, content: &dyn Content) -> Result<()> {
-    if content.has_bytes() {
-        return Ok(());
+    match content.rows() {
+        Some(_) => Err(Error::inside(handle.source.name(), Problem::NoBytes)),
+        None => Ok(()),
     }
-    Err(Error::inside(handle.source.name(), Problem::NoBytes))
 }
 
 fn no_such_place(source: u32, offset: u64) -> Error {

@@ -10,7 +10,8 @@
 //! 2. `impl Container`: `format`, `open` and `annotate` have to be written. Add `extensions`, `has_magic` or `is_content` for
 //!    sources that are to be recognised, and `copy` if records cannot be copied byte for byte.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
-//!    `header_bytes` and `columns` if there is a header, and `has_place` and `has_bytes` if a place is not a range of bytes.
+//!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
+//!    if each record names its own fields.
 //!
 //! | folder | formats | a source is cut | a record is copied |
 //! |---|---|---|---|

@@ -15,7 +15,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::walk::Wanted;
-use crate::unescape::unescape;
+use crate::scratch::grown;
+use crate::unescape::escape;
 
 /// What was found in a line that is a document.
 pub(super) struct Quick<'a, 'w> {
@@ -123,5 +124,110 @@ impl<'a> Cursor<'a, '_> {
         self.at += read;
         self.text_len = Some(written);
         Some(())
+    }
+}
+
+/// Unescapes a string up to its closing quote. Returns how many bytes were read, the quote included, and
+/// written.
+fn unescape(string: &[u8], out: &mut Vec<u8>) -> Option<(usize, usize)> {
+    // An escape is never shorter than what it stands for; whole blocks are written and then partly written
+    // over.
+    let out = grown(out, string.len());
+    let (mut read, mut written) = (0, 0);
+    loop {
+        let rest = string.get(read..)?;
+        if let (Some(block), Some(target)) = (rest.first_chunk::<8>(), out.get_mut(written..written + 8)) {
+            target.copy_from_slice(block);
+            let special = special_bytes(u64::from_le_bytes(*block));
+            if special == 0 {
+                read += 8;
+                written += 8;
+                continue;
+            }
+            let plain = special.trailing_zeros() as usize / 8;
+            read += plain;
+            written += plain;
+        }
+        match string.get(read)? {
+            b'"' => return Some((read + 1, written)),
+            b'\\' => {
+                let (character, len) = escape(string.get(read + 1..)?)?;
+                read += 1 + len;
+                written += character.encode_utf8(out.get_mut(written..written + character.len_utf8())?).len();
+            }
+            0..0x20 => return None,
+            byte => {
+                *out.get_mut(written)? = *byte;
+                read += 1;
+                written += 1;
+            }
+        }
+    }
+}
+
+/// Marks, by the high bit of a byte, the quotes, backslashes and control characters among eight bytes.
+///
+/// Only the lowest mark is exact: a borrow can mark bytes above it (Mycroft's test for a zero byte).
+pub(super) fn special_bytes(block: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+    let control = block.wrapping_sub(ONES * 0x20) & !block;
+    (control | zero(block ^ (ONES * u64::from(b'"'))) | zero(block ^ (ONES * u64::from(b'\\')))) & (ONES << 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unescaped(string: &str) -> Option<(usize, String)> {
+        let mut out = Vec::new();
+        let (read, written) = unescape(string.as_bytes(), &mut out)?;
+        Some((read, String::from_utf8(out[..written].to_vec()).unwrap()))
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(unescaped(r#""rest"#), Some((1, String::new())));
+        assert_eq!(unescaped(r#"a\n\t\r\b\f\/\\\"z" rest"#).unwrap().1, "a\n\t\r\u{8}\u{c}/\\\"z");
+        assert_eq!(unescaped(r#"\u00e9\u20AC\ud83d\ude00""#), Some((25, "é€😀".into())));
+        for bad in [
+            r#"\x""#,
+            r#"\u12""#,
+            r#"\u12g4""#,
+            r#"\ud83d""#,
+            r#"\ude00""#,
+            r#"\ud83d\u0041""#,
+            "a\nb\"",
+            "open",
+            "\\",
+        ] {
+            assert_eq!(unescaped(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_lowest_mark_is_exact() {
+        for byte in 0..=255u8 {
+            for position in 0..8 {
+                let mut block = [b'a'; 8];
+                block[position] = byte;
+                let special = byte < 0x20 || byte == b'"' || byte == b'\\';
+                let marks = special_bytes(u64::from_le_bytes(block));
+                assert_eq!(marks != 0, special, "{byte}");
+                assert!(!special || marks.trailing_zeros() as usize / 8 == position);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json(string in "([a-zé\"\n]|\\\\[nut\"]|\\\\u[0d][08e][0-9a]{2}){0,20}") {
+            let quoted = format!("\"{string}\"");
+            let expected = serde_json::from_str::<String>(&quoted).ok();
+            let found = unescaped(&quoted[1..]).filter(|(read, _)| read + 1 == quoted.len()).map(|(_, text)| text);
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::json::{parse_carefully, string_of};
+use super::quick::special_bytes;
 use super::values::values;
 use super::walk::{Found, Slot, Wanted, walk};
 use crate::decode::BOM;
@@ -23,7 +24,6 @@ use crate::long::{LongText, Part, Text, WINDOW_BYTES, Writing, whole_characters}
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::source::Reader;
-use crate::unescape::special_bytes;
 
 /// Strings with more bytes are left out.
 const LONGEST_BYTES: usize = 1 << 20;

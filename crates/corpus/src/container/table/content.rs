@@ -78,12 +78,8 @@ impl<F: Form> Content for Table<F> {
         Ok(Row::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
     }
 
-    fn has_place(&self, place: &Place, _source: &Source) -> bool {
-        place.offset < self.rows
-    }
-
-    fn has_bytes(&self) -> bool {
-        false
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn columns(&self) -> Option<Vec<&str>> {

@@ -7,8 +7,9 @@
 //! To add a format, make a folder here, declare it, and add its container to [`CONTAINERS`]. In the folder:
 //!
 //! 1. `impl Format` with a constant for the name of the format.
-//! 2. `impl Container`: `format`, `open` and `annotate` have to be written. Add `extensions`, `has_magic` or `is_content` for
-//!    sources that are to be recognised, and `copy` if records cannot be copied byte for byte.
+//! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
+//!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
+//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
 //!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
 //!    if each record names its own fields.

@@ -40,7 +40,6 @@ mod annotation;
 mod column;
 mod compression;
 mod container;
-mod content;
 mod corpus;
 mod decode;
 mod document;
@@ -52,7 +51,6 @@ mod found;
 #[doc(hidden)]
 pub mod fuzzing;
 mod input;
-mod long;
 mod options;
 mod output;
 mod positional;
@@ -61,7 +59,6 @@ mod quiet;
 mod refusal;
 mod reject;
 mod scratch;
-mod shared;
 mod source;
 mod sources;
 mod spool;
@@ -71,15 +68,13 @@ mod unfolded;
 mod write;
 
 pub use annotation::Annotation;
-pub use content::ScannedLines;
-pub use corpus::{Chunk, ContentHash, Corpus};
-pub use document::{Document, MaybeLong, Place};
+pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
+pub use document::{Document, LongText, MaybeLong, Place, Text};
 pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::SameId;
-pub use long::{LongText, Text};
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
@@ -91,9 +86,10 @@ pub use refusal::Refusal;
 pub use reject::{Reject, RejectReason};
 pub use scratch::Scratch;
 pub use source::{Source, open_file, os_error, reason_of};
+pub use sources::ScannedLines;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
 pub use write::{
-    annotate_each, annotate_records, copy_each, copy_records, refuse_annotation, refuse_overlap,
-    refuse_same_names, refuse_shared, refuse_unlike,
+    annotate_each, copy_each, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
+    refuse_unlike,
 };

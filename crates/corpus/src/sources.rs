@@ -1,14 +1,212 @@
-//! All sources of a corpus, each with its content.
+//! Open sources: what the inside of one is asked, the state that all share, and all of them together.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::content::Content;
-use crate::document::Place;
+use crate::document::{Document, MaybeLong, Place};
 use crate::error::{Error, ErrorKind, Result};
+use crate::found::FoundTexts;
+use crate::options::ReadOptions;
 use crate::problem::Problem;
-use crate::scratch::Scratch;
-use crate::shared::{Handle, Shared};
+use crate::reject::Reject;
+use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
+use crate::unfolded::Unfolded;
+
+/// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScannedLines(pub u64);
+
+/// Where a source can be cut into parts that are scanned in parallel.
+#[derive(Debug)]
+pub(crate) enum Cuts {
+    /// At any byte: a part owns the records that *start* in it.
+    Anywhere,
+    /// Between pieces, which were found when the source was opened.
+    Pieces(Vec<PieceSize>),
+    /// Nowhere: the source is one document.
+    Nowhere,
+}
+
+/// The size of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PieceSize {
+    /// The bytes that it decodes to.
+    pub(crate) decoded_bytes: u64,
+    /// The bytes that it takes in its source.
+    pub(crate) stored_bytes: u64,
+}
+
+/// A part of a source, as [`Cuts`] allows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The records that start in these bytes.
+    Bytes(Range<u64>),
+    /// These pieces.
+    Pieces(Range<usize>),
+    /// The whole source.
+    Whole,
+}
+
+/// Visits a record: a document, or the reason why it is none.
+pub(crate) type Visit<'v> = dyn FnMut(Place, Result<MaybeLong<'_>, Reject>) + 'v;
+
+/// The inside of an open source. Containers implement it; one value lives as long as the corpus and is used by all threads.
+///
+/// A method is called per chunk or per record that is read again, so dynamic dispatch costs nothing that can be measured.
+pub(crate) trait Content: Any + Debug + Send + Sync {
+    /// Where the source can be cut.
+    fn cuts(&self, source: &Source) -> Cuts;
+
+    /// Visits the records of a part, in order. A bad record is visited as a [`Reject`]; only a source that cannot be read, or
+    /// does not have the part, is an error.
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        turns: &Turns<'_>,
+        scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines>;
+
+    /// Reads one record again.
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>>;
+
+    /// Reads a long record again so that its text can be read piece by piece; `None` if it has to be loaded.
+    fn read_long(
+        &self,
+        _place: &Place,
+        _handle: &Handle<'_>,
+    ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
+        Ok(None)
+    }
+
+    /// The number of rows, if places are numbers of rows that have no bytes of their own; `None` if places are ranges of bytes.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// The bytes before the first record, which are copied before the records.
+    fn header_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The names of the columns that all records have; `None` if each record names its own fields.
+    fn columns(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// Why records of this source and of another one of the same format cannot be written as one file; `None` if they can.
+    fn difference(&self, _other: &dyn Content) -> Option<String> {
+        None
+    }
+
+    /// The names of the fields that one record has, as far as they are written in it.
+    fn field_names(
+        &self,
+        _place: &Place,
+        _handle: &Handle<'_>,
+        _scratch: &mut Scratch,
+    ) -> Result<Vec<String>> {
+        Ok(vec![])
+    }
+}
+
+/// State that all sources of a corpus share while they are read.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: ReadOptions,
+    /// Holds the bytes of sources that were decompressed or piped; `None` if there are none.
+    pub(crate) spool: Option<Arc<File>>,
+    /// Pieces of tables that were decoded to be read again.
+    pub(crate) unfolded: Unfolded,
+    /// Texts of documents that took long to find.
+    pub(crate) found: FoundTexts,
+    /// Locked by the thread that scans something long.
+    long: Mutex<()>,
+}
+
+impl Shared {
+    /// The state of a corpus of which nothing has been read.
+    pub(crate) fn new(options: ReadOptions, spool: Option<Arc<File>>) -> Self {
+        Self {
+            spool,
+            unfolded: Unfolded::new(options.spool_dir.clone()),
+            found: FoundTexts::new(options.spool_dir.clone()),
+            options,
+            long: Mutex::default(),
+        }
+    }
+
+    /// The turns of one scan.
+    pub(crate) fn turns(&self) -> Turns<'_> {
+        Turns { long: &self.long, taken: RefCell::default() }
+    }
+}
+
+/// The turns of one scan. Only one thread at a time loads something long, because it is in memory twice, as bytes and as text,
+/// and giants read by all threads together would fill the memory.
+pub(crate) struct Turns<'a> {
+    long: &'a Mutex<()>,
+    taken: RefCell<Option<MutexGuard<'a, ()>>>,
+}
+
+impl Turns<'_> {
+    /// Waits for the turn, unless this scan has it already. The turn ends with the scan.
+    pub(crate) fn take(&self) {
+        let mut taken = self.taken.borrow_mut();
+        if taken.is_none() {
+            *taken = Some(self.long.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Whether the scan waited for its turn.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.taken.borrow().is_some()
+    }
+}
+
+/// A source in its corpus: everything that a [`Content`](crate::sources::Content) needs to read it.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle<'a> {
+    /// The number of the source.
+    pub(crate) number: u32,
+    pub(crate) source: &'a Source,
+    pub(crate) shared: &'a Shared,
+}
+
+impl<'a> Handle<'a> {
+    /// Opens the source and checks that it is still what it was.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        self.source.open(self.shared.spool.as_ref())
+    }
+
+    /// How the corpus was opened.
+    pub(crate) fn options(&self) -> &'a ReadOptions {
+        &self.shared.options
+    }
+
+    /// Reads the bytes of a record.
+    pub(crate) fn load<'b>(&self, place: &Place, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let out = grown(bytes, place.len as usize);
+        self.reader()?.read_exact_at(place.offset, out)?;
+        Ok(out)
+    }
+
+    /// The error that the source has nothing at `offset`.
+    pub(crate) fn no_such_place(&self, offset: u64) -> Error {
+        Error::new(ErrorKind::NoSuchPlace { source: self.number, offset })
+    }
+}
 
 /// All sources of a corpus, references before inputs.
 #[derive(Debug)]

@@ -84,12 +84,9 @@ const CORPUS: &[&str] = &[
     "decode",
     "unescape",
     "extract",
-    "long",
     "document",
     "found",
     // Open sources.
-    "shared",
-    "content",
     "sources",
     "container",
     // All of them together.

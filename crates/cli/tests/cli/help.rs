@@ -180,6 +180,10 @@ fn dedup() {
 
               [default: utf-8]
 
+          --delimiter <CHAR>
+              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
+              the semicolon or the tab with which the header has the field of the text
+
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
 
@@ -390,6 +394,10 @@ fn pairs() {
 
               [default: utf-8]
 
+          --delimiter <CHAR>
+              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
+              the semicolon or the tab with which the header has the field of the text
+
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
 
@@ -585,6 +593,10 @@ fn compare() {
               How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
 
               [default: utf-8]
+
+          --delimiter <CHAR>
+              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
+              the semicolon or the tab with which the header has the field of the text
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -864,6 +876,10 @@ fn sketch() {
 
               [default: utf-8]
 
+          --delimiter <CHAR>
+              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
+              the semicolon or the tab with which the header has the field of the text
+
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
 
@@ -1060,6 +1076,10 @@ fn weights() {
               How text files are encoded: `utf-8` (anything else is rejected), `latin-1` or `auto`
 
               [default: utf-8]
+
+          --delimiter <CHAR>
+              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
+              the semicolon or the tab with which the header has the field of the text
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected

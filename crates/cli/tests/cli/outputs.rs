@@ -19,7 +19,7 @@ fn the_file_behind_standard_input_is_no_output() {
     let refused = run(&["dedup", "-", "-o", "in.jsonl", "--force"]);
     assert_eq!(refused.status.code(), Some(2));
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(message.starts_with("minwise: `in.jsonl` would overwrite the input `-`"), "{message}");
+    assert!(message.starts_with("minwise: the output `in.jsonl` would overwrite the input `-`"), "{message}");
     assert_eq!(desk.text("in.jsonl").lines().count(), 2);
     assert_eq!(run(&["dedup", "-", "-o", "out.jsonl"]).status.code(), Some(0));
     assert_eq!(desk.text("out.jsonl").lines().count(), 1);

@@ -45,13 +45,13 @@ use minwise::Observer;
 pub(crate) use self::jsonl::string_of;
 use crate::annotation::Annotation;
 use crate::compression::Compression;
-use crate::content::Content;
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
 use crate::output::{Output, TableCompression};
 use crate::source::{Reader, Source};
+use crate::sources::Content;
 use crate::sources::Sources;
 
 /// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::content::{Cuts, Part, PieceSize};
 use crate::sources::Sources;
+use crate::sources::{Cuts, Part, PieceSize};
 
 /// Text files in one chunk at most, however small they are.
 const MAX_FILES: u32 = 1024;

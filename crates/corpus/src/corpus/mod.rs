@@ -1,19 +1,27 @@
-//! The corpus: every source, read by position.
+//! The corpus: every source, opened, scanned by chunks, read again by position, and copied to outputs.
 
 mod chunk;
 mod hash;
-mod open;
-mod read;
-mod scan;
+
+use std::ops::Range;
+
+use minwise::Observer;
 
 pub use self::chunk::Chunk;
+use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
+use crate::annotation::Annotation;
 use crate::container::Container;
+use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
-use crate::input::{FileIds, SameId, Walked};
+use crate::input::{self, FileIds, Resolved, SameId, Walked};
 use crate::options::ReadOptions;
+use crate::output::{Output, TableCompression};
+use crate::reject::Reject;
+use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::Sources;
+use crate::sources::{Part, ScannedLines, Sources, Turns, Visit};
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]
@@ -27,6 +35,29 @@ pub struct Corpus {
 }
 
 impl Corpus {
+    /// Resolves the inputs in order: `-` for standard input, a file, a folder, or a pattern.
+    ///
+    /// The observer is told of bytes that are decompressed to a temporary file, and can cancel.
+    pub fn open(inputs: &[String], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
+        Self::open_against(&[], inputs, options, observer)
+    }
+
+    /// The same with references: documents that inputs are compared with, and that are never written. They may be of
+    /// another format. Their sources come first, and a file that is both is refused.
+    pub fn open_against(
+        references: &[String],
+        inputs: &[String],
+        options: &ReadOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let resolved = input::resolve(references, inputs, options, observer)?;
+        let Resolved { sources, container, file_ids, walked, same_id } = resolved;
+        if let (Layout::Texts, Some(field)) = (container.format().layout(), options.value_fields.first()) {
+            return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
+        }
+        Ok(Self { sources, container, file_ids, walked, same_id })
+    }
+
     /// How the corpus was opened.
     pub fn options(&self) -> &ReadOptions {
         &self.sources.shared().options
@@ -67,4 +98,146 @@ impl Corpus {
     pub fn size_bytes(&self) -> u64 {
         self.sources().iter().map(Source::size_bytes).sum()
     }
+
+    /// Cuts the corpus into chunks of about `target_bytes` that cover it in order, the same way in every run.
+    pub fn chunks(&self, target_bytes: u64) -> Vec<Chunk> {
+        cut(&self.sources, target_bytes)
+    }
+
+    /// Visits every record that starts in the chunk, in order.
+    ///
+    /// Content never makes it fail: a bad record is handed on as a [`Reject`]. It fails only when the input
+    /// cannot be read, is damaged or has changed, or does not have the chunk. Returns how many lines start in the chunk.
+    pub fn scan(
+        &self,
+        chunk: &Chunk,
+        scratch: &mut Scratch,
+        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+    ) -> Result<ScannedLines> {
+        let turns = self.sources.shared().turns();
+        let mut failed = None;
+        let scanned = self.scan_in_turn(chunk, scratch, &turns, &mut |place, document| {
+            if failed.is_some() {
+                return;
+            }
+            if let Ok(Document { text: Text::Long(_), .. }) = document {
+                turns.take();
+            }
+            match document.map(Document::into_whole) {
+                Ok(Ok(document)) => visit(place, Ok(document)),
+                Ok(Err(error)) => failed = Some(error),
+                Err(reject) => visit(place, Err(reject)),
+            }
+        })?;
+        failed.map_or(Ok(scanned), Err)
+    }
+
+    /// The same with texts that may be long: a text of more than some MiB is not loaded if it can be read piece by piece.
+    pub fn scan_long(
+        &self,
+        chunk: &Chunk,
+        scratch: &mut Scratch,
+        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
+    ) -> Result<ScannedLines> {
+        self.scan_in_turn(chunk, scratch, &self.sources.shared().turns(), visit)
+    }
+
+    fn scan_in_turn(
+        &self,
+        chunk: &Chunk,
+        scratch: &mut Scratch,
+        turns: &Turns<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        scratch.give_back();
+        let scanned = match &chunk.span {
+            Span::Part { source, part } => {
+                if matches!(part, Part::Pieces(_)) && chunk.size_bytes() > LONG_BYTES {
+                    turns.take();
+                }
+                let (handle, content) = self.sources.get(*source)?;
+                content.scan(part, &handle, turns, scratch, visit)?
+            }
+            Span::Files(files) => {
+                for source in files.clone() {
+                    let (handle, content) = self.sources.get(source)?;
+                    content.scan(&Part::Whole, &handle, turns, scratch, visit)?;
+                }
+                ScannedLines(0)
+            }
+        };
+        if turns.is_taken() {
+            // Before the next one has its turn.
+            scratch.give_back();
+        }
+        Ok(scanned)
+    }
+
+    /// Reads one record again.
+    ///
+    /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
+    pub fn read<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<Document<'s>> {
+        self.read_long(place, scratch)?.into_whole()
+    }
+
+    /// The same with a text that may be long.
+    pub fn read_long<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
+        let (handle, content) = self.sources.at(place)?;
+        let bad_record = |reject: Reject| {
+            let (name, offset) = (handle.source.name().to_owned(), place.offset);
+            Error::new(ErrorKind::BadRecord { name, offset, reason: reject.reason })
+        };
+        if u64::from(place.len) > LONG_BYTES
+            && let Some(document) = content.read_long(place, &handle)?
+        {
+            return document.map_err(bad_record);
+        }
+        let document = content.read(place, &handle, scratch)?;
+        document.map(|document| document.with_text(Text::Whole)).map_err(bad_record)
+    }
+
+    /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
+    /// stored. The rows of a table have none.
+    pub fn read_raw<'s>(&self, place: &Place, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
+        self.sources.read_raw(place, scratch)
+    }
+
+    /// Fills `out` with the bytes of a source from `offset` on, for copying many records at once.
+    pub fn read_span(&self, source: u32, offset: u64, out: &mut [u8]) -> Result<()> {
+        self.sources.read_span(source, offset, out)
+    }
+
+    /// The names of the fields that a record has, as far as they are written in it; none for other records than JSONL.
+    pub fn field_names(&self, place: &Place, scratch: &mut Scratch) -> Result<Vec<String>> {
+        let (handle, content) = self.sources.at(place)?;
+        content.field_names(place, &handle, scratch)
+    }
+}
+
+/// Copies records of the sources with these numbers to `out`, in the order given. What is written is one file of
+/// the corpus's format, even if there are no records.
+///
+/// Where a record does not end its line and another follows, as at the end of many files, a line end is put
+/// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
+/// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
+pub fn copy_records(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    mut places: impl Iterator<Item = Place>,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    corpus.container.copy(&corpus.sources, sources, &mut places, out, compression)
+}
+
+/// Writes records of the sources with these numbers, in the order given, each with its annotation. What is written is
+/// one file of the corpus's format, even if there are no records.
+pub fn annotate_records<'a>(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    mut annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    corpus.container.annotate(&corpus.sources, sources, &mut annotated, out, compression)
 }

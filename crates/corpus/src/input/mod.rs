@@ -22,13 +22,13 @@ use self::identity::Admission;
 use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
 use crate::container::{self, Container, HEAD_BYTES, LOOK_BYTES, Opening};
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::{Format, InputFormat, Layout};
 use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::shared::Shared;
 use crate::source::{Origin, STDIN, Source, Store, open_file, os_error};
+use crate::sources::Content;
+use crate::sources::Shared;
 use crate::sources::Sources;
 use crate::spool::{Spool, Spooled};
 

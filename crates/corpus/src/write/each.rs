@@ -3,9 +3,8 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::records::{annotate_records, copy_records};
 use crate::annotation::Annotation;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, annotate_records, copy_records};
 use crate::document::Place;
 use crate::error::Result;
 use crate::output::{Output, OutputFolder, TableCompression};

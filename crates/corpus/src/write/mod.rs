@@ -2,10 +2,8 @@
 
 mod each;
 mod overlap;
-mod records;
 mod refuse;
 
 pub use self::each::{annotate_each, copy_each};
 pub use self::overlap::{refuse_overlap, refuse_shared};
-pub use self::records::{annotate_records, copy_records};
 pub use self::refuse::{refuse_annotation, refuse_same_names, refuse_unlike};

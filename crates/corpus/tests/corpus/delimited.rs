@@ -156,7 +156,7 @@ fn headers_are_looked_at_first() {
 
     let options = ReadOptions { text_fields: FieldPath::list("id").unwrap(), ..ReadOptions::default() };
     let corpus = folder.open_with(&["header.csv", "other.csv"], &options).unwrap();
-    let error = minwise_corpus::refuse_unlike(&corpus).unwrap_err();
+    let error = refuse_unlike(&corpus).unwrap_err();
     assert!(error.to_string().ends_with("cannot become one file: their headers are different"), "{error}");
 }
 

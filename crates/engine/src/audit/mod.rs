@@ -38,7 +38,7 @@ use partners::{LOOKED_AT, Partners};
 use serde::Serialize;
 use sieve::Sieve;
 
-use crate::candidate::equal::Equals;
+use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::error::Error;

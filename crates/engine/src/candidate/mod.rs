@@ -1,7 +1,6 @@
 //! The second stage: documents that may be near-duplicates, found in one of several ways.
 
-pub(crate) mod equal;
-mod gather;
+pub(crate) mod gather;
 mod groups;
 pub(crate) mod neighbourhood;
 mod join;
@@ -17,8 +16,7 @@ use minwise::weight::Weighting;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
-use crate::candidate::equal::Equals;
-use crate::candidate::gather::Gathered;
+use crate::candidate::gather::{Equals, Gathered};
 use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, Scale, Source};
 use crate::candidate::neighbourhood::Candidates;

@@ -6,7 +6,7 @@ use minwise_corpus::Corpus;
 
 use crate::audit;
 use crate::candidate;
-use crate::candidate::equal::Equals;
+use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::decide::checkpoint;

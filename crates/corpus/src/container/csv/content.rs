@@ -4,14 +4,14 @@ use std::any::Any;
 
 use super::open::Delimited;
 use super::scan::{document, scan};
-use crate::content::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
+use crate::document::Text;
 use crate::document::{Document, Place};
 use crate::error::Result;
-use crate::long::Text;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
-use crate::shared::{Handle, Turns};
 use crate::source::Source;
+use crate::sources::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
+use crate::sources::{Handle, Turns};
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {

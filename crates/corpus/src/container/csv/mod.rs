@@ -15,12 +15,12 @@ use std::ops::Range;
 use self::open::Delimited;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
-use crate::content::Content;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::options::Delimiter;
 use crate::output::{Output, TableCompression};
+use crate::sources::Content;
 use crate::sources::Sources;
 
 impl Format {

@@ -44,7 +44,7 @@ impl Delimited {
     ) -> Result<Self> {
         let mut error = None;
         // The one that makes most columns of the header is right more often than another, and so is its error.
-        let mut most = 0;
+        let mut most = 1;
         for delimiter in delimiters {
             // A quote that one delimiter leaves open may be closed with another.
             let tried = match Header::read(reader, delimiter.byte()) {
@@ -57,7 +57,7 @@ impl Delimited {
             let columns = match tried.columns(reader, options) {
                 Ok(columns) => columns,
                 Err(refused) => {
-                    if tried.names.len() > most {
+                    if error.is_none() || tried.names.len() > most {
                         (most, error) = (tried.names.len(), Some(refused));
                     }
                     continue;

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use super::find::{self, Keep, Reading, Turn, Whole};
 use crate::compression::Compression;
-use crate::content::{Content, Cuts, Part, ScannedLines, Visit};
 use crate::decode::Decoded;
 use crate::document::{Document, MaybeLong, Place};
+use crate::document::{LONG_BYTES, LongText, Text};
 use crate::error::Result;
 use crate::extract::About;
-use crate::long::{LONG_BYTES, LongText, Text};
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
-use crate::shared::{Handle, Turns};
 use crate::source::Source;
+use crate::sources::{Content, Cuts, Part, ScannedLines, Visit};
+use crate::sources::{Handle, Turns};
 
 /// A file that is one document.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use crate::compression::Compression;
 use crate::decode::{BOM, Decoded, decode_text};
+use crate::document::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
 use crate::error::Result;
 use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
-use crate::long::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
 use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
 use crate::source::Reader;

@@ -10,11 +10,11 @@ use self::find::Reading;
 use super::jsonl::Jsonl;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
-use crate::content::Content;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
+use crate::sources::Content;
 use crate::sources::Sources;
 
 impl Format {

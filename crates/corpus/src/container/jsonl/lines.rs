@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
+use crate::document::LONG_BYTES;
 use crate::document::MaybeLong;
 use crate::error::Result;
-use crate::long::LONG_BYTES;
 use crate::reject::Reject;
 use crate::scratch::grown;
 use crate::source::Reader;

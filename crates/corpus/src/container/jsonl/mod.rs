@@ -19,11 +19,11 @@ pub(crate) use self::json::string_of;
 use self::scan::Lines;
 use super::{Container, Opening, bytes};
 use crate::annotation::Annotation;
-use crate::content::Content;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
+use crate::sources::Content;
 use crate::sources::Sources;
 
 impl Format {

@@ -28,12 +28,12 @@ use super::table::{Form, Rows, column_difference};
 use super::{Container, Opening};
 use crate::annotation::Annotation;
 use crate::column::Columns;
-use crate::content::Content;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
 use crate::source::Reader;
+use crate::sources::Content;
 use crate::sources::Sources;
 
 impl Format {

@@ -415,8 +415,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 
-    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `document` (each file is
-    /// one, and its text is found), or `text` (each file is one, as it is).
+    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc` (WARC and
+    /// WET), `document` (each file is one, and its text is found), or `text` (each file is one, as it is).
     #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
     pub input_format: String,
 }

@@ -132,6 +132,11 @@ pub enum Warning {
         /// What is wrong with it, as the end of a sentence.
         reason: String,
     },
+    /// Some records of a crawl note an earlier visit of a page. They have no text and are all kept.
+    Revisits {
+        /// How many records there are.
+        records: u64,
+    },
     /// Documents that share bands may give very many pairs.
     ManyPairs {
         /// Pairs that they may give.
@@ -151,6 +156,7 @@ impl Warning {
             Self::RepeatedIds { .. } => "repeated_ids",
             Self::Repaired { .. } => "repaired",
             Self::Unranked { .. } => "unranked",
+            Self::Revisits { .. } => "revisits",
             Self::ManyPairs { .. } => "many_pairs",
         }
     }
@@ -177,6 +183,12 @@ impl fmt::Display for Warning {
                 escape_control(ranking),
                 escape_control(place),
                 escape_control(reason),
+            ),
+            Self::Revisits { records } => write!(
+                f,
+                "{records} revisit {} no text and {} kept",
+                if *records == 1 { "record has" } else { "records have" },
+                if *records == 1 { "is" } else { "are" },
             ),
             Self::ManyPairs { pairs, example, documents } => write!(
                 f,

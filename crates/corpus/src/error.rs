@@ -110,6 +110,11 @@ pub enum ErrorKind {
         /// How outputs of the format can be compressed, for people.
         hint: &'static str,
     },
+    /// A format whose records have no room for an annotation.
+    NoAnnotation {
+        /// The format.
+        format: Format,
+    },
     /// A compressed stream that is cut short or damaged.
     Damaged {
         /// The file.
@@ -314,6 +319,9 @@ impl Error {
             ErrorKind::NoOutputName => "name a file, or `-` for standard output".into(),
             ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
             ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
+            ErrorKind::NoAnnotation { .. } => Sentence::new()
+                .setting_to("report", "DIR")
+                .text(" writes the clusters of any input to `DIR/clusters.jsonl`"),
             ErrorKind::Misplaced { .. } => "this is a bug of Minwise: please report it".into(),
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
@@ -375,6 +383,7 @@ impl ErrorKind {
             Self::SameOutputName { .. } => "same_output_name",
             Self::NoOutputName => "no_output_name",
             Self::NoSuchCompression { .. } => "no_such_compression",
+            Self::NoAnnotation { .. } => "no_annotation",
             Self::Damaged { .. } => "damaged",
             Self::Changed { .. } => "changed",
             Self::BadRecord { .. } => "bad_record",
@@ -446,6 +455,7 @@ impl fmt::Display for Error {
             ErrorKind::NoOutputName => {
                 f.write_str("standard input has no name that a file in the output folder could have")?;
             }
+            ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }

@@ -13,14 +13,14 @@ use crate::positional::read_at;
 use crate::scratch::grown;
 use crate::spool::{Spool, Spooled};
 
-/// Texts that have been found, by the numbers of their sources.
+/// Texts that have been found, by the numbers of their sources and the offsets of their records.
 #[derive(Debug)]
 pub(crate) struct FoundTexts(Mutex<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     spool: Spool,
-    places: HashMap<u32, (Spooled, bool)>,
+    places: HashMap<(u32, u64), (Spooled, bool)>,
 }
 
 impl FoundTexts {
@@ -29,18 +29,18 @@ impl FoundTexts {
         Self(Mutex::new(Shared { spool: Spool::new(folder), places: HashMap::new() }))
     }
 
-    /// Keeps the text of a source.
-    pub(crate) fn keep(&self, source: u32, found: &Decoded<'_>) -> Result<()> {
+    /// Keeps the text of the record at `(source, offset)`.
+    pub(crate) fn keep(&self, record: (u32, u64), found: &Decoded<'_>) -> Result<()> {
         let mut shared = self.shared();
         let place = shared.spool.append(SPOOL, None, &mut found.text.as_bytes(), &Unobserved)?;
-        shared.places.insert(source, (place, found.repaired));
+        shared.places.insert(record, (place, found.repaired));
         Ok(())
     }
 
-    /// The text of a source that was kept.
-    pub(crate) fn read<'b>(&self, source: u32, bytes: &'b mut Vec<u8>) -> Result<Option<Decoded<'b>>> {
+    /// The text of the record at `(source, offset)`, if it was kept.
+    pub(crate) fn read<'b>(&self, record: (u32, u64), bytes: &'b mut Vec<u8>) -> Result<Option<Decoded<'b>>> {
         let shared = self.shared();
-        let Some((place, repaired)) = shared.places.get(&source).copied() else { return Ok(None) };
+        let Some((place, repaired)) = shared.places.get(&record).copied() else { return Ok(None) };
         let lost = || Error::io("read", SPOOL, std::io::ErrorKind::UnexpectedEof.into());
         let out = grown(bytes, place.size_bytes as usize);
         if !out.is_empty() {
@@ -65,16 +65,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_kept_by_their_sources() {
+    fn texts_are_kept_by_their_records() {
         let texts = FoundTexts::new(None);
         let decoded = |text| Decoded { text: Cow::Borrowed(text), repaired: false };
-        for (source, text) in [(7, "one"), (3, ""), (5, "naïve")] {
-            texts.keep(source, &decoded(text)).unwrap();
+        for (record, text) in [((7, 0), "one"), ((3, 0), ""), ((7, 9), "naïve")] {
+            texts.keep(record, &decoded(text)).unwrap();
         }
         let mut bytes = Vec::new();
-        for (source, text) in [(5, "naïve"), (3, ""), (7, "one")] {
-            assert_eq!(texts.read(source, &mut bytes).unwrap(), Some(decoded(text)));
+        for (record, text) in [((7, 9), "naïve"), ((3, 0), ""), ((7, 0), "one")] {
+            assert_eq!(texts.read(record, &mut bytes).unwrap(), Some(decoded(text)));
         }
-        assert_eq!(texts.read(4, &mut bytes).unwrap(), None);
+        assert_eq!(texts.read((3, 9), &mut bytes).unwrap(), None);
     }
 }

@@ -8,9 +8,9 @@ use flate2::write::GzEncoder;
 use crate::container::warc::document;
 use crate::container::warc::follow::{self, Fate, Links};
 use crate::container::warc::http;
-use crate::container::warc::members::MemberReader;
 use crate::container::warc::record::{Kind, Records, parse_at};
 use crate::extract::Limits;
+use crate::members::MemberReader;
 
 /// The most bytes that a target decompresses.
 const LIMIT: u64 = 1 << 20;

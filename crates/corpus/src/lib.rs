@@ -1,6 +1,6 @@
 //! Documents in and out.
 //!
-//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, documents or texts; files or
+//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
 //! standard input; plain or compressed) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
 //! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
 //! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
@@ -51,6 +51,7 @@ mod found;
 #[doc(hidden)]
 pub mod fuzzing;
 mod input;
+mod members;
 mod options;
 mod output;
 mod positional;
@@ -79,7 +80,9 @@ pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
 pub use options::{Delimiter, Encoding, Nulls, ReadOptions};
-pub use output::{CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression};
+pub use output::{
+    CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression, Verdict,
+};
 pub use positional::read_at;
 pub use problem::Problem;
 pub use refusal::Refusal;
@@ -91,5 +94,5 @@ pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
 pub use write::{
     annotate_each, copy_each, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
-    refuse_unlike,
+    refuse_shared_members, refuse_unlike,
 };

@@ -41,6 +41,8 @@ pub enum Problem {
         /// The column.
         column: String,
     },
+    /// Records share a gzip member, so that no record can be copied as it is stored.
+    SharedMember,
     /// Bytes were asked for of something that has none of its own, a row of a table.
     NoBytes,
 }
@@ -55,6 +57,7 @@ impl Problem {
             Self::RepeatedColumn { .. } => "repeated_column",
             Self::ColumnType { .. } => "column_type",
             Self::ColumnExists { .. } => "column_exists",
+            Self::SharedMember => "shared_member",
             Self::NoBytes => "no_bytes",
         }
     }
@@ -75,6 +78,9 @@ impl Problem {
             Self::ColumnExists { .. } => Sentence::from("rename the column; ")
                 .setting_to("report", "DIR")
                 .text(" lists the clusters too"),
+            Self::SharedMember => {
+                "name an output without `.gz`, which gets the records decompressed, byte for byte".into()
+            }
             Self::NoBytes => return None,
         };
         Some(hint)
@@ -99,6 +105,10 @@ impl Problem {
             Self::ColumnExists { column } => {
                 write!(f, "`{name}` has a column `{}` already", escape_control(column))
             }
+            Self::SharedMember => write!(
+                f,
+                "the records of `{name}` are not gzip members of their own, so that none can be copied as it is compressed"
+            ),
             Self::NoBytes => write!(f, "`{name}` is a table, whose rows have no bytes of their own"),
         }
     }

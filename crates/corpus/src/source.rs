@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::Layout;
+use crate::members::Members;
 use crate::positional::read_at;
 use crate::problem::Problem;
 
@@ -26,6 +27,16 @@ pub struct Source {
     /// How the bytes at its place are compressed; `None` if they are not, or were decompressed to the spool.
     pub(crate) compression: Option<Compression>,
     pub(crate) layout: Layout,
+    /// The gzip file that was decompressed to the spool, if its members are needed.
+    pub(crate) packed: Option<Packed>,
+}
+
+/// A gzip file whose members are known.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    pub(crate) members: Members,
+    pub(crate) size_bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
 }
 
 /// What a source was before it became a name.
@@ -86,13 +97,13 @@ impl Source {
             (Store::Spooled { base }, _) => (spool.cloned(), *base),
             (Store::InPlace { modified, kept_open: Some(file) }, _) => {
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
-                self.check_unchanged(&metadata, *modified)?;
+                self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::clone(file)), 0)
             }
             (Store::InPlace { modified, kept_open: None }, Some(path)) => {
                 let file = open_file(path, name)?;
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
-                self.check_unchanged(&metadata, *modified)?;
+                self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::new(file)), 0)
             }
             (Store::InPlace { .. }, None) => (None, 0),
@@ -101,8 +112,19 @@ impl Source {
         Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 
-    fn check_unchanged(&self, metadata: &Metadata, modified: Option<SystemTime>) -> Result<()> {
-        if metadata.len() == self.size_bytes && metadata.modified().ok() == modified {
+    /// Opens the gzip file of a source, as it is stored, with its members; `None` if they are not known.
+    pub(crate) fn open_packed(&self) -> Result<Option<(Reader, &Members)>> {
+        let (Some(packed), Some(path)) = (&self.packed, self.path()) else { return Ok(None) };
+        let file = open_file(path, &self.name)?;
+        let metadata = file.metadata().map_err(|error| Error::io("read", &*self.name, error))?;
+        self.check_unchanged(&metadata, packed.size_bytes, packed.modified)?;
+        let (name, size_bytes) = (Arc::clone(&self.name), packed.size_bytes);
+        let reader = Reader { file: Some(Arc::new(file)), base: 0, size_bytes, name };
+        Ok(Some((reader, &packed.members)))
+    }
+
+    fn check_unchanged(&self, found: &Metadata, size_bytes: u64, modified: Option<SystemTime>) -> Result<()> {
+        if found.len() == size_bytes && found.modified().ok() == modified {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Changed { name: self.name.to_string() }))

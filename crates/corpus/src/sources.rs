@@ -110,6 +110,16 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         None
     }
 
+    /// Whether the source is compressed by gzip and records lie together in one member, so that none can be cut out as it is.
+    fn shares_members(&self) -> bool {
+        false
+    }
+
+    /// The number of records that note an earlier visit of a page. They are no documents, and all are kept.
+    fn revisits(&self) -> u64 {
+        0
+    }
+
     /// The names of the fields that one record has, as far as they are written in it.
     fn field_names(
         &self,

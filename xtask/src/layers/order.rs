@@ -71,6 +71,7 @@ const CORPUS: &[&str] = &[
     // Bytes.
     "positional",
     "compression",
+    "members",
     "scratch",
     "temporary",
     "unfolded",

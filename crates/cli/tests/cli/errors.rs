@@ -70,7 +70,7 @@ fn every_wrong_option_is_reported_at_once() {
     minwise: `--id-field`: `.` is not a field: expected names separated by single dots, such as `text` or `meta.id`
     minwise: `--encoding`: `utf-7` is not an encoding: expected `utf-8`, `latin-1` or `auto`
     minwise: `--max-record`: `5apples` is not a size such as `64MiB`
-    minwise: `--input-format`: `xml` is not an input format: expected `auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `document` or `text`
+    minwise: `--input-format`: `xml` is not an input format: expected `auto`, `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc`, `document` or `text`
     minwise: `--cluster`: `big` is not a clustering: expected `star` or `components`
     minwise: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
     minwise: `--shingle`: `word:5` is not a shingling: expected `words:N`, `chars:N` or `terms`, such as `words:5` or `words:5,bag`

@@ -203,8 +203,8 @@ fn dedup() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
-              one, as it is)
+              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
+              `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -417,8 +417,8 @@ fn pairs() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
-              one, as it is)
+              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
+              `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -617,8 +617,8 @@ fn compare() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
-              one, as it is)
+              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
+              `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -899,8 +899,8 @@ fn sketch() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
-              one, as it is)
+              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
+              `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -1100,8 +1100,8 @@ fn weights() {
 
           --input-format <FORMAT>
               What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `document` (each file is one, and its text is found), or `text` (each file is
-              one, as it is)
+              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
+              `text` (each file is one, as it is)
 
               [default: auto]
 

@@ -32,5 +32,6 @@ mod serve;
 mod sketch;
 mod support;
 mod terminal;
+mod warc;
 mod weights;
 mod work;

@@ -9,7 +9,8 @@
 //! 1. `impl Format` with a constant for the name of the format.
 //! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
 //!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
-//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
+//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside. Add `notes_members` if gzip members are
+//!    to be copied, and `can_annotate` if records have no room for an annotation.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
 //!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
 //!    if each record names its own fields.
@@ -20,6 +21,7 @@
 //! | [`csv`] | CSV, TSV | between records, about a mebibyte apart | byte for byte, after the header |
 //! | [`parquet`] | Parquet | between a few pages | column by column |
 //! | [`arrow`] | Arrow IPC | between record batches | column by column |
+//! | [`warc`] | WARC, WET | between records, about a mebibyte apart | byte for byte, with the records that follow it |
 //! | [`document`] | documents, texts | nowhere | as a file |
 //!
 //! `bytes` copies records that have bytes, and `table` holds what Parquet and Arrow share.
@@ -31,6 +33,7 @@ mod document;
 mod jsonl;
 mod parquet;
 mod table;
+mod turn;
 pub(crate) mod warc;
 
 use std::fmt::Debug;
@@ -49,19 +52,20 @@ use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
-use crate::output::{Output, TableCompression};
+use crate::output::{Output, TableCompression, Verdict};
 use crate::source::{Reader, Source};
 use crate::sources::Content;
 use crate::sources::Sources;
 
 /// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file
 /// that no other format claims.
-static CONTAINERS: [&dyn Container; 7] = [
+static CONTAINERS: [&dyn Container; 8] = [
     &jsonl::Jsonl,
     &csv::CSV,
     &csv::TSV,
     &parquet::Parquet,
     &arrow::Arrow,
+    &warc::Warc,
     &document::DOCUMENT,
     &document::TEXT,
 ];
@@ -104,6 +108,11 @@ pub(crate) trait Container: Debug + Sync {
         false
     }
 
+    /// Whether `open` needs the members of a gzip file that was decompressed to the spool ([`Source::packed`]).
+    fn notes_members(&self) -> bool {
+        false
+    }
+
     /// Opens a source: reads what it says about itself and finds out where it can be cut.
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>>;
 
@@ -117,16 +126,23 @@ pub(crate) trait Container: Debug + Sync {
         "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`"
     }
 
-    /// Writes records of the sources with these numbers as one file, in the order given.
+    /// Writes records of the sources with these numbers as one file, in the order given. `verdict` is what the places have in
+    /// common; it decides about records that are no documents.
     fn copy(
         &self,
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = Place>,
+        _verdict: Verdict,
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {
         bytes::copy(sources, numbers, places, out)
+    }
+
+    /// Whether records have room for an annotation. If not, `annotate` fails.
+    fn can_annotate(&self) -> bool {
+        true
     }
 
     /// Writes records as `copy` does, each with its annotation.
@@ -266,6 +282,9 @@ mod tests {
             ("a.TSV", Format::TSV),
             ("part-0.snappy.parquet", Format::PARQUET),
             ("a.feather", Format::ARROW),
+            ("CC-MAIN-1.warc.gz", Format::WARC),
+            ("a.wet.gz", Format::WARC),
+            ("a.WAT", Format::WARC),
         ] {
             assert_eq!(Format::of_name(name), Some(format), "{name}");
         }
@@ -280,6 +299,7 @@ mod tests {
         assert_eq!(Format::of_magic(b"ARROW1\0\0"), Some(Format::ARROW));
         assert_eq!(Format::of_magic(b"\xff\xff\xff\xff\x10\x01\0\0"), Some(Format::ARROW));
         assert_eq!(Format::of_magic(b"%PDF-1.7"), Some(Format::DOCUMENT));
+        assert_eq!(Format::of_magic(b"WARC/1.1\r\n"), Some(Format::WARC));
         assert_eq!(Format::of_magic(b"PK\x03\x04"), Some(Format::DOCUMENT));
         for head in [&b""[..], b"PAR", b"{\"a\": 1}", b"\xff\xfeh\0"] {
             assert_eq!(Format::of_magic(head), None);

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Resolved, SameId, Walked};
 use crate::options::ReadOptions;
-use crate::output::{Output, TableCompression};
+use crate::output::{Output, TableCompression, Verdict};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -92,6 +92,11 @@ impl Corpus {
     /// Whether each record or each source of the inputs is a document.
     pub fn layout(&self) -> Layout {
         self.format().layout()
+    }
+
+    /// The number of WARC records of the inputs that note an earlier visit of a page. They are no documents, and all are kept.
+    pub fn revisits(&self) -> u64 {
+        self.sources.iter_inputs().map(|(_, content)| content.revisits()).sum()
     }
 
     /// The bytes of all sources together.
@@ -207,7 +212,8 @@ impl Corpus {
         self.sources.read_span(source, offset, out)
     }
 
-    /// The names of the fields that a record has, as far as they are written in it; none for other records than JSONL.
+    /// The names of the fields that a record has, as far as they are written in it: the members of a JSONL record, the headers
+    /// of a WARC record.
     pub fn field_names(&self, place: &Place, scratch: &mut Scratch) -> Result<Vec<String>> {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
@@ -220,14 +226,18 @@ impl Corpus {
 /// Where a record does not end its line and another follows, as at the end of many files, a line end is put
 /// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
 /// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
+///
+/// `verdict` is what the places have in common. A WARC file has records that are no documents: the kept ones are written with
+/// the kept documents, and the requests of removed documents with the removed ones.
 pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,
     mut places: impl Iterator<Item = Place>,
+    verdict: Verdict,
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {
-    corpus.container.copy(&corpus.sources, sources, &mut places, out, compression)
+    corpus.container.copy(&corpus.sources, sources, &mut places, verdict, out, compression)
 }
 
 /// Writes records of the sources with these numbers, in the order given, each with its annotation. What is written is

@@ -24,12 +24,12 @@ use crate::compression::{Compression, MAGIC_BYTES};
 use crate::container::{self, Container, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::{Format, InputFormat, Layout};
+use crate::members::MemberReader;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::source::{Origin, STDIN, Source, Store, open_file, os_error};
-use crate::sources::Content;
-use crate::sources::Shared;
+use crate::source::{Origin, Packed, STDIN, Source, Store, open_file, os_error};
 use crate::sources::Sources;
+use crate::sources::{Content, Shared};
 use crate::spool::{Spool, Spooled};
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand
@@ -331,6 +331,14 @@ impl Resolver<'_> {
         };
         let modified = metadata.modified().ok();
         let source = match compression {
+            Some(Compression::Gzip) if container::of(format)?.notes_members() => {
+                self.check_format(format, &name)?;
+                let mut decoder = MemberReader::new(BufReader::with_capacity(READ_BYTES, &file));
+                let gzip = Some(Compression::Gzip);
+                let spooled = self.spool.append(&name, gzip, &mut decoder, self.observer)?;
+                let packed = Packed { members: decoder.into_members(), size_bytes, modified };
+                Source { packed: Some(packed), ..spooled_source(name, id_start, origin, spooled, format) }
+            }
             Some(compression) if !container::of(format)?.reads_compressed() => {
                 self.check_format(format, &name)?;
                 let mut decoder =
@@ -342,7 +350,8 @@ impl Resolver<'_> {
                 let layout = format.layout();
                 let is_kept = layout == Layout::Records && self.sources.len() < KEPT_OPEN;
                 let store = Store::InPlace { modified, kept_open: is_kept.then(|| Arc::new(file)) };
-                Source { name: name.into(), id_start, origin, store, size_bytes, compression, layout }
+                let name = name.into();
+                Source { name, id_start, origin, store, size_bytes, compression, layout, packed: None }
             }
         };
         self.push(source, format)
@@ -416,7 +425,8 @@ impl Resolver<'_> {
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
     let store = Store::Spooled { base: spooled.base };
     let (size_bytes, layout) = (spooled.size_bytes, format.layout());
-    Source { name: name.into(), id_start, origin, store, size_bytes, compression: None, layout }
+    let (name, compression, packed) = (name.into(), None, None);
+    Source { name, id_start, origin, store, size_bytes, compression, layout, packed }
 }
 
 /// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.

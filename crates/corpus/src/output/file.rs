@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
+use super::gzip::GzipWriter;
 use super::{Overwrite, existing_parent, exists, parent_of, sync_folder, temporary};
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +16,6 @@ use crate::source::os_error;
 /// twice.
 const BUFFER_BYTES: usize = 256 << 10;
 
-const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 const XZ_LEVEL: u32 = 6;
 
@@ -40,7 +40,7 @@ enum Target {
 
 enum Encoder {
     Plain(BufWriter<Target>),
-    Gzip(flate2::write::GzEncoder<BufWriter<Target>>),
+    Gzip(GzipWriter<BufWriter<Target>>),
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Target>>),
     Bzip2(bzip2::write::BzEncoder<BufWriter<Target>>),
     Xz(liblzma::write::XzEncoder<BufWriter<Target>>),
@@ -95,6 +95,33 @@ impl Output {
     /// Writes bytes, with an error that names the output.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
+    }
+
+    /// Whether the file is compressed by gzip.
+    pub(crate) fn is_gzip(&self) -> bool {
+        matches!(self.encoder, Encoder::Gzip(_))
+    }
+
+    /// Ends the gzip member of what was written so far. Other files have no members.
+    pub(crate) fn end_member(&mut self) -> Result<()> {
+        match &mut self.encoder {
+            Encoder::Gzip(encoder) => {
+                encoder.end_member().map_err(|error| Error::io("write", &*self.name, error))
+            }
+            Encoder::Plain(_) | Encoder::Zstd(_) | Encoder::Bzip2(_) | Encoder::Xz(_) => Ok(()),
+        }
+    }
+
+    /// Writes bytes that are gzip members already. A file that is not compressed by gzip gets them as bytes like any others.
+    pub(crate) fn write_members(&mut self, members: &[u8]) -> Result<()> {
+        match &mut self.encoder {
+            Encoder::Gzip(encoder) => {
+                encoder.write_members(members).map_err(|error| Error::io("write", &*self.name, error))
+            }
+            Encoder::Plain(_) | Encoder::Zstd(_) | Encoder::Bzip2(_) | Encoder::Xz(_) => {
+                self.write_bytes(members)
+            }
+        }
     }
 
     /// Has what was written so far put on the disk, so that [`finish`](Self::finish) has less to wait for.
@@ -180,11 +207,7 @@ impl Encoder {
         let target = buffered(target);
         Ok(match compression {
             None => Self::Plain(target),
-            // No time and no name in the header: they would differ from run to run.
-            Some(Compression::Gzip) => {
-                let level = flate2::Compression::new(GZIP_LEVEL);
-                Self::Gzip(flate2::GzBuilder::new().mtime(0).write(target, level))
-            }
+            Some(Compression::Gzip) => Self::Gzip(GzipWriter::new(target)),
             Some(Compression::Zstd) => {
                 let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;

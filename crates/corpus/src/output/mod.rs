@@ -5,6 +5,7 @@
 
 mod file;
 mod folder;
+mod gzip;
 mod table_compression;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,15 @@ pub enum Overwrite {
     Refuse,
     /// Replace it, once the new one is complete.
     Allow,
+}
+
+/// The decision that all documents of an output have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The documents stay in the corpus.
+    Kept,
+    /// The documents are near-duplicates of others and leave the corpus.
+    Removed,
 }
 
 /// How temporary outputs are called, so that what a killed process leaves behind is recognised.

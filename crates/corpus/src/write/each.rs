@@ -7,13 +7,14 @@ use crate::annotation::Annotation;
 use crate::corpus::{Corpus, annotate_records, copy_records};
 use crate::document::Place;
 use crate::error::Result;
-use crate::output::{Output, OutputFolder, TableCompression};
+use crate::output::{Output, OutputFolder, TableCompression, Verdict};
 
 /// Copies records to a folder that has one file for each input, even for one of which nothing is copied. The records
 /// come in the order of their sources.
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = Place>,
+    verdict: Verdict,
     folder: &OutputFolder,
     compression: TableCompression,
 ) -> Result<()> {
@@ -22,7 +23,7 @@ pub fn copy_each(
         places,
         |place| place.source,
         folder,
-        |sources, places, out| copy_records(corpus, sources, places, out, compression),
+        |sources, places, out| copy_records(corpus, sources, places, verdict, out, compression),
     )
 }
 

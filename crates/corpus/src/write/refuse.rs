@@ -1,8 +1,10 @@
 //! What cannot be written, told before the work begins.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use crate::annotation::MEMBER;
+use crate::compression::Compression;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
 use crate::problem::Problem;
@@ -43,8 +45,23 @@ pub fn refuse_same_names(corpus: &Corpus) -> Result<()> {
     Ok(())
 }
 
-/// Refuses inputs that have the column that annotations would be written to.
+/// Refuses a gzip output for compressed inputs whose records cannot be cut out of them. Without `output`, each input is written
+/// under its own name.
+pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<()> {
+    for (handle, content) in corpus.sources.iter_inputs() {
+        let name = output.map_or_else(|| handle.source.id().into(), Path::to_string_lossy);
+        if Compression::of_name(&name) == Some(Compression::Gzip) && content.shares_members() {
+            return Err(Error::inside(handle.source.name(), Problem::SharedMember));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses inputs that have the column that annotations would be written to, and those that have no room for one.
 pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
+    if !corpus.container.can_annotate() {
+        return Err(Error::new(ErrorKind::NoAnnotation { format: corpus.format() }));
+    }
     for (handle, content) in corpus.sources.iter_inputs() {
         if content.columns().is_some_and(|columns| columns.contains(&MEMBER)) {
             let column = MEMBER.to_owned();

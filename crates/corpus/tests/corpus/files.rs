@@ -4,7 +4,7 @@ use std::io::Write;
 
 use minwise_corpus::{
     Corpus, Encoding, ErrorKind, Format, InputFormat, Layout, Output, Overwrite, Place, ReadOptions,
-    RejectReason, Scratch, TableCompression, Unobserved, copy_records,
+    RejectReason, Scratch, TableCompression, Unobserved, Verdict, copy_records,
 };
 use proptest::prelude::*;
 
@@ -368,7 +368,8 @@ fn kept_records_are_copied_byte_for_byte() {
     let places: Vec<Place> = scan(&corpus, 8).iter().map(|record| record.place).collect();
     let copy = |name: &str, places: &[Place]| {
         let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
-        copy_records(&corpus, 0..2, places.iter().copied(), &mut out, TableCompression::Keep).unwrap();
+        copy_records(&corpus, 0..2, places.iter().copied(), Verdict::Kept, &mut out, TableCompression::Keep)
+            .unwrap();
         out.finish().unwrap();
         fs_err::read_to_string(folder.path(name)).unwrap()
     };

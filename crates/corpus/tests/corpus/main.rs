@@ -12,3 +12,4 @@ mod parquet;
 mod pdf;
 mod support;
 mod values;
+mod warc;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use minwise_corpus::{
     Annotation, Corpus, Document, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
-    TableCompression, Unobserved, annotate_records, copy_records,
+    TableCompression, Unobserved, Verdict, annotate_records, copy_records,
 };
 
 /// A folder that goes away with the test.
@@ -53,7 +53,8 @@ impl Folder {
     /// Copies records to a file.
     pub fn copy(&self, corpus: &Corpus, places: &[Place], name: &str, compression: TableCompression) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
-        copy_records(corpus, all(corpus), places.iter().copied(), &mut out, compression).unwrap();
+        copy_records(corpus, all(corpus), places.iter().copied(), Verdict::Kept, &mut out, compression)
+            .unwrap();
         out.finish().unwrap();
     }
 

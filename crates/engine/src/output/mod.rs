@@ -9,8 +9,8 @@ use std::sync::mpsc::Receiver;
 
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Annotation, Corpus, Output, OutputFolder, Place, TableCompression, annotate_each, annotate_records,
-    copy_each, copy_records,
+    Annotation, Corpus, Output, OutputFolder, Place, TableCompression, Verdict, annotate_each,
+    annotate_records, copy_each, copy_records,
 };
 
 use crate::decide::Decided;
@@ -37,11 +37,16 @@ impl Target<'_> {
         &mut self,
         corpus: &Corpus,
         places: impl Iterator<Item = Place>,
+        part: Part,
         compression: TableCompression,
     ) -> Result<(), Error> {
+        let verdict = match part {
+            Part::Kept => Verdict::Kept,
+            Part::Removed => Verdict::Removed,
+        };
         match self {
-            Self::One(out) => copy_records(corpus, inputs(corpus), places, out, compression)?,
-            Self::Each(folder) => copy_each(corpus, places, folder, compression)?,
+            Self::One(out) => copy_records(corpus, inputs(corpus), places, verdict, out, compression)?,
+            Self::Each(folder) => copy_each(corpus, places, verdict, folder, compression)?,
         }
         Ok(())
     }
@@ -71,7 +76,7 @@ pub fn write_records(
 ) -> Result<(), Error> {
     let mut failed = None;
     let places = until_failure(places(findings, part), &mut failed);
-    target.copy(findings.corpus, places.take_while(|_| !observer.cancelled()), compression)?;
+    target.copy(findings.corpus, places.take_while(|_| !observer.cancelled()), part, compression)?;
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }
@@ -105,7 +110,7 @@ pub fn write_kept_as_decided(
     let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
     let mut failed = None;
     let kept = until_failure(kept, &mut failed).take_while(|_| !observer.cancelled());
-    target.copy(corpus, kept, compression)?;
+    target.copy(corpus, kept, Part::Kept, compression)?;
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use minwise::{Observer, Stage};
+use minwise::{Observer, Stage, Warning};
 use minwise_corpus::{Corpus, Overwrite, TableCompression};
 
 use super::inputs::Inputs;
@@ -119,6 +119,9 @@ impl Run {
         // Everything that could be refused is refused before the work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());
         let mut targets = Targets::open(&outputs, &corpus, folder, may_overwrite(&outputs, work.as_ref())?)?;
+        if let (Some(_), records @ 1..) = (&outputs.kept, corpus.revisits()) {
+            stopwatch.warn(&Warning::Revisits { records });
+        }
         plan.weighing = inputs.weigh(&mut plan.spec, Some(&corpus), plan.threads, &stopwatch)?;
         if let Some(claim) = claim {
             let known = known_again(&plan, &corpus);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use minwise::{Observer, Sentence};
 use minwise_corpus::{
     CompleteOutput, Corpus, Layout, Output, OutputFolder, Overwrite, TableCompression, refuse_annotation,
-    refuse_overlap, refuse_same_names, refuse_shared, refuse_unlike,
+    refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
 };
 
 use super::Destination;
@@ -249,10 +249,12 @@ impl Place {
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         if path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir() {
             refuse_same_names(corpus)?;
+            refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
             return Ok(Self::Each(OutputFolder::create(path, overwrite)?));
         }
         refuse_unlike(corpus)?;
+        refuse_shared_members(corpus, Some(path))?;
         Ok(Self::One(Box::new(Output::create(path, overwrite)?)))
     }
 

@@ -27,7 +27,7 @@ use crate::column::Columns;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
-use crate::output::{Output, TableCompression};
+use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
 use crate::sources::Content;
 use crate::sources::Sources;
@@ -72,6 +72,7 @@ impl Container for Arrow {
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = Place>,
+        _verdict: Verdict,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::find::{self, Keep, Reading, Turn, Whole};
+use super::find::{self, Keep, Reading, Whole};
 use crate::compression::Compression;
+use crate::container::turn::Turn;
 use crate::decode::Decoded;
 use crate::document::{Document, MaybeLong, Place};
 use crate::document::{LONG_BYTES, LongText, Text};
@@ -68,7 +69,7 @@ impl Content for WholeFile {
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let Scratch { bytes, inflated, decoded } = scratch;
-        if let Some(text) = handle.shared.found.read(place.source, decoded)? {
+        if let Some(text) = handle.shared.found.read((place.source, place.offset), decoded)? {
             return Ok(Ok(whole_document(handle.source, text)));
         }
         let raw = handle.load(place, bytes)?;
@@ -102,7 +103,7 @@ impl WholeFile {
         match find::find(raw, how, source.name(), handle.options(), turn, inflated) {
             Ok(Whole { keep, decoded, about }) => {
                 if keep == Keep::Yes {
-                    handle.shared.found.keep(handle.number, &decoded)?;
+                    handle.shared.found.keep((handle.number, 0), &decoded)?;
                 }
                 let about = (about != About::default()).then(|| Box::new(about));
                 Ok(Ok(Document { about, ..whole_document(source, decoded) }))

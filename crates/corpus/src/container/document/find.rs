@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 use std::io::Read;
-use std::time::Duration;
 
 use crate::compression::Compression;
+use crate::container::turn::Turn;
 use crate::decode::{BOM, Decoded, decode_text};
 use crate::document::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
 use crate::error::Result;
-use crate::extract::{About, Limits, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::extract::{About, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
 use crate::source::Reader;
@@ -24,15 +24,6 @@ pub(super) enum Reading {
     Plain,
     /// As the kind of document it is.
     Extracted,
-}
-
-/// When a document is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// For the first time.
-    First,
-    /// After it was accepted.
-    Again,
 }
 
 /// Whether a text is worth keeping for when it is read again.
@@ -71,7 +62,7 @@ pub(super) fn find<'a>(
             Ok(Whole { keep: Keep::No, decoded: Decoded { text, ..decoded }, about })
         }
         kind => {
-            let found = extract_as(kind, bytes, &limits(options, turn));
+            let found = extract_as(kind, bytes, &turn.limits(options));
             let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
             let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
             let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
@@ -142,28 +133,5 @@ fn kind(bytes: &[u8], name: &str, reading: Reading) -> Result<Recognised, Reject
             Ok(kind) => Ok(kind),
             Err(refusal) => Err(RejectReason::NoText { refusal }),
         },
-    }
-}
-
-fn limits(options: &ReadOptions, turn: Turn) -> Limits {
-    let default = Limits::default();
-    Limits {
-        bytes: options.record_limit(),
-        unfolded_bytes: options.record_limit().min(default.unfolded_bytes),
-        time: if turn == Turn::First { default.time } else { Duration::MAX },
-        ..default
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_accepted_is_not_timed_again() {
-        let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
-        assert_eq!(limits(&options, Turn::First).time, Limits::default().time);
-        assert_eq!(limits(&options, Turn::Again).time, Duration::MAX);
-        assert_eq!(limits(&options, Turn::First).unfolded_bytes, 1000);
     }
 }

@@ -31,7 +31,7 @@ use crate::column::Columns;
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
-use crate::output::{Output, TableCompression};
+use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
 use crate::sources::Content;
 use crate::sources::Sources;
@@ -75,6 +75,7 @@ impl Container for Parquet {
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = Place>,
+        _verdict: Verdict,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {

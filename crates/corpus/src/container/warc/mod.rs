@@ -8,20 +8,93 @@
 //! | `bytes` | From what are records read? |
 //! | `headers` | Which name has which value, in WARC and in HTTP? |
 //! | `record` | Where do records begin and end? |
-//! | `members` | Which gzip member holds which record? |
 //! | `http` | Which status, media type and body has a response? |
 //! | `chunked`, `coding` | Which bytes did the server encode? |
 //! | `document` | Which id and text has a record? |
 //! | `follow` | Which other records are copied with a document? |
-
-#![allow(dead_code, reason = "the container that calls this module does not exist yet")]
+//! | `open` | Where do all records of a source lie, and which of them are documents? |
+//! | `content` | How is a source scanned, and a record read again? |
+//! | `copy` | Which bytes are written? |
 
 pub(crate) mod bytes;
 mod chunked;
 mod coding;
+mod content;
+mod copy;
 pub(crate) mod document;
 pub(crate) mod follow;
 pub(crate) mod headers;
 pub(crate) mod http;
-pub(crate) mod members;
+mod open;
 pub(crate) mod record;
+
+use std::ops::Range;
+
+use self::open::Archive;
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::document::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::{Format, Layout};
+use crate::output::{Output, TableCompression, Verdict};
+use crate::sources::Content;
+use crate::sources::Sources;
+
+impl Format {
+    /// Records of a web crawl: WARC, and WET with the texts of the pages.
+    pub const WARC: Self = Self::new("warc", "WARC", Layout::Records);
+}
+
+/// WARC and WET.
+#[derive(Debug)]
+pub(super) struct Warc;
+
+impl Container for Warc {
+    fn format(&self) -> Format {
+        Format::WARC
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["warc", "wet", "wat"]
+    }
+
+    fn has_magic(&self, head: &[u8]) -> bool {
+        head.starts_with(record::MAGIC)
+    }
+
+    fn notes_members(&self) -> bool {
+        true
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        let members = opening.source.packed.as_ref().map(|packed| &packed.members);
+        Ok(Box::new(Archive::open(&opening.reader()?, members, opening.observer)?))
+    }
+
+    fn copy(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        verdict: Verdict,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        copy::copy(sources, numbers, places, verdict, out)
+    }
+
+    fn can_annotate(&self) -> bool {
+        false
+    }
+
+    fn annotate(
+        &self,
+        _sources: &Sources,
+        _numbers: Range<u32>,
+        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        Err(Error::new(ErrorKind::NoAnnotation { format: Format::WARC }))
+    }
+}

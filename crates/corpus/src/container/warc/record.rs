@@ -104,6 +104,7 @@ pub(crate) struct Record {
     pub(crate) block: Range<u64>,
 }
 
+#[cfg(test)]
 impl Record {
     /// The id of the record, as [`id_of`] has it.
     pub(crate) fn id(&self) -> Option<&str> {

@@ -36,6 +36,7 @@ pub(crate) struct Members(Vec<Member>);
 
 impl Members {
     /// The members, in their order.
+    #[cfg(test)]
     pub(crate) fn as_slice(&self) -> &[Member] {
         &self.0
     }
@@ -180,10 +181,10 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::record::tests::{typed, walk};
     use super::*;
     use crate::compression::is_damage;
     use crate::compression::tests::gzip;
+    use crate::container::warc::record::tests::{typed, walk};
 
     /// The decompressed stream and the members of a file.
     fn unpack(file: &[u8], buffer_bytes: usize) -> io::Result<(Vec<u8>, Members)> {

@@ -1,0 +1,177 @@
+//! The records of a WARC file as the content of a source.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::document;
+use super::headers::Headers;
+use super::open::{Archive, Role, kind_of};
+use super::record::{Bad, Kind, Record, id_of, parse_at};
+use crate::container::turn::Turn;
+use crate::decode::Decoded;
+use crate::document::{Document, Place};
+use crate::document::{LONG_BYTES, Text};
+use crate::error::Result;
+use crate::extract::About;
+use crate::field::FieldPath;
+use crate::members::Alignment;
+use crate::options::ReadOptions;
+use crate::reject::{Reject, RejectReason};
+use crate::scratch::{Scratch, grown};
+use crate::source::{Reader, Source};
+use crate::sources::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
+use crate::sources::{Handle, Turns};
+
+impl Content for Archive {
+    fn cuts(&self, _source: &Source) -> Cuts {
+        let size = |numbers: Range<usize>| {
+            let bytes = self.bytes_of(&numbers);
+            PieceSize { decoded_bytes: bytes, stored_bytes: bytes }
+        };
+        Cuts::Pieces(self.pieces().map(size).collect())
+    }
+
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        turns: &Turns<'_>,
+        scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let numbers = match part {
+            Part::Pieces(pieces) if pieces.end <= self.pieces().len() => {
+                let mut pieces = self.pieces().skip(pieces.start).take(pieces.len());
+                let first = pieces.next().unwrap_or_default();
+                first.start..pieces.last().unwrap_or(first).end
+            }
+            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+        };
+        let reader = handle.reader()?;
+        let limit = handle.options().record_limit();
+        for (number, bytes, role) in self.records_in(numbers.clone()) {
+            let size = bytes.end - bytes.start;
+            let place = Place {
+                source: handle.number,
+                line: (number - numbers.start) as u64,
+                offset: bytes.start,
+                len: u32::try_from(size).unwrap_or(u32::MAX),
+            };
+            match role {
+                Role::Companion(_) => {}
+                Role::Bad => visit(place, Err(bad(&reader, &place)?)),
+                Role::Document if size > limit => {
+                    let record = parse_at(&reader, bytes.start)?.ok();
+                    let id = record.and_then(|record| id(&record.headers, handle.options()));
+                    visit(place, Err(Reject { reason: RejectReason::TooLarge { bytes: size, limit }, id }));
+                }
+                Role::Document => {
+                    if size > LONG_BYTES {
+                        turns.take();
+                    }
+                    let raw = grown(&mut scratch.bytes, size as usize);
+                    reader.read_exact_at(bytes.start, raw)?;
+                    let document = find(handle, &place, raw, Turn::First)?;
+                    visit(place, document.map(|document| document.with_text(Text::Whole)));
+                }
+            }
+        }
+        Ok(ScannedLines(numbers.len() as u64))
+    }
+
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        if !self.has_document(place) {
+            return Err(handle.no_such_place(place.offset));
+        }
+        let Scratch { bytes, decoded, .. } = scratch;
+        if let Some(Decoded { text, repaired }) =
+            handle.shared.found.read((place.source, place.offset), decoded)?
+        {
+            let record = parse_at(&handle.reader()?, place.offset)?;
+            let id = record.ok().and_then(|record| id(&record.headers, handle.options()));
+            return Ok(Ok(Document { id: id.map(Cow::Owned), text, repaired, values: vec![], about: None }));
+        }
+        let raw = handle.load(place, bytes)?;
+        let document = find(handle, place, raw, Turn::Again)?;
+        Ok(document.map(|document| Document { values: vec![], about: None, ..document }))
+    }
+
+    fn shares_members(&self) -> bool {
+        match self.alignment {
+            Some(Alignment::OneForAll | Alignment::Unaligned) => true,
+            Some(Alignment::OnePerRecord) | None => false,
+        }
+    }
+
+    fn revisits(&self) -> u64 {
+        self.count(Kind::Revisit)
+    }
+
+    fn field_names(&self, place: &Place, handle: &Handle<'_>, _scratch: &mut Scratch) -> Result<Vec<String>> {
+        let record = parse_at(&handle.reader()?, place.offset)?;
+        Ok(record.map_or_else(
+            |_| vec![],
+            |record| record.headers.iter().map(|(name, _)| name.to_owned()).collect(),
+        ))
+    }
+}
+
+impl Archive {
+    /// Whether a document lies at a place.
+    fn has_document(&self, place: &Place) -> bool {
+        let number = self.document_at(place.offset);
+        let record = number.and_then(|number| self.records_in(number..number + 1).next());
+        record.is_some_and(|(_, bytes, _)| bytes.end - bytes.start == u64::from(place.len))
+    }
+}
+
+/// The id of a record: the header that the id field names, or else `WARC-Record-ID`.
+fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
+    let named = headers.get(&options.id_field.to_string()).filter(|id| !id.is_empty());
+    named.or_else(|| id_of(headers)).map(ToOwned::to_owned)
+}
+
+/// Why the bytes at a place are no record.
+fn bad(reader: &Reader, place: &Place) -> Result<Reject> {
+    Ok(match parse_at(reader, place.offset)? {
+        Err(Bad { problem, id, .. }) => Reject { reason: problem.into(), id },
+        // The bytes were no record when the source was opened.
+        Ok(_) => return Err(reader.changed()),
+    })
+}
+
+/// The document in the bytes of a record.
+fn find<'a>(
+    handle: &Handle<'_>,
+    place: &Place,
+    raw: &'a [u8],
+    turn: Turn,
+) -> Result<Result<Document<'a>, Reject>> {
+    let record = match parse_at(&raw, 0)? {
+        Ok(record) => record,
+        Err(Bad { problem, id, .. }) => return Ok(Err(Reject { reason: problem.into(), id })),
+    };
+    let Record { headers, block, .. } = &record;
+    let options = handle.options();
+    let id = id(headers, options);
+    // `parse_at` has checked that the block lies in the bytes.
+    let block = raw.get(block.start as usize..block.end as usize).unwrap_or_default();
+    let found = match document::find(kind_of(&record), headers, block, &turn.limits(options)) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Err(handle.no_such_place(place.offset)),
+        Err(reason) => return Ok(Err(Reject { reason, id })),
+    };
+    if found.is_extracted {
+        handle.shared.found.keep((handle.number, place.offset), &found.decoded)?;
+    }
+    let value = |field: &FieldPath| headers.get(&field.to_string()).map(ToOwned::to_owned);
+    let values = options.value_fields.iter().map(|field| value(field).map(Cow::Owned)).collect();
+    let about = (found.about != About::default()).then(|| Box::new(found.about));
+    let Decoded { text, repaired } = found.decoded;
+    Ok(Ok(Document { id: id.map(Cow::Owned), text, repaired, values, about }))
+}

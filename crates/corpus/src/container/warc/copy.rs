@@ -1,0 +1,220 @@
+//! Copying documents with the records that follow them, byte for byte.
+//!
+//! | input | output | a record is written as |
+//! |---|---|---|
+//! | plain, piped, or compressed in another way | not gzip | its bytes |
+//! | plain, piped, or compressed in another way | gzip | a new gzip member |
+//! | gzip | not gzip | its decompressed bytes |
+//! | gzip, one member per record | gzip | its member, as it is stored |
+//!
+//! A record may name another one before or behind it, so a source is written when all its documents are decided.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::follow::{self, Fate, Links};
+use super::open::{Archive, Role, kind_of};
+use super::record::{Kind, parse_at};
+use crate::document::Place;
+use crate::error::{Error, Result};
+use crate::members::Members;
+use crate::output::{Output, Verdict};
+use crate::problem::Problem;
+use crate::scratch::grown;
+use crate::source::Reader;
+use crate::sources::Handle;
+use crate::sources::Sources;
+
+/// Bytes copied at a time.
+const BLOCK_BYTES: u64 = 256 << 10;
+/// Bytes after which the disk is given what was written, while more is on its way.
+const SYNC_BYTES: u64 = 16 << 20;
+/// The end of a record.
+const RECORD_END: &[u8] = b"\r\n\r\n";
+
+/// Writes the documents at these places, which come in the order of their sources, and the records that follow them.
+pub(super) fn copy(
+    sources: &Sources,
+    numbers: Range<u32>,
+    places: &mut dyn Iterator<Item = Place>,
+    verdict: Verdict,
+    out: &mut Output,
+) -> Result<()> {
+    let mut places = places.peekable();
+    let mut copier = Copier { out, block: Vec::new(), unsynced: 0, open_end: false };
+    for number in numbers {
+        let archive: &Archive = sources.content_as(number)?;
+        let (handle, _) = sources.get(number)?;
+        let mut documents = HashSet::new();
+        while let Some(place) = places.next_if(|place| place.source == number) {
+            let document = archive.document_at(place.offset);
+            documents.insert(document.ok_or_else(|| handle.no_such_place(place.offset))?);
+        }
+        let reader = handle.reader()?;
+        let chosen = chosen(archive, &reader, &documents, verdict)?;
+        copier.copy_source(archive, &handle, &reader, &chosen)?;
+    }
+    // A place of another source, or one that comes too late.
+    places.next().map_or(Ok(()), |place| Err(sources.get(place.source)?.0.no_such_place(place.offset)))
+}
+
+/// Whether each record is written, by its number.
+fn chosen(
+    archive: &Archive,
+    reader: &Reader,
+    documents: &HashSet<usize>,
+    verdict: Verdict,
+) -> Result<Vec<bool>> {
+    let (mut links, mut numbers) = (Vec::new(), Vec::new());
+    for (number, bytes, role) in archive.records() {
+        if role == Role::Bad {
+            continue;
+        }
+        // It was a record when the source was opened.
+        let record = parse_at(reader, bytes.start)?.map_err(|_| reader.changed())?;
+        links.push(Links::of(kind_of(&record), &record.headers));
+        numbers.push(number);
+    }
+    // Rejected documents are in neither output: the kept ones are known for the one, the removed ones for the other.
+    let fate = |document: bool| match (verdict, document) {
+        (Verdict::Kept, true) | (Verdict::Removed, false) => Fate::Copied,
+        (Verdict::Kept, false) | (Verdict::Removed, true) => Fate::Removed,
+    };
+    let is_named = |at: usize| numbers.get(at).is_some_and(|number| documents.contains(number));
+    let fates = follow::decide(&links, |at| fate(is_named(at)));
+    let mut chosen: Vec<bool> =
+        archive.records().map(|(_, _, role)| role == Role::Companion(Kind::Warcinfo)).collect();
+    for (number, found) in numbers.into_iter().zip(fates.fates) {
+        if let Some(is_chosen) = chosen.get_mut(number) {
+            *is_chosen |= found == fate(true);
+        }
+    }
+    Ok(chosen)
+}
+
+struct Copier<'o> {
+    out: &'o mut Output,
+    block: Vec<u8>,
+    unsynced: u64,
+    /// Whether the last record that was written has no end, as the last record of some files.
+    open_end: bool,
+}
+
+impl Copier<'_> {
+    fn copy_source(
+        &mut self,
+        archive: &Archive,
+        handle: &Handle<'_>,
+        reader: &Reader,
+        chosen: &[bool],
+    ) -> Result<()> {
+        let is_chosen = |number: usize| chosen.get(number).copied().unwrap_or_default();
+        let ranges = archive.records().filter(|(number, ..)| is_chosen(*number)).map(|(_, bytes, _)| bytes);
+        match (self.out.is_gzip(), handle.source.open_packed()?) {
+            (true, Some((file, members))) => self.copy_members(&file, members, ranges),
+            (true, None) => self.write_members(reader, ranges),
+            (false, _) => self.copy_bytes(reader, ranges),
+        }
+    }
+
+    /// Copies the gzip members of records.
+    fn copy_members(
+        &mut self,
+        file: &Reader,
+        members: &Members,
+        records: impl Iterator<Item = Range<u64>>,
+    ) -> Result<()> {
+        let mut run = 0..0;
+        for record in records {
+            let shared = || Error::inside(file.name(), Problem::SharedMember);
+            let member = members.of_record(&record).ok_or_else(shared)?.compressed.clone();
+            if run.end == member.start {
+                run.end = member.end;
+            } else {
+                self.copy_range(file, run, Output::write_members)?;
+                run = member;
+            }
+        }
+        self.copy_range(file, run, Output::write_members)
+    }
+
+    /// Writes each record as a gzip member.
+    fn write_members(&mut self, reader: &Reader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
+        for record in records {
+            self.end_record()?;
+            self.copy_range(reader, record.clone(), Output::write_bytes)?;
+            self.note_end(reader, &record)?;
+            if !self.open_end {
+                self.out.end_member()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the bytes of records.
+    fn copy_bytes(&mut self, reader: &Reader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
+        let mut run = 0..0;
+        let mut last = None;
+        for record in records {
+            last = Some(record.clone());
+            if run.end == record.start {
+                run.end = record.end;
+            } else {
+                self.copy_run(reader, run)?;
+                run = record;
+            }
+        }
+        self.copy_run(reader, run)?;
+        last.map_or(Ok(()), |last| self.note_end(reader, &last))
+    }
+
+    fn copy_run(&mut self, reader: &Reader, run: Range<u64>) -> Result<()> {
+        if !run.is_empty() {
+            self.end_record()?;
+        }
+        self.copy_range(reader, run, Output::write_bytes)
+    }
+
+    /// Ends the record that was written last, if it has no end.
+    fn end_record(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.open_end) {
+            self.out.write_bytes(RECORD_END)?;
+            self.out.end_member()?;
+        }
+        Ok(())
+    }
+
+    /// Notes whether the record that was written last has no end. Only the last record of a source may have none.
+    fn note_end(&mut self, reader: &Reader, record: &Range<u64>) -> Result<()> {
+        if record.end == reader.size_bytes() {
+            let record = parse_at(reader, record.start)?.map_err(|_| reader.changed())?;
+            let mut tail =
+                vec![0; (record.bytes.end - record.block.end).min(RECORD_END.len() as u64) as usize];
+            reader.read_exact_at(record.block.end, &mut tail)?;
+            self.open_end = memchr::memchr_iter(b'\n', &tail).count() < 2;
+        }
+        Ok(())
+    }
+
+    fn copy_range(
+        &mut self,
+        reader: &Reader,
+        range: Range<u64>,
+        write: fn(&mut Output, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut offset = range.start;
+        while offset < range.end {
+            let size = (range.end - offset).min(BLOCK_BYTES);
+            let block = grown(&mut self.block, size as usize);
+            reader.read_exact_at(offset, block)?;
+            write(self.out, block)?;
+            offset += size;
+            self.unsynced += size;
+        }
+        if self.unsynced >= SYNC_BYTES {
+            self.out.sync()?;
+            self.unsynced = 0;
+        }
+        Ok(())
+    }
+}

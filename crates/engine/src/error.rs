@@ -284,7 +284,6 @@ impl Error {
                     .setting_to("report", "DIR")
                     .text(" lists every rejected record in `DIR/rejects.jsonl`"),
             ),
-            ErrorKind::AllRejected { hint, .. } => hint.clone(),
             ErrorKind::NoTextField { fields, .. } => {
                 let hint = Sentence::new()
                     .setting_to("text-field", "NAME")
@@ -305,7 +304,9 @@ impl Error {
             ErrorKind::TooManyDocuments => Some("split the corpus, or run it in parts".into()),
             ErrorKind::NoSuchField { fields, .. } => Some(fields_of("document", fields)),
             ErrorKind::NoSuchId { hint, .. } => Some(hint.clone()),
-            ErrorKind::File { hint, .. } | ErrorKind::Output { hint, .. } => hint.clone(),
+            ErrorKind::AllRejected { hint, .. }
+            | ErrorKind::File { hint, .. }
+            | ErrorKind::Output { hint, .. } => hint.clone(),
             ErrorKind::Changed { .. } => Some(
                 Sentence::from("take the options and inputs of then, or begin anew with another ")
                     .setting("work"),

@@ -13,7 +13,7 @@ fn the_file_behind_standard_input_is_no_output() {
     let desk = Desk::with("in.jsonl", "{\"text\":\"a\"}\n{\"text\":\"a\"}\n");
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(crate::support::MINWISE);
-        let stdin = std::fs::File::open(desk.path("in.jsonl")).unwrap();
+        let stdin = fs_err::File::open(desk.path("in.jsonl")).unwrap().into_parts().0;
         command.current_dir(desk.root()).args(arguments).stdin(stdin).output().unwrap()
     };
     let refused = run(&["dedup", "-", "-o", "in.jsonl", "--force"]);

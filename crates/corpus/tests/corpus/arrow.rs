@@ -364,3 +364,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_id_column_of_type_null_is_none() {
+    let folder = Folder::new();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["one", "two"]));
+    let ids: ArrayRef = Arc::new(arrow_array::NullArray::new(2));
+    let batch = RecordBatch::try_from_iter([("id", ids), ("text", texts)]).unwrap();
+    folder.write("a.arrow", file(&[batch], None));
+    let corpus = folder.open(&["a.arrow"]).unwrap();
+    let records = scan(&corpus, 1);
+    assert_eq!(records.iter().map(Record::text).collect::<Vec<_>>(), ["one", "two"]);
+    folder.copy(&corpus, &places(&records), "out.arrow", TableCompression::Keep);
+    assert_eq!(batches(&folder, "out.arrow"), batches(&folder, "a.arrow"));
+}

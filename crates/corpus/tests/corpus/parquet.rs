@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
 use minwise_corpus::{
     Corpus, ErrorKind, FieldPath, Format, InputFormat, Problem, ReadOptions, Scratch, TableCompression,
     refuse_annotation, refuse_unlike,
@@ -527,4 +528,46 @@ proptest! {
             }
         }
     }
+}
+
+/// Two rows as pyarrow writes them: a column `id` of type null, and the texts `one` and `two`. In Base64.
+const NULL_IDS: &str = "UEFSMRUAFQwVDCwVBBUAFQYVBhwAAAACAAAABAAVABUoFSgsFQQVABUGFQYcAAAAAgAAAAQBAwAAAG9uZQMAAAB0d28VBBk8NQAY\
+    BnNjaGVtYRUEABUCJQIYAmlkbLwAAAAVDCUCGAR0ZXh0JQBMHAAAABYEGRwZLCYAHBUCGSUGABkYAmlkFQAWBBYyFjImCEkcFQAV\
+    ABUCADwpBhkmBAAAAAAmABwVDBklBgAZGAR0ZXh0FQAWBBZOFk4mOkkcFQAVABUCADwWDBkGGSYABAAAABaAARYEJggWgAEAKCBw\
+    YXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAAMUAAABQQVIx";
+
+/// One row as pyarrow writes it with `write_page_checksum`: the text `the quick brown fox`. In Base64.
+const CHECKSUM: &str = "UEFSMRUAFToVOhX//M37AxwVAhUAFQYVBhwAAAACAAAAAgETAAAAdGhlIHF1aWNrIGJyb3duIGZveBUEGSw1ABgGc2NoZW1hFQIA\
+    FQwlAhgEdGV4dCUATBwAAAAWAhkcGRwmABwVDBklBgAZGAR0ZXh0FQAWAhZsFmwmCEkcFQAVABUCADwWJhkGGSYAAgAAABZsFgIm\
+    CBZsACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAACIAAAAUEFSMQ==";
+
+fn decoded(base64: &str) -> Vec<u8> {
+    base64::engine::general_purpose::STANDARD.decode(base64).unwrap()
+}
+
+#[test]
+fn an_id_column_of_type_null_is_none() {
+    let folder = Folder::new();
+    folder.write("a.parquet", decoded(NULL_IDS));
+    let corpus = folder.open(&["a.parquet"]).unwrap();
+    let records = scan(&corpus, 1 << 20);
+    assert_eq!(records.iter().map(Record::text).collect::<Vec<_>>(), ["one", "two"]);
+    assert_read_again(&corpus, &records);
+    folder.copy(&corpus, &places(&records), "out.parquet", TableCompression::Keep);
+    assert_eq!(rows(&folder, "out.parquet"), rows(&folder, "a.parquet"));
+}
+
+#[test]
+fn a_page_with_another_checksum_is_damaged() {
+    let folder = Folder::new();
+    let mut bytes = decoded(CHECKSUM);
+    folder.write("a.parquet", &bytes);
+    assert_eq!(scan(&folder.open(&["a.parquet"]).unwrap(), 9)[0].text(), "the quick brown fox");
+    let at = bytes.windows(5).position(|window| window == b"quick").unwrap();
+    bytes[at] = b'Q';
+    folder.write("a.parquet", &bytes);
+    let corpus = folder.open(&["a.parquet"]).unwrap();
+    let chunk = &corpus.chunks(9)[0];
+    let error = corpus.scan(chunk, &mut Scratch::new(), &mut |_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("row group 0, column `text`"), "{error}");
 }

@@ -33,7 +33,11 @@ impl File {
         };
         let walk = if is_file { from_footer(reader)? } else { from_stream(reader)? };
         let (known, paths) = named(&walk.schema);
-        let columns = column::find(reader.name(), &known, options)?;
+        let mut columns = column::find(reader.name(), &known, options)?;
+        // A column of type null holds no id.
+        let is_null =
+            |id: &usize| paths.get(*id).and_then(|path| type_at(&walk.schema, path)) == Some(&DataType::Null);
+        columns.id = columns.id.filter(|id| !is_null(id));
         check(reader, &walk.schema, &paths, &columns)?;
 
         let pieces = walk

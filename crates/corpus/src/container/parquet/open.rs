@@ -41,7 +41,11 @@ impl File {
         let schema = metadata.file_metadata().schema_descr();
         let known: Vec<Vec<String>> =
             schema.columns().iter().map(|column| column.path().parts().to_vec()).collect();
-        let columns = column::find(reader.name(), &known, options)?;
+        let mut columns = column::find(reader.name(), &known, options)?;
+        // A column of type null holds no id.
+        columns.id = columns
+            .id
+            .filter(|&id| !matches!(schema.column(id).logical_type_ref(), Some(LogicalType::Unknown)));
         for &text in &columns.text {
             check(reader, &schema.column(text), "texts", is_text)?;
         }

@@ -96,6 +96,10 @@ fn rows_are_annotated_and_compared() {
 #[test]
 fn a_row_without_a_text_is_kept_or_rejected_with_its_place() {
     let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two")), (4, None)]));
+    let run = desk.run("dedup in.parquet -o kept.parquet.gz").exit(2);
+    assert!(run.err.contains("a compressed file, and Parquet is compressed inside"), "{run}");
+    let run = desk.run("dedup in.parquet -o kept.jsonl").exit(2);
+    assert!(run.err.contains("a file of JSONL, and the inputs are Parquet"), "{run}");
     desk.run("dedup in.parquet -o kept.parquet").exit(0);
     assert_eq!(rows(&desk, "kept.parquet").len(), 4);
     let run = desk.run("dedup in.parquet -o out.parquet --null reject").exit(2);

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use minwise::{Observer, Sentence};
+use minwise::{Observer, Sentence, escape_control};
 use minwise_corpus::{
-    CompleteOutput, Corpus, Layout, Output, OutputFolder, Overwrite, TableCompression, refuse_annotation,
-    refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
+    CompleteOutput, Corpus, Format, Layout, Output, OutputFolder, Overwrite, TableCompression,
+    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members,
+    refuse_unlike,
 };
 
 use super::Destination;
@@ -217,6 +218,45 @@ impl Complete {
     }
 }
 
+/// Refuses a name that says something else than what would be written.
+fn refuse_name(path: &Path, corpus: &Corpus) -> Result<(), Error> {
+    let name = path.to_string_lossy();
+    let shown = escape_control(&name);
+    let (format, named) = (corpus.format(), Format::of_name(&name));
+    if corpus.layout() == Layout::Texts {
+        if path.extension().is_none() {
+            return Ok(());
+        }
+        let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
+        if let Some(named) = named.filter(|named| named.layout() == Layout::Records) {
+            hint = hint
+                .text("; ")
+                .setting_to("input-format", named.name())
+                .text(format!(" reads the inputs as {named}"));
+        }
+        let message = format!(
+            "each input is one document, so that the output is a folder, and `{shown}` has the name of a file"
+        );
+        return Err(refused(message.into(), hint));
+    }
+    if let Some(named) = named.filter(|named| *named != format) {
+        let message = format!("`{shown}` has the name of a file of {named}, and the inputs are {format}");
+        let hint = format!("records are copied and not converted: name the output like a file of {format}");
+        return Err(refused(message.into(), hint));
+    }
+    let is_compressed = path.extension().is_some_and(|end| COMPRESSIONS.iter().any(|known| end == *known));
+    if is_compressed && (format == Format::PARQUET || format == Format::ARROW) {
+        let message =
+            format!("`{shown}` has the name of a compressed file, and {format} is compressed inside");
+        let hint = Sentence::from("leave the ending out, and choose with ").setting("compression");
+        return Err(refused(message.into(), hint));
+    }
+    Ok(())
+}
+
+/// Endings of names of compressed files.
+const COMPRESSIONS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
+
 impl Place {
     fn open(
         output: &Destination,
@@ -242,12 +282,16 @@ impl Place {
             }
         };
         refuse_overlap(corpus, path)?;
+        let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
+        if !is_folder {
+            refuse_name(path, corpus)?;
+        }
         if corpus.layout() == Layout::Texts {
             refuse_needed(path, work)?;
             return Ok(Self::Files(OutputFolder::create(path, overwrite)?));
         }
         // A folder is one that is there, or one whose name says so: a bare name is that of a file.
-        if path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir() {
+        if is_folder {
             refuse_same_names(corpus)?;
             refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
@@ -279,7 +323,7 @@ fn refuse_needed(folder: &Path, work: Option<&Path>) -> Result<(), Error> {
     let holds = |path: &Path| fs_err::canonicalize(path).is_ok_and(|path| path.starts_with(&resolved));
     let message = Sentence::from(format!(
         "the output folder `{}` is replaced as a whole, and ",
-        minwise::escape_control(&folder.to_string_lossy())
+        escape_control(&folder.to_string_lossy())
     ));
     let message = if holds(Path::new(".")) {
         message.text("the current folder")

@@ -395,8 +395,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else the semicolon or the tab with
-    /// which the header has the field of the text.
+    /// The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or a tab, if the header has the
+    /// field of the text only with that.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
@@ -404,7 +404,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", help_heading = "Reading")]
     pub max_record: String,
 
-    /// What becomes of a record whose text is null: `keep` keeps it, counts it and compares it with nothing, `reject` rejects
+    /// The rule for a record whose text is null: `keep` keeps it, counts it and compares it with nothing, `reject` rejects
     /// it, and `error` ends the run. An archive leaves it out, and `check` always rejects it. A record without the field is
     /// rejected.
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
@@ -415,7 +415,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 
-    /// What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc` (WARC and
+    /// The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`, `arrow`, `warc` (WARC and
     /// WET), `document` (each file is one, and its text is found), or `text` (each file is one, as it is).
     #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Reading")]
     pub input_format: String,

@@ -26,14 +26,14 @@ pub struct ReadOptions {
     pub value_fields: Vec<FieldPath>,
     /// How text files are encoded. JSONL is always UTF-8, and other kinds of documents say it themselves. Default: UTF-8.
     pub encoding: Encoding,
-    /// What separates the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
+    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV a comma, or a semicolon or a tab if only with
     /// that the header has the text fields.
     pub delimiter: Option<Delimiter>,
     /// What the inputs are. Default: told by magic number, name and content.
     pub format: InputFormat,
     /// The longest record that is loaded; a longer one is rejected unread. At most 4 GiB. Default: 1 GiB.
     pub max_record_bytes: u64,
-    /// What becomes of a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
+    /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
     /// it follows this rule. Default: it is kept.
     pub nulls: Nulls,
     /// Where compressed and piped inputs are spooled. Default: the system's folder for temporary files.
@@ -112,7 +112,7 @@ impl FromStr for Delimiter {
     }
 }
 
-/// What becomes of a record whose text is null.
+/// The rule for a record whose text is null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nulls {
     /// The record stays, is counted, and is compared with nothing.

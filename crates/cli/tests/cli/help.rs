@@ -181,8 +181,8 @@ fn dedup() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
-              the semicolon or the tab with which the header has the field of the text
+              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
+              a tab, if the header has the field of the text only with that
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -190,8 +190,8 @@ fn dedup() {
               [default: 1GiB]
 
           --null <RULE>
-              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
-              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
@@ -202,9 +202,9 @@ fn dedup() {
               the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
-              `text` (each file is one, as it is)
+              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
+              found), or `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -395,8 +395,8 @@ fn pairs() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
-              the semicolon or the tab with which the header has the field of the text
+              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
+              a tab, if the header has the field of the text only with that
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -404,8 +404,8 @@ fn pairs() {
               [default: 1GiB]
 
           --null <RULE>
-              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
-              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
@@ -416,9 +416,9 @@ fn pairs() {
               the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
-              `text` (each file is one, as it is)
+              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
+              found), or `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -595,8 +595,8 @@ fn compare() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
-              the semicolon or the tab with which the header has the field of the text
+              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
+              a tab, if the header has the field of the text only with that
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -604,8 +604,8 @@ fn compare() {
               [default: 1GiB]
 
           --null <RULE>
-              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
-              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
@@ -616,9 +616,9 @@ fn compare() {
               the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
-              `text` (each file is one, as it is)
+              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
+              found), or `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -877,8 +877,8 @@ fn sketch() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
-              the semicolon or the tab with which the header has the field of the text
+              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
+              a tab, if the header has the field of the text only with that
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -886,8 +886,8 @@ fn sketch() {
               [default: 1GiB]
 
           --null <RULE>
-              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
-              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
@@ -898,9 +898,9 @@ fn sketch() {
               the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
-              `text` (each file is one, as it is)
+              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
+              found), or `text` (each file is one, as it is)
 
               [default: auto]
 
@@ -1078,8 +1078,8 @@ fn weights() {
               [default: utf-8]
 
           --delimiter <CHAR>
-              What separates the fields of CSV: one character, or `tab`. Without it, a comma, or else
-              the semicolon or the tab with which the header has the field of the text
+              The character between the fields of CSV, or `tab`. Without it, a comma; or a semicolon or
+              a tab, if the header has the field of the text only with that
 
           --max-record <SIZE>
               The largest record that is read; a larger one is rejected
@@ -1087,8 +1087,8 @@ fn weights() {
               [default: 1GiB]
 
           --null <RULE>
-              What becomes of a record whose text is null: `keep` keeps it, counts it and compares it
-              with nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
+              The rule for a record whose text is null: `keep` keeps it, counts it and compares it with
+              nothing, `reject` rejects it, and `error` ends the run. An archive leaves it out, and
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
@@ -1099,9 +1099,9 @@ fn weights() {
               the folder of `dedup --work`, or else to the system's
 
           --input-format <FORMAT>
-              What inputs are: `auto` (told by content and name), `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is found), or
-              `text` (each file is one, as it is)
+              The format of the inputs: `auto` (told by content and name), `jsonl`, `csv`, `tsv`,
+              `parquet`, `arrow`, `warc` (WARC and WET), `document` (each file is one, and its text is
+              found), or `text` (each file is one, as it is)
 
               [default: auto]
 

@@ -54,8 +54,7 @@ use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::{Reader, Source};
-use crate::sources::Content;
-use crate::sources::Sources;
+use crate::sources::{Content, Sources};
 
 /// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file
 /// that no other format claims.

@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use crate::sources::Sources;
-use crate::sources::{Cuts, Part, PieceSize};
+use crate::sources::{Cuts, Part, PieceSize, Sources};
 
 /// Text files in one chunk at most, however small they are.
 const MAX_FILES: u32 = 1024;

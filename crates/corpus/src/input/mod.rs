@@ -28,8 +28,7 @@ use crate::members::MemberReader;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
 use crate::source::{Origin, Packed, STDIN, Source, Store, open_file, os_error};
-use crate::sources::Sources;
-use crate::sources::{Content, Shared};
+use crate::sources::{Content, Shared, Sources};
 use crate::spool::{Spool, Spooled};
 
 /// Files of records that stay open. The others are opened for each read, since a process may have about a thousand

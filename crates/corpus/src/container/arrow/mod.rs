@@ -29,8 +29,7 @@ use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
-use crate::sources::Content;
-use crate::sources::Sources;
+use crate::sources::{Content, Sources};
 
 impl Format {
     /// An Arrow IPC file or stream.

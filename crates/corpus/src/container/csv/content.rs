@@ -4,14 +4,12 @@ use std::any::Any;
 
 use super::open::Delimited;
 use super::scan::{document, scan};
-use crate::document::Text;
-use crate::document::{Document, Place};
+use crate::document::{Document, Place, Text};
 use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
-use crate::sources::{Handle, Turns};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {

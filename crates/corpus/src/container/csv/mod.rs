@@ -20,8 +20,7 @@ use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::options::Delimiter;
 use crate::output::{Output, TableCompression};
-use crate::sources::Content;
-use crate::sources::Sources;
+use crate::sources::{Content, Sources};
 
 impl Format {
     /// Records of fields separated by commas, the first of which names the fields.

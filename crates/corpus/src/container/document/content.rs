@@ -6,15 +6,13 @@ use super::find::{self, Keep, Reading, Whole};
 use crate::compression::Compression;
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, MaybeLong, Place};
-use crate::document::{LONG_BYTES, LongText, Text};
+use crate::document::{Document, LONG_BYTES, LongText, MaybeLong, Place, Text};
 use crate::error::Result;
 use crate::extract::About;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Part, ScannedLines, Visit};
-use crate::sources::{Handle, Turns};
+use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
 
 /// A file that is one document.
 #[derive(Debug)]

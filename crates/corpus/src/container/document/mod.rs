@@ -14,8 +14,7 @@ use crate::document::Place;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
-use crate::sources::Content;
-use crate::sources::Sources;
+use crate::sources::{Content, Sources};
 
 impl Format {
     /// One document per file, of any kind that [`extract`](crate::extract) reads.

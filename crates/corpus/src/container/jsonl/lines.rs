@@ -9,8 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use crate::document::LONG_BYTES;
-use crate::document::MaybeLong;
+use crate::document::{LONG_BYTES, MaybeLong};
 use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::grown;

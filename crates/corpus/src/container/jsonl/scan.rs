@@ -6,16 +6,14 @@ use super::json::parse_line;
 use super::lines::{self, Line, LongLine, scan_lines};
 use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
 use super::values::{names, values};
-use crate::document::Text;
-use crate::document::{Document, MaybeLong, Place};
+use crate::document::{Document, MaybeLong, Place, Text};
 use crate::error::Result;
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Part, ScannedLines, Visit};
-use crate::sources::{Handle, Turns};
+use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
 
 /// A source of lines.
 #[derive(Debug)]

@@ -4,14 +4,12 @@ use std::any::Any;
 
 use super::row::Row;
 use super::{Form, Table};
-use crate::document::Text;
-use crate::document::{Document, Place};
+use crate::document::{Document, Place, Text};
 use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
-use crate::sources::{Handle, Turns};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
 use crate::unfolded::lost;
 
 impl<F: Form> Content for Table<F> {

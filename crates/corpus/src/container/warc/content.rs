@@ -9,8 +9,7 @@ use super::open::{Archive, Role, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, Place};
-use crate::document::{LONG_BYTES, Text};
+use crate::document::{Document, LONG_BYTES, Place, Text};
 use crate::error::Result;
 use crate::extract::About;
 use crate::field::FieldPath;
@@ -19,8 +18,7 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Part, PieceSize, ScannedLines, Visit};
-use crate::sources::{Handle, Turns};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
 
 impl Content for Archive {
     fn cuts(&self, _source: &Source) -> Cuts {

@@ -22,8 +22,7 @@ use crate::output::{Output, Verdict};
 use crate::problem::Problem;
 use crate::scratch::grown;
 use crate::source::Reader;
-use crate::sources::Handle;
-use crate::sources::Sources;
+use crate::sources::{Handle, Sources};
 
 /// Bytes copied at a time.
 const BLOCK_BYTES: u64 = 256 << 10;

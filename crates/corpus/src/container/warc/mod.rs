@@ -37,8 +37,7 @@ use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
-use crate::sources::Content;
-use crate::sources::Sources;
+use crate::sources::{Content, Sources};
 
 impl Format {
     /// Records of a web crawl: WARC, and WET with the texts of the pages.

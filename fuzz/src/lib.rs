@@ -123,9 +123,8 @@ fn run() -> &'static Run {
             format!("{{\"id\":\"d{i}\",\"text\":\"{}\"}}\n", words.join(" "))
         };
         write(&path, (0..40).map(line).chain(["{}\n".to_owned()]).collect::<String>().as_bytes());
-        let inputs = [path.to_string_lossy().into_owned()];
         let corpus =
-            Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).expect("it was just written");
+            Corpus::open(&[path.into()], &ReadOptions::default(), &Unobserved).expect("it was just written");
         let mut run = Run { corpus, pieces: vec![], folder };
         let work = run.folder.path().join("work");
         finish(&run.corpus, &work, false).expect("nothing is wrong with it");

@@ -44,7 +44,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
         ..ReadOptions::default()
     };
     // What has no text at all, or no header, is refused.
-    let Ok(corpus) = Corpus::open(&[path.to_string_lossy().into_owned()], &options, &Unobserved) else {
+    let Ok(corpus) = Corpus::open(&[path.into()], &options, &Unobserved) else {
         return true;
     };
     let (mut found, mut whole) = (vec![], true);

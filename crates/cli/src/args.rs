@@ -3,6 +3,7 @@
 mod archive;
 mod serve;
 
+use std::ffi::OsString;
 use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -84,7 +85,7 @@ pub struct DedupArgs {
     /// Remove what repeats these files, folders or globs, too. They may be of another format than INPUT, have their text in the
     /// same fields, and are only read: all their documents stay, and none is written.
     #[arg(long, value_name = "REF", num_args = 1..)]
-    pub against: Vec<String>,
+    pub against: Vec<OsString>,
 
     /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
     /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder.
@@ -375,7 +376,7 @@ pub struct InputArgs {
     /// Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2 or xz), or documents: text,
     /// Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF; folders or globs of them; or `-`.
     #[arg(value_name = "INPUT", required = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<OsString>,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -481,7 +482,7 @@ pub struct WeightArgs {
 
     /// Leave out the shingles of these texts, a form or a template: files or folders.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Weights")]
-    pub ignore_text: Vec<String>,
+    pub ignore_text: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,6 @@
 //! What the options mean. The engine checks what they mean together; all problems are reported at once.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
 use minwise::weight::MostDocuments;
-use minwise_corpus::{FieldPath, ReadOptions};
+use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{AuditSize, Bands, Inputs, Memory, Settings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
@@ -322,14 +323,19 @@ pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Setti
     }
 }
 
+/// The inputs that words stand for.
+pub fn words(words: &[OsString]) -> Vec<Input> {
+    words.iter().map(Input::from_word).collect()
+}
+
 /// The inputs of a run, read from the options.
 pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Problems) -> Inputs {
     Inputs {
-        inputs: args.inputs.clone(),
+        inputs: words(&args.inputs),
         against: vec![],
         options: reading(&args.reading, problems),
         weights: weights.and_then(|args| args.weights.as_ref().map(PathBuf::from)),
-        ignore_text: weights.map(|args| args.ignore_text.clone()).unwrap_or_default(),
+        ignore_text: weights.map(|args| words(&args.ignore_text)).unwrap_or_default(),
     }
 }
 

@@ -32,7 +32,7 @@ pub enum ErrorKind {
         /// To which file or folder.
         name: String,
     },
-    /// An input that is neither a file, nor a folder, nor a pattern.
+    /// A path at which there is nothing, or a word that is no pattern either.
     NotFound {
         /// The input as typed.
         input: String,

@@ -24,8 +24,7 @@
 //! let path = folder.path().join("notes.jsonl");
 //! fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"is a rose\"}\n")?;
 //!
-//! let inputs = [path.to_string_lossy().into_owned()];
-//! let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved)?;
+//! let corpus = Corpus::open(&[path.into()], &ReadOptions::default(), &Unobserved)?;
 //! let mut texts = Vec::new();
 //! for chunk in corpus.chunks(1 << 20) {
 //!     corpus.scan(&chunk, &mut Scratch::new(), &mut |_place, document| {
@@ -75,7 +74,7 @@ pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
-pub use input::SameId;
+pub use input::{Input, SameId};
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };

@@ -4,6 +4,8 @@
 //! cargo run --package minwise-engine --example dedup -- in.jsonl out.jsonl report
 //! ```
 
+use std::path::Path;
+
 use minwise_engine::{Destination, Run, RunOptions, Unobserved};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -12,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("give the names of the input, the output and the folder of the report".into());
     };
     let mut options = RunOptions::default();
-    options.inputs.inputs.push(input.clone());
+    options.inputs.inputs.push(Path::new(input).into());
     // One thread, so that `cargo x trace` sees every call below one function.
     options.settings.threads = Some(1);
     options.outputs.kept = Some(Destination::from(output.as_str()));

@@ -49,6 +49,7 @@ pub use error::{Error, ErrorKind, Problem};
 pub use estimate::sketch_file;
 pub use memory::Memory;
 pub use minwise::{Observer, Stage, Unobserved, Warning};
+pub use minwise_corpus::Input;
 pub use output::report;
 pub use read::documents::Documents;
 pub use read::ranks::UnrankedCount;

@@ -1,5 +1,7 @@
 //! The options of the archive: `index`, `check` and `serve`.
 
+use std::ffi::OsString;
+
 use clap::{Subcommand, ValueEnum};
 
 use super::{OutputOptions, ReadingArgs, SpecArgs};
@@ -95,7 +97,7 @@ pub struct IndexAddArgs {
 
     /// Files, folders or globs.
     #[arg(value_name = "INPUT", required = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<OsString>,
 
     /// A CSV file with a column `id` (for a file: its name as it is listed) and others, which become the metadata of the documents
     /// they name; a column `title` becomes their title.
@@ -272,7 +274,7 @@ pub enum ListFormat {
 pub struct CheckArgs {
     /// The documents: files, folders or globs of the kinds that `index add` takes; `-` for text from standard input.
     #[arg(value_name = "FILE", required = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<OsString>,
 
     /// The folder of the index.
     #[arg(long, value_name = "DIR")]
@@ -325,7 +327,7 @@ pub struct MatchArgs {
 
     /// Leave out the text of these files, such as that of a form.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Not evidence")]
-    pub ignore_text: Vec<String>,
+    pub ignore_text: Vec<OsString>,
 
     /// Leave out shingles that stand in more documents of the index than this: a share below 1, or a number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Not evidence")]

@@ -9,7 +9,7 @@ use minwise::estimate::Estimate;
 use minwise::shingle::Unit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
-use minwise_corpus::{Format, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
+use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::Inputs;
 use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
 use serde_json::json;
@@ -48,7 +48,7 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let inputs = Inputs {
         options: options.clone(),
         weights: args.weights.weights.as_ref().map(PathBuf::from),
-        ignore_text: args.weights.ignore_text.clone(),
+        ignore_text: settings::words(&args.weights.ignore_text),
         ..Inputs::default()
     };
     let weighing = interrupt::at_once(|| inputs.weigh(&mut spec, None, 1, &progress))?;
@@ -87,7 +87,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<Strin
         });
     }
     let format = whole_files(options.format);
-    let corpus = open(&[name.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
+    let corpus = open(&[Input::from_word(name)], &ReadOptions { format, ..options.clone() }, progress)?;
     let mut text = Err(no_such_document(name));
     for chunk in corpus.chunks(CHUNK_BYTES) {
         corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
@@ -113,7 +113,7 @@ fn record(
         _ => Format::of_name(path).unwrap_or(Format::JSONL),
     };
     let format = InputFormat::Only(format);
-    let corpus = open(&[path.to_owned()], &ReadOptions { format, ..options.clone() }, progress)?;
+    let corpus = open(&[Input::from_word(path)], &ReadOptions { format, ..options.clone() }, progress)?;
     let line = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
     let (mut by_id, mut by_line) = (None, None);
     let mut scratch = Scratch::new();

@@ -32,7 +32,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
 /// The typed options, as the engine takes them.
 fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
     let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
-    inputs.against.clone_from(&args.against);
+    inputs.against = settings::words(&args.against);
     let mut settings = settings::run(&args.sketch, &args.run, problems);
     settings.cluster = problems.parse("--cluster", &args.cluster);
     settings.max_cluster =

@@ -16,7 +16,7 @@ pub mod weights;
 
 use std::path::Path;
 
-use minwise_corpus::{Corpus, Format, InputFormat, Overwrite, ReadOptions};
+use minwise_corpus::{Corpus, Format, Input, InputFormat, Overwrite, ReadOptions};
 use minwise_engine::RejectedRecords;
 
 use crate::Exit;
@@ -40,7 +40,7 @@ fn report_rejects(report: Option<&str>) -> String {
     }
 }
 
-fn open(inputs: &[String], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
+fn open(inputs: &[Input], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
     Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
 }
 

@@ -343,3 +343,24 @@ fn texts_named_by_absolute_paths_can_be_written() {
     desk.run_with(&["dedup", &names[0], &names[2], "-o", "both"], b"").exit(0);
     assert!(desk.path("both/a/p.txt").is_file() && desk.path("both/b/p.txt").is_file(), "{:?}", desk.names());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf_8_is_a_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let desk = Desk::new();
+    let (name, missing) = (OsStr::from_bytes(b"a\xff.jsonl"), OsStr::from_bytes(b"b\xff.jsonl"));
+    let (one, two) = (record("a", &prose(1, 9)), record("b", &prose(1, 9)));
+    fs_err::write(desk.root().join(name), format!("{one}{two}")).unwrap();
+    let words = |words: &[&str], last: &'static OsStr| {
+        words.iter().map(OsStr::new).chain([last]).map(OsStr::to_owned).collect::<Vec<_>>()
+    };
+    let run = desk.run_with(&words(&["dedup", "-o", "-", "--"], name), b"").exit(0);
+    assert_eq!(run.text(), one);
+    let run = desk.run_with(&words(&["dedup", "-", "-o", "-", "--against"], name), two.as_bytes()).exit(0);
+    assert_eq!(run.text(), "");
+    let run = desk.run_with(&words(&["pairs", "--"], missing), b"").exit(2);
+    assert!(run.err.contains("no such file or folder: `b\u{fffd}.jsonl`"), "{run}");
+}

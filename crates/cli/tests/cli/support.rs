@@ -1,5 +1,6 @@
 //! A folder to work in, the command run in it, and documents to give it.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,7 @@ impl Desk {
     }
 
     /// The command with these arguments and this standard input, here.
-    pub fn run_with(&self, arguments: &[&str], stdin: &[u8]) -> Run {
+    pub fn run_with(&self, arguments: &[impl AsRef<OsStr>], stdin: &[u8]) -> Run {
         let output = assert_cmd::Command::new(MINWISE)
             .current_dir(self.root())
             .env_remove("COLUMNS")

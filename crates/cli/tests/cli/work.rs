@@ -257,8 +257,7 @@ fn references_are_read_as_they_were() {
 
 /// The list of outputs that a run with one output has in its folder when it puts it in place.
 fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
-    let inputs = [desk.path("in.jsonl").to_string_lossy().into_owned()];
-    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
+    let corpus = Corpus::open(&[desk.path("in.jsonl").into()], &ReadOptions::default(), &Unobserved).unwrap();
     let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
     let work = Work::open(&desk.path("finishing"), &manifest, false).unwrap();
     let output = fs_err::canonicalize(desk.path(output)).unwrap().to_string_lossy().into_owned();

@@ -15,7 +15,7 @@ use crate::container::Container;
 use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
-use crate::input::{self, FileIds, Resolved, SameId, Walked};
+use crate::input::{self, FileIds, Input, Resolved, SameId, Walked};
 use crate::options::ReadOptions;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::reject::Reject;
@@ -35,18 +35,18 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Resolves the inputs in order: `-` for standard input, a file, a folder, or a pattern.
+    /// Resolves the inputs in order.
     ///
     /// The observer is told of bytes that are decompressed to a temporary file, and can cancel.
-    pub fn open(inputs: &[String], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
+    pub fn open(inputs: &[Input], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
         Self::open_against(&[], inputs, options, observer)
     }
 
     /// The same with references: documents that inputs are compared with, and that are never written. They may be of
     /// another format. Their sources come first, and a file that is both is refused.
     pub fn open_against(
-        references: &[String],
-        inputs: &[String],
+        references: &[Input],
+        inputs: &[Input],
         options: &ReadOptions,
         observer: &dyn Observer,
     ) -> Result<Self> {

@@ -1,11 +1,11 @@
-//! From what the user typed to sources.
+//! From inputs to sources.
 //!
-//! An input is `-`, a file, a folder, or a pattern, tried in that order: a file whose name contains `[` is
-//! still a file. Folders and patterns are expanded in the order of their names, so that a corpus has one
-//! order on every machine.
+//! An [`Input`] is standard input, a file, a folder or a pattern. Folders and patterns are expanded in the order of their
+//! names, so that a corpus has one order on every machine.
 
 mod identity;
 mod pattern;
+mod typed;
 mod walk;
 
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use identity::{FileId, FileIds};
+pub use typed::Input;
 
 use minwise::Observer;
 
@@ -68,8 +69,8 @@ pub(crate) struct Walked {
 
 /// Resolves the references and then the inputs, in order.
 pub(crate) fn resolve(
-    references: &[String],
-    inputs: &[String],
+    references: &[Input],
+    inputs: &[Input],
     options: &ReadOptions,
     observer: &dyn Observer,
 ) -> Result<Resolved> {
@@ -197,21 +198,26 @@ struct Resolver<'o> {
 }
 
 impl Resolver<'_> {
-    fn input(&mut self, input: &str) -> Result<()> {
-        if input == STDIN {
-            return self.stdin();
+    fn input(&mut self, input: &Input) -> Result<()> {
+        match input {
+            Input::Stdin => self.stdin(),
+            Input::Path(path) => self.path(path),
+            Input::Pattern(pattern) => self.pattern(pattern),
         }
-        let path = Path::new(input);
+    }
+
+    fn path(&mut self, path: &Path) -> Result<()> {
+        let input = path.to_string_lossy();
         match fs_err::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.folder(input, path),
+            Ok(metadata) if metadata.is_dir() => self.folder(&input, path),
             Ok(metadata) => {
-                let name = slashed(input);
+                // A file that is called like standard input is shown as a person would have to type it.
+                let name = if input == STDIN { format!("./{STDIN}") } else { slashed(&input) };
                 let id_start = if leads_out(path) { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
                 self.file(name, id_start, path, Given::Named, metadata.is_file())
             }
-            Err(_) if pattern::has_wildcard(input) => self.pattern(input),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Error::new(ErrorKind::NotFound { input: input.to_owned() }))
+                Err(Error::new(ErrorKind::NotFound { input: input.into_owned() }))
             }
             Err(error) => Err(Error::io("open", input, os_error(error))),
         }

@@ -85,8 +85,7 @@ mod tests {
     use crate::{ReadOptions, Unobserved};
 
     fn corpus(folder: &Path, input: &str) -> Corpus {
-        let input = folder.join(input).to_string_lossy().into_owned();
-        Corpus::open(&[input], &ReadOptions::default(), &Unobserved).unwrap()
+        Corpus::open(&[folder.join(input).into()], &ReadOptions::default(), &Unobserved).unwrap()
     }
 
     fn folder() -> tempfile::TempDir {

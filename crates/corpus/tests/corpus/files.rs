@@ -1,10 +1,13 @@
 //! Lines and texts: files go in, documents and bytes come out.
 
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::io::Write;
+use std::path::Path;
 
 use minwise_corpus::{
-    Corpus, Encoding, ErrorKind, Format, InputFormat, Layout, Output, Overwrite, Place, ReadOptions,
-    RejectReason, Scratch, TableCompression, Unobserved, Verdict, copy_records,
+    Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, Overwrite, Place, ReadOptions,
+    RejectReason, Scratch, Source, TableCompression, Unobserved, Verdict, copy_records,
 };
 use proptest::prelude::*;
 
@@ -281,6 +284,44 @@ fn inputs_that_lead_nowhere_are_named() {
 }
 
 #[test]
+fn a_path_is_only_a_path() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", THREE);
+    let open = |input: Input| Corpus::open(&[input], &ReadOptions::default(), &Unobserved);
+    let error = open(folder.path("*.jsonl").into()).unwrap_err();
+    assert_eq!(error.code(), "not_found", "a path is never a pattern");
+    assert_eq!(
+        open(Path::new("-").into()).unwrap_err().code(),
+        "not_found",
+        "a path is never standard input"
+    );
+    let pattern = folder.path("[a].jsonl").to_string_lossy().into_owned();
+    assert_eq!(open(Input::Pattern(pattern)).unwrap().sources().len(), 1);
+    folder.write("[a].jsonl", THREE);
+    let pattern = folder.path("[a].jsonl").to_string_lossy().into_owned();
+    let found = open(Input::Pattern(pattern)).unwrap();
+    assert!(found.sources()[0].name().ends_with("/a.jsonl"), "a pattern is never a path");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new();
+    let name = |name: &[u8]| folder.path("").join(OsStr::from_bytes(name));
+    fs_err::create_dir_all(name(b"d\xff")).unwrap();
+    for path in [name(b"a\xff.jsonl"), name(b"d\xff/b.jsonl")] {
+        fs_err::write(path, THREE).unwrap();
+    }
+    let inputs = [Input::from_word(name(b"a\xff.jsonl")), Input::from_word(name(b"d\xff"))];
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
+    let names: Vec<&str> = corpus.sources().iter().map(Source::id).collect();
+    assert_eq!(names, ["a\u{fffd}.jsonl", "b.jsonl"]);
+    assert_eq!(scan(&corpus, 1000).len(), 6);
+}
+
+#[test]
 fn a_file_is_read_once() {
     let folder = Folder::new();
     folder.write("data/a.jsonl", THREE);
@@ -313,7 +354,7 @@ fn links_are_the_file_they_lead_to_and_hard_links_are_not() {
 fn a_name_that_is_not_utf8_can_be_read() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
-    let name = std::ffi::OsStr::from_bytes(b"na\xefve.txt");
+    let name = OsStr::from_bytes(b"na\xefve.txt");
     fs_err::create_dir_all(folder.path("texts")).unwrap();
     fs_err::write(folder.path("texts").join(name), "text").unwrap();
     let corpus = folder.open(&["texts"]).unwrap();

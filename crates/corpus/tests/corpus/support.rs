@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use minwise_corpus::{
-    Annotation, Corpus, Document, Error, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
+    Annotation, Corpus, Document, Error, Input, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
     TableCompression, Unobserved, Verdict, annotate_records, copy_records,
 };
 
@@ -38,8 +38,7 @@ impl Folder {
     }
 
     pub fn open_with(&self, inputs: &[&str], options: &ReadOptions) -> Result<Corpus, Error> {
-        let inputs: Vec<String> =
-            inputs.iter().map(|input| self.path(input).to_string_lossy().into_owned()).collect();
+        let inputs: Vec<Input> = inputs.iter().map(|input| Input::from_word(self.path(input))).collect();
         Corpus::open(&inputs, options, &Unobserved)
     }
 }

@@ -295,8 +295,7 @@ mod tests {
             let file = folder.path().join("in.jsonl");
             let lines: Vec<String> = texts.map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
             fs_err::write(&file, lines.concat()).unwrap();
-            let name = file.to_string_lossy().into_owned();
-            let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unobserved).unwrap();
+            let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
             Self { corpus, _folder: folder }
         }
     }

@@ -214,8 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
         fs_err::write(&file, "{\"text\":\"one\"}\n").unwrap();
-        let name = file.to_string_lossy().into_owned();
-        let corpus = Corpus::open(&[name], &ReadOptions::default(), &Unobserved).unwrap();
+        let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
         let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
         let work = Work::open(&folder.path().join("work"), &manifest, false).unwrap();
         let mut new = NewGroups::new(0, None, Some(&work)).unwrap();

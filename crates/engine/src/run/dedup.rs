@@ -62,7 +62,7 @@ pub struct WorkOptions {
 /// fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"A rose!\"}\n")?;
 ///
 /// let mut options = RunOptions::default();
-/// options.inputs.inputs.push(path.to_string_lossy().into_owned());
+/// options.inputs.inputs.push(path.into());
 /// let outcome = Run::new(options)?.execute(&Unobserved)?;
 /// let decisions = outcome.columns();
 /// assert_eq!(decisions.kept, [true, false]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::shingle::Shingles;
 use minwise::weight::Frequencies;
 use minwise::{Observer, Sentence, Spec, Stage, Weights};
-use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, ReadOptions, Scratch, visible};
+use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch, visible};
 
 use crate::error::{Error, Problem};
 use crate::settings::{Settings, table_problem};
@@ -15,16 +15,16 @@ use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
 /// The inputs of a run, and how they are read.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
-    /// Files, folders, patterns, or `-` for standard input.
-    pub inputs: Vec<String>,
-    /// What the inputs are compared with: files, folders or patterns, which are only read.
-    pub against: Vec<String>,
+    /// The inputs, in order.
+    pub inputs: Vec<Input>,
+    /// The references that the inputs are compared with. They are only read.
+    pub against: Vec<Input>,
     /// How they are read.
     pub options: ReadOptions,
     /// A saved table of document frequencies. Default: the inputs are counted if weights ask for it.
     pub weights: Option<PathBuf>,
     /// Texts whose shingles are left out of every document: files or folders.
-    pub ignore_text: Vec<String>,
+    pub ignore_text: Vec<Input>,
 }
 
 impl Inputs {
@@ -58,7 +58,7 @@ impl Inputs {
     pub(super) fn refuse_references(&self, problems: &mut Vec<Problem>) {
         if !self.against.is_empty() {
             let reason = "only a deduplication compares its inputs with other documents";
-            problems.push(Problem::new("against", self.against.join(" "), reason));
+            problems.push(Problem::new("against", listed(&self.against, " "), reason));
         }
     }
 
@@ -69,7 +69,7 @@ impl Inputs {
             problems.push(Problem::new("weights", path.display(), reason));
         }
         if !self.ignore_text.is_empty() {
-            problems.push(Problem::new("ignore-text", self.ignore_text.join(" "), reason));
+            problems.push(Problem::new("ignore-text", listed(&self.ignore_text, " "), reason));
         }
     }
 
@@ -164,10 +164,15 @@ impl Inputs {
             })?;
         }
         match refused {
-            Some(reason) => Err(Problem::new("ignore-text", self.ignore_text.join(", "), reason).into()),
+            Some(reason) => Err(Problem::new("ignore-text", listed(&self.ignore_text, ", "), reason).into()),
             None => Ok(all),
         }
     }
+}
+
+/// Inputs as a person would type them.
+fn listed(inputs: &[Input], separator: &str) -> String {
+    inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
 }
 
 /// A saved table, if it can weigh what the spec gives.

@@ -95,8 +95,7 @@ mod tests {
         let path = folder.path().join("in.jsonl");
         fs_err::write(&path, "{\"text\": \"a\"}\n").unwrap();
         let known = |settings: &Settings, options: &ReadOptions| {
-            let inputs = [path.to_string_lossy().into_owned()];
-            let corpus = Corpus::open(&inputs, options, &Unobserved).unwrap();
+            let corpus = Corpus::open(&[path.as_path().into()], options, &Unobserved).unwrap();
             known_again(&settings.plan().unwrap(), &corpus)
         };
         let before = known(&Settings::default(), &ReadOptions::default());

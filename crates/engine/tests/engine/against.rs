@@ -82,7 +82,7 @@ fn inputs_go_for_references_and_references_stay() {
         let paths = ["ref.jsonl", "in.jsonl"].map(|name| folder.path().join(name));
         fs_err::write(&paths[0], texts[..references].iter().map(line).collect::<String>()).unwrap();
         fs_err::write(&paths[1], texts[references..].iter().map(line).collect::<String>()).unwrap();
-        let [reference, input] = paths.map(|path| [path.to_string_lossy().into_owned()]);
+        let [reference, input] = paths.map(|path| [path.into()]);
         let corpus = Corpus::open_against(&reference, &input, &ReadOptions::default(), &Unobserved).unwrap();
         for cluster in [Cluster::Star, Cluster::Components] {
             for keep in ["first", "last"] {

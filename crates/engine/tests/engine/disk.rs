@@ -170,7 +170,10 @@ fn a_run_that_was_changed_is_refused() {
     );
     // The same file with other content, told by its length and, where that is the same, by its hash.
     let name = documents.corpus.sources()[0].name().to_owned();
-    let open = || Corpus::open(std::slice::from_ref(&name), &ReadOptions::default(), &Unobserved).unwrap();
+    let open = || {
+        let input = Path::new(&name).into();
+        Corpus::open(&[input], &ReadOptions::default(), &Unobserved).unwrap()
+    };
     let mut bytes = fs_err::read(&name).unwrap();
     bytes[100] ^= 1;
     fs_err::write(&name, &bytes).unwrap();

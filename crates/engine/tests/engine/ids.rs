@@ -1,8 +1,9 @@
 //! Ids that several documents have, and ids that are the places of others: however many, each is looked at a few times.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
-use minwise_corpus::{Corpus, ReadOptions, Unobserved};
+use minwise_corpus::{Corpus, Input, ReadOptions, Unobserved};
 use minwise_engine::{Memory, Observer, Settings, Warning, read};
 use tempfile::TempDir;
 
@@ -20,7 +21,8 @@ fn corpus(files: usize, documents: usize, id: impl Fn(&str, usize, usize) -> Str
         };
         fs_err::write(name, (0..documents).map(line).collect::<String>()).unwrap();
     }
-    let corpus = Corpus::open(&names, &ReadOptions::default(), &Unobserved).unwrap();
+    let inputs: Vec<Input> = names.into_iter().map(|name| PathBuf::from(name).into()).collect();
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
     (folder, corpus)
 }
 

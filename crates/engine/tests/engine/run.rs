@@ -36,7 +36,7 @@ impl Desk {
     }
 
     fn inputs(&self) -> Inputs {
-        Inputs { inputs: vec![self.path("in.jsonl").to_string_lossy().into_owned()], ..Inputs::default() }
+        Inputs { inputs: vec![self.path("in.jsonl").into()], ..Inputs::default() }
     }
 
     fn options(&self) -> RunOptions {
@@ -90,7 +90,7 @@ fn references_are_no_rows_of_the_decisions() {
     let reference = format!("{{\"id\":\"r\",\"text\":\"{}\"}}\n", TEXTS[1]);
     fs_err::write(desk.path("reference.jsonl"), reference).unwrap();
     let mut options = desk.options();
-    options.inputs.against.push(desk.path("reference.jsonl").to_string_lossy().into_owned());
+    options.inputs.against.push(desk.path("reference.jsonl").into());
     let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
     assert_eq!(outcome.documents(), 1..5);
     let columns = outcome.columns();
@@ -321,7 +321,7 @@ fn an_observer_hears_when_opening_has_ended() {
     fs_err::write(desk.path("form.txt"), "on every day but sunday in the winter").unwrap();
     let mut options = desk.options();
     options.settings.audit = None;
-    options.inputs.ignore_text.push(desk.path("form.txt").to_string_lossy().into_owned());
+    options.inputs.ignore_text.push(desk.path("form.txt").into());
     let heard = Heard::default();
     Run::new(options).unwrap().execute(&heard).unwrap().close().unwrap();
     let opened = ["begin open", "end open", "begin open", "end open", "begin read"];
@@ -337,9 +337,9 @@ fn an_observer_hears_when_opening_has_ended() {
 fn runs_refuse_inputs_that_they_would_ignore() {
     let desk = Desk::new();
     let inputs = Inputs {
-        against: vec!["archive".to_owned()],
+        against: vec![Path::new("archive").into()],
         weights: Some("table".into()),
-        ignore_text: vec!["template".to_owned()],
+        ignore_text: vec![Path::new("template").into()],
         ..desk.inputs()
     };
     let settings = |error: minwise_engine::Error| {

@@ -1,5 +1,7 @@
 //! Settings that do not go together are refused with every reason, before anything is read.
 
+use std::path::Path;
+
 use minwise::keep::Keep;
 use minwise::shingle::Repeats;
 use minwise::verify::Measure;
@@ -210,7 +212,7 @@ fn a_keeper_policy_needs_its_fields() {
 
 #[test]
 fn an_error_of_the_operating_system_stays_within_reach() {
-    let missing = ["no/such/file.jsonl".to_owned()];
+    let missing = [Path::new("no/such/file.jsonl").into()];
     let error = Corpus::open(&missing, &ReadOptions::default(), &Unobserved).unwrap_err();
     assert_eq!(error.code(), "not_found");
     let folder = tempfile::tempdir().unwrap();

@@ -121,8 +121,7 @@ fn warnings_reach_the_observer_and_too_many_rejects_end_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     fs_err::write(&path, "{\"id\":1,\"text\":\"a\\ud800\"}\n{\"id\":1,\"text\":\"b\"}\n{}\n{}\n").unwrap();
-    let inputs = [path.to_string_lossy().into_owned()];
-    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
+    let corpus = Corpus::open(&[path.into()], &ReadOptions::default(), &Unobserved).unwrap();
     let mut settings = settings("words:3", 0.6, 4, 3);
     let listener = Listener::default();
     let reading = read(&corpus, &settings.plan().unwrap().reading(), &listener).unwrap();

@@ -55,8 +55,7 @@ impl Documents {
             writeln!(file, "{record}").unwrap();
         }
         file.flush().unwrap();
-        let inputs = [path.to_string_lossy().into_owned()];
-        let corpus = Corpus::open(&inputs, options, &Unobserved).unwrap();
+        let corpus = Corpus::open(&[path.into()], options, &Unobserved).unwrap();
         Self { _folder: folder, corpus }
     }
 

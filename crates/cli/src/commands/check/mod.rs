@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use minwise::weight::{MostDocuments, Weighting};
-use minwise_corpus::{Corpus, FieldPath, Format, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch};
+use minwise_corpus::{
+    Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
+};
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
 use serde_json::{Map, Value};
 
@@ -47,7 +49,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     problems.finish()?;
 
     let progress = Progress::new(printer);
-    options.ignore_text = forms(&args.matching.ignore_text, &reading, &progress)?;
+    options.ignore_text = forms(&settings::words(&args.matching.ignore_text), &reading, &progress)?;
     let index = Index::open(Path::new(&args.index))?;
     let certain = index.settings().passage;
     if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
@@ -62,7 +64,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     let recall = index.settings().probability(options.threshold)?;
     printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
-    let corpus = with_fields(&args.inputs, &mut reading, fields, &progress)?;
+    let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
     let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), vec![]);
     let mut found = false;
     let mut lines = documents::Lines::default();
@@ -113,7 +115,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
 /// Opens the documents that are checked, with the fields of records by which documents are passed over. Files that are documents
 /// have no such fields.
 fn with_fields(
-    inputs: &[String],
+    inputs: &[Input],
     reading: &mut ReadOptions,
     fields: Vec<FieldPath>,
     progress: &Progress,
@@ -128,7 +130,7 @@ fn with_fields(
     if corpus.layout() == Layout::Texts || fields.is_empty() {
         return Ok(corpus);
     }
-    if inputs.iter().any(|input| input == "-") {
+    if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
         // It was read without the fields, and cannot be read again.
         return Err(Failure::Error {
             message: "`--exclude` cannot tell in advance that standard input has records".to_owned(),
@@ -241,7 +243,7 @@ fn given_metadata(given: &[String], problems: &mut Problems) -> Map<String, Valu
 }
 
 /// The texts of forms.
-fn forms(paths: &[String], options: &ReadOptions, progress: &Progress) -> Result<Vec<String>, Failure> {
+fn forms(paths: &[Input], options: &ReadOptions, progress: &Progress) -> Result<Vec<String>, Failure> {
     if paths.is_empty() {
         return Ok(vec![]);
     }

@@ -42,7 +42,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let sheet = args.meta.as_deref().map(documents::sheet).transpose()?.unwrap_or_default();
     let index = super::open(&args.folder)?;
     let progress = Progress::new(printer);
-    let corpus = crate::commands::open(&args.inputs, &options, &progress)?;
+    let corpus = crate::commands::open(&settings::words(&args.inputs), &options, &progress)?;
     same_ids(&corpus)?;
     let added = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let chunks = corpus.chunks(CHUNK_BYTES);

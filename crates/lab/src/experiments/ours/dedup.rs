@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use minwise::Spec;
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_corpus::{Corpus, Encoding, Format, InputFormat, ReadOptions};
+use minwise_corpus::{Corpus, Encoding, Format, Input, InputFormat, ReadOptions};
 use minwise_engine::dedup::dedup;
 use minwise_engine::pairs::pairs;
 use minwise_engine::{Bands, Plan, Settings as RunSettings, Unobserved, read};
@@ -86,7 +86,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         let format =
             if Path::new(path).is_dir() { InputFormat::Only(Format::TEXT) } else { InputFormat::default() };
         let options = ReadOptions { encoding: Encoding::Auto, format, ..ReadOptions::default() };
-        let corpus = Corpus::open(std::slice::from_ref(path), &options, &Unobserved)?;
+        let corpus = Corpus::open(&[Input::from_word(path)], &options, &Unobserved)?;
         for shingling in &settings.shinglings {
             let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;
             let sets = oracle::sets(&corpus, &spec)?;

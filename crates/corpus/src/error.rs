@@ -99,8 +99,11 @@ pub enum ErrorKind {
         /// The name in the output folder.
         output: String,
     },
-    /// Standard input, which has no name that its output could have.
-    NoOutputName,
+    /// Standard input or documents in memory, which have no name that their output could have.
+    NoOutputName {
+        /// The name of the source.
+        name: String,
+    },
     /// A compression that the format of the output does not have.
     NoSuchCompression {
         /// The compression.
@@ -302,6 +305,11 @@ impl Error {
             ErrorKind::RepeatedInput { .. } => {
                 "name each file once: read twice, all its documents would be duplicates".into()
             }
+            ErrorKind::MixedFormats { first_format, second_format, .. }
+                if first_format.is_in_memory() || second_format.is_in_memory() =>
+            {
+                "give each kind a run of its own; what inputs are compared with may be of another kind".into()
+            }
             ErrorKind::MixedFormats { .. } => {
                 Sentence::from("give a pattern that matches one kind, or say what they are with ")
                     .setting("input-format")
@@ -316,7 +324,7 @@ impl Error {
             ErrorKind::NoFields { .. } => {
                 "texts can be told apart by `first`, `last`, `longest` and `shortest`".into()
             }
-            ErrorKind::NoOutputName => "name a file, or `-` for standard output".into(),
+            ErrorKind::NoOutputName { .. } => "name a file, or `-` for standard output".into(),
             ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
             ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
             ErrorKind::NoAnnotation { .. } => Sentence::new()
@@ -381,7 +389,7 @@ impl ErrorKind {
             Self::Inside { problem, .. } => problem.code(),
             Self::SchemasDiffer { .. } => "schemas_differ",
             Self::SameOutputName { .. } => "same_output_name",
-            Self::NoOutputName => "no_output_name",
+            Self::NoOutputName { .. } => "no_output_name",
             Self::NoSuchCompression { .. } => "no_such_compression",
             Self::NoAnnotation { .. } => "no_annotation",
             Self::Damaged { .. } => "damaged",
@@ -405,6 +413,9 @@ impl ErrorKind {
         }
     }
 }
+
+/// How a person writes standard input on the command line.
+pub(crate) const STDIN: &str = "-";
 
 /// What messages call the file that compressed and piped inputs are spooled to.
 pub(crate) const SPOOL: &str = "temporary copy of the input";
@@ -452,9 +463,14 @@ impl fmt::Display for Error {
                 let (first, second, output) = (shown(first), shown(second), shown(output));
                 write!(f, "`{first}` and `{second}` would both be written as `{output}`")?;
             }
-            ErrorKind::NoOutputName => {
+            ErrorKind::NoOutputName { name } if name == STDIN => {
                 f.write_str("standard input has no name that a file in the output folder could have")?;
             }
+            ErrorKind::NoOutputName { name } => write!(
+                f,
+                "`{}` lies in memory, and has no name that a file in the output folder could have",
+                shown(name)
+            )?,
             ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;

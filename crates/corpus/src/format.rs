@@ -10,6 +10,7 @@ pub struct Format {
     name: &'static str,
     title: &'static str,
     layout: Layout,
+    is_in_memory: bool,
 }
 
 /// Whether a source holds many documents or is one.
@@ -24,7 +25,17 @@ pub enum Layout {
 impl Format {
     /// A format with its name on the command line and in a sentence.
     pub(crate) const fn new(name: &'static str, title: &'static str, layout: Layout) -> Self {
-        Self { name, title, layout }
+        Self { name, title, layout, is_in_memory: false }
+    }
+
+    /// A format of documents that a program holds in memory. No file is of such a format.
+    pub(crate) const fn in_memory(name: &'static str, title: &'static str, layout: Layout) -> Self {
+        Self { name, title, layout, is_in_memory: true }
+    }
+
+    /// Whether sources of this format lie in the memory of the program, not in files.
+    pub fn is_in_memory(self) -> bool {
+        self.is_in_memory
     }
 
     /// The name used on the command line.

@@ -1,7 +1,7 @@
 //! Documents in and out.
 //!
 //! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
-//! standard input; plain or compressed) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
+//! standard input; plain or compressed; texts and tables [in memory](InMemory)) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
 //! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
 //! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
 //!
@@ -10,6 +10,7 @@
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
 //! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time, and read again from another such file |
+//! | texts or record batches in memory | where they lie, without decoding or copying |
 //! | a record or a text of more than some MiB | piece by piece where it lies, if [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) is asked |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
@@ -51,6 +52,7 @@ mod found;
 pub mod fuzzing;
 mod input;
 mod members;
+mod memory;
 mod options;
 mod output;
 mod positional;
@@ -75,6 +77,7 @@ pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, ext
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::{Input, SameId};
+pub use memory::InMemory;
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,
 };
@@ -95,3 +98,4 @@ pub use write::{
     annotate_each, copy_each, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
     refuse_shared_members, refuse_unlike,
 };
+pub use {arrow_array, arrow_schema};

@@ -41,6 +41,11 @@ pub enum Problem {
         /// The column.
         column: String,
     },
+    /// Record batches have different dictionaries for a column, and an Arrow file has one.
+    Dictionaries {
+        /// The column.
+        column: String,
+    },
     /// Records share a gzip member, so that no record can be copied as it is stored.
     SharedMember,
     /// Bytes were asked for of something that has none of its own, a row of a table.
@@ -57,6 +62,7 @@ impl Problem {
             Self::RepeatedColumn { .. } => "repeated_column",
             Self::ColumnType { .. } => "column_type",
             Self::ColumnExists { .. } => "column_exists",
+            Self::Dictionaries { .. } => "dictionaries",
             Self::SharedMember => "shared_member",
             Self::NoBytes => "no_bytes",
         }
@@ -78,6 +84,10 @@ impl Problem {
             Self::ColumnExists { .. } => Sentence::from("rename the column; ")
                 .setting_to("report", "DIR")
                 .text(" lists the clusters too"),
+            Self::Dictionaries { .. } => {
+                "unify the dictionaries of the batches, or write the rows by the decisions of the outcome"
+                    .into()
+            }
             Self::SharedMember => {
                 "name an output without `.gz`, which gets the records decompressed, byte for byte".into()
             }
@@ -105,6 +115,11 @@ impl Problem {
             Self::ColumnExists { column } => {
                 write!(f, "`{name}` has a column `{}` already", escape_control(column))
             }
+            Self::Dictionaries { column } => write!(
+                f,
+                "the record batches of `{name}` have different dictionaries for the column `{}`, and one Arrow file cannot have two",
+                escape_control(column)
+            ),
             Self::SharedMember => write!(
                 f,
                 "the records of `{name}` are not gzip members of their own, so that none can be copied as it is compressed"

@@ -1,4 +1,4 @@
-//! A source: one input file, or standard input, as it can be read by position.
+//! A source: one input file, standard input, or documents in memory, as it can be read by position.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -9,13 +9,11 @@ use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::Layout;
 use crate::members::Members;
+use crate::memory::InMemory;
 use crate::positional::read_at;
 use crate::problem::Problem;
 
-/// How a person writes standard input on the command line.
-pub(crate) const STDIN: &str = "-";
-
-/// One input: a file, or standard input.
+/// One input: a file, standard input, or documents in memory.
 #[derive(Debug)]
 pub struct Source {
     pub(crate) name: Arc<str>,
@@ -47,6 +45,8 @@ pub(crate) enum Origin {
     Named,
     /// A path that is not, such as one that is not UTF-8.
     Path(Box<Path>),
+    /// Memory of the program.
+    Memory,
 }
 
 /// Where the bytes of a source are.
@@ -56,25 +56,28 @@ pub(crate) enum Store {
     InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
     /// In the spool, from `base` on.
     Spooled { base: u64 },
+    /// In memory. There are no bytes to read by position, only records.
+    Memory(InMemory),
 }
 
 impl Source {
-    /// The path as the user would write it, with forward slashes; `-` for standard input.
+    /// The path as the user would write it, with forward slashes; `-` for standard input; for documents in memory the name that
+    /// they were given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The path of the file; `None` for standard input.
+    /// The path of the file; `None` for standard input and documents in memory.
     pub fn path(&self) -> Option<&Path> {
         match &self.origin {
-            Origin::Stdin => None,
+            Origin::Stdin | Origin::Memory => None,
             Origin::Named => Some(Path::new(&*self.name)),
             Origin::Path(path) => Some(path),
         }
     }
 
     /// How many bytes there are to read by position: decompressed for compressed JSONL, as stored for a text
-    /// file.
+    /// file. For documents in memory, the bytes of their texts.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
@@ -88,6 +91,14 @@ impl Source {
     /// Whether it holds many documents or is one.
     pub fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// The documents, if they lie in memory.
+    pub(crate) fn memory(&self) -> Option<&InMemory> {
+        match &self.store {
+            Store::Memory(memory) => Some(memory),
+            Store::InPlace { .. } | Store::Spooled { .. } => None,
+        }
     }
 
     /// Opens the source for reading and checks that it is still what it was.
@@ -106,7 +117,7 @@ impl Source {
                 self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::new(file)), 0)
             }
-            (Store::InPlace { .. }, None) => (None, 0),
+            (Store::InPlace { .. }, None) | (Store::Memory(_), _) => (None, 0),
         };
         // An empty spool has no file, and nobody asks it for a byte.
         Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })

@@ -95,6 +95,17 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         None
     }
 
+    /// The bytes of all texts, if the source lies in memory, so that nothing else says how large it is.
+    fn text_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Gives `take` what documents are made of, in bytes by which it can be known again, with the bytes of the texts in it. Ends
+    /// with `false` when `take` does. `None` if the bytes of the source are that already.
+    fn hash_records(&self, _take: &mut dyn FnMut(&[u8], u64) -> bool) -> Option<bool> {
+        None
+    }
+
     /// The bytes before the first record, which are copied before the records.
     fn header_bytes(&self) -> u64 {
         0
@@ -107,6 +118,11 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
 
     /// Why records of this source and of another one of the same format cannot be written as one file; `None` if they can.
     fn difference(&self, _other: &dyn Content) -> Option<String> {
+        None
+    }
+
+    /// Why records of this source cannot be written as one file; `None` if they can.
+    fn unwritable(&self) -> Option<Problem> {
         None
     }
 

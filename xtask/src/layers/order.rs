@@ -76,6 +76,7 @@ const CORPUS: &[&str] = &[
     "temporary",
     "unfolded",
     "spool",
+    "memory",
     "source",
     "output",
     // How records are to be read, and what they become.

@@ -23,6 +23,7 @@
 //! | [`arrow`] | Arrow IPC | between record batches | column by column |
 //! | [`warc`] | WARC, WET | between records, about a mebibyte apart | byte for byte, with the records that follow it |
 //! | [`document`] | documents, texts | nowhere | as a file |
+//! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | as JSONL, or as rows of Arrow IPC |
 //!
 //! `bytes` copies records that have bytes, and `table` holds what Parquet and Arrow share.
 
@@ -31,6 +32,7 @@ mod bytes;
 mod csv;
 mod document;
 mod jsonl;
+mod memory;
 mod parquet;
 mod table;
 mod turn;
@@ -46,6 +48,7 @@ use minwise::Observer;
 
 #[cfg(test)]
 pub(crate) use self::jsonl::string_of;
+pub(crate) use self::memory::format_of;
 use crate::annotation::Annotation;
 use crate::compression::Compression;
 use crate::document::Place;
@@ -69,6 +72,9 @@ static CONTAINERS: [&dyn Container; 8] = [
     &document::TEXT,
 ];
 
+/// The containers of documents in memory. They are not among [`CONTAINERS`], because no file is of their formats.
+static IN_MEMORY: [&dyn Container; 2] = [&memory::Texts, &memory::Table];
+
 /// Bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first visible character.
 pub(crate) const HEAD_BYTES: usize = 512;
 
@@ -79,6 +85,11 @@ pub(crate) const LOOK_BYTES: usize = 1 << 20;
 pub(crate) trait Container: Debug + Sync {
     /// The name of the format.
     fn format(&self) -> Format;
+
+    /// The format of the files that `copy` and `annotate` write.
+    fn output_format(&self) -> Format {
+        self.format()
+    }
 
     /// File extensions of the format, in lower case and without a dot.
     fn extensions(&self) -> &'static [&'static str] {
@@ -172,7 +183,7 @@ impl Opening<'_> {
 
 /// The container of a format.
 pub(crate) fn of(format: Format) -> Result<&'static dyn Container> {
-    let container = CONTAINERS.into_iter().find(|container| container.format() == format);
+    let container = CONTAINERS.into_iter().chain(IN_MEMORY).find(|container| container.format() == format);
     container.ok_or_else(|| no_such_format(format.name()))
 }
 

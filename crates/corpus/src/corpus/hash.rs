@@ -9,9 +9,9 @@ use crate::scratch::grown;
 /// What the content of a source is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentHash {
-    /// Its bytes: decompressed for compressed records, as stored otherwise.
+    /// Its bytes: decompressed for compressed records, as stored otherwise. For documents in memory, the bytes of their texts.
     pub bytes: u64,
-    /// XXH3 of them, with 128 bits.
+    /// XXH3 of them, with 128 bits. For documents in memory, that of their texts, ids and values.
     pub hash: u128,
 }
 
@@ -26,8 +26,17 @@ impl Corpus {
         source: u32,
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<ContentHash>> {
-        let reader = self.sources.reader(source)?;
         let mut hash = Xxh3Default::new();
+        let (handle, content) = self.sources.get(source)?;
+        let records = content.hash_records(&mut |records, bytes| {
+            hash.update(records);
+            go_on(bytes)
+        });
+        if let Some(is_complete) = records {
+            let (bytes, hash) = (handle.source.size_bytes(), hash.digest128());
+            return Ok(is_complete.then_some(ContentHash { bytes, hash }));
+        }
+        let reader = handle.reader()?;
         let (mut block, mut at) = (Vec::new(), 0);
         while at < reader.size_bytes() {
             let bytes = (HASHED_BYTES as u64).min(reader.size_bytes() - at);

@@ -89,6 +89,11 @@ impl Corpus {
         self.container.format()
     }
 
+    /// The format in which records of the inputs are written.
+    pub fn output_format(&self) -> Format {
+        self.container.output_format()
+    }
+
     /// Whether each record or each source of the inputs is a document.
     pub fn layout(&self) -> Layout {
         self.format().layout()

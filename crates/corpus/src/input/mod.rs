@@ -1,6 +1,6 @@
 //! From inputs to sources.
 //!
-//! An [`Input`] is standard input, a file, a folder or a pattern. Folders and patterns are expanded in the order of their
+//! An [`Input`] is standard input, a file, a folder, a pattern, or documents in memory. Folders and patterns are expanded in the order of their
 //! names, so that a corpus has one order on every machine.
 
 mod identity;
@@ -23,12 +23,13 @@ use self::identity::Admission;
 use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
 use crate::container::{self, Container, HEAD_BYTES, LOOK_BYTES, Opening};
-use crate::error::{Error, ErrorKind, Result, SPOOL};
+use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
 use crate::format::{Format, InputFormat, Layout};
 use crate::members::MemberReader;
+use crate::memory::InMemory;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
-use crate::source::{Origin, Packed, STDIN, Source, Store, open_file, os_error};
+use crate::source::{Origin, Packed, Source, Store, open_file, os_error};
 use crate::sources::{Content, Shared, Sources};
 use crate::spool::{Spool, Spooled};
 
@@ -114,6 +115,9 @@ pub(crate) fn resolve(
     }
     let container = container::of(format)?;
     open_contents(container, input_sources, spool.as_ref(), options, observer, &mut contents)?;
+    for (source, content) in sources.iter_mut().zip(&contents) {
+        source.size_bytes = content.text_bytes().unwrap_or(source.size_bytes);
+    }
     let sources = Sources::new(sources, contents, references, Shared::new(options.clone(), spool));
     Ok(Resolved { sources, container, file_ids, walked, same_id })
 }
@@ -203,7 +207,31 @@ impl Resolver<'_> {
             Input::Stdin => self.stdin(),
             Input::Path(path) => self.path(path),
             Input::Pattern(pattern) => self.pattern(pattern),
+            Input::Memory(memory) => self.memory(memory),
         }
+    }
+
+    fn memory(&mut self, memory: &InMemory) -> Result<()> {
+        let is_taken = |name: &str| self.sources.iter().any(|source| source.name() == name);
+        let (mut name, mut number) = (memory.name().to_owned(), self.sources.len() + 1);
+        // Documents without an id are named by their source, so that no two sources may have one name.
+        while is_taken(&name) {
+            name = format!("{}-{number}", memory.name());
+            number += 1;
+        }
+        let format = container::format_of(memory);
+        let source = Source {
+            name: name.into(),
+            id_start: 0,
+            origin: Origin::Memory,
+            store: Store::Memory(memory.clone()),
+            // `resolve` sets it when the texts are found.
+            size_bytes: 0,
+            compression: None,
+            layout: format.layout(),
+            packed: None,
+        };
+        self.push(source, format)
     }
 
     fn path(&mut self, path: &Path) -> Result<()> {

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::pattern;
-use crate::source::STDIN;
+use crate::error::STDIN;
+use crate::memory::InMemory;
 
 /// An input of a corpus.
 ///
@@ -29,6 +30,8 @@ pub enum Input {
     Path(PathBuf),
     /// All files whose paths match a pattern such as `data/*.jsonl`. There must be one.
     Pattern(String),
+    /// Documents that the program holds in memory.
+    Memory(InMemory),
 }
 
 impl Input {
@@ -61,12 +64,19 @@ impl From<&Path> for Input {
     }
 }
 
+impl<T: Into<InMemory>> From<T> for Input {
+    fn from(memory: T) -> Self {
+        Self::Memory(memory.into())
+    }
+}
+
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdin => f.write_str(STDIN),
             Self::Path(path) => path.display().fmt(f),
             Self::Pattern(pattern) => pattern.fmt(f),
+            Self::Memory(memory) => f.write_str(memory.name()),
         }
     }
 }

@@ -12,6 +12,11 @@ use crate::source::Source;
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
 pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
+    for (handle, content) in corpus.sources.iter_inputs() {
+        if let Some(problem) = content.unwritable() {
+            return Err(Error::inside(handle.source.name(), problem));
+        }
+    }
     let mut headed = corpus.sources.iter_inputs().filter(|(_, content)| content.columns().is_some());
     let Some((first, content)) = headed.next() else { return Ok(()) };
     for (second, other) in headed {
@@ -31,7 +36,7 @@ pub fn refuse_same_names(corpus: &Corpus) -> Result<()> {
     let mut seen: HashMap<&str, &Source> = HashMap::new();
     for source in corpus.inputs() {
         if source.path().is_none() {
-            return Err(Error::new(ErrorKind::NoOutputName));
+            return Err(Error::new(ErrorKind::NoOutputName { name: source.name().to_owned() }));
         }
         let output = source.id().strip_prefix("./").unwrap_or(source.id());
         if let Some(first) = seen.insert(output, source) {

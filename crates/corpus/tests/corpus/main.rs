@@ -7,6 +7,7 @@ mod documents;
 mod each;
 mod files;
 mod long;
+mod memory;
 mod parquet;
 #[cfg(feature = "pdf")]
 mod pdf;

@@ -89,7 +89,7 @@ impl Targets {
         work: Option<&Path>,
         overwrite: Overwrite,
     ) -> Result<Self, Error> {
-        outputs.compression.check(corpus.format())?;
+        outputs.compression.check(corpus.output_format())?;
         if outputs.annotate {
             refuse_annotation(corpus)?;
         }
@@ -222,7 +222,7 @@ impl Complete {
 fn refuse_name(path: &Path, corpus: &Corpus) -> Result<(), Error> {
     let name = path.to_string_lossy();
     let shown = escape_control(&name);
-    let (format, named) = (corpus.format(), Format::of_name(&name));
+    let (format, named) = (corpus.output_format(), Format::of_name(&name));
     if corpus.layout() == Layout::Texts {
         if path.extension().is_none() {
             return Ok(());

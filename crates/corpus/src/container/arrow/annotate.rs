@@ -23,21 +23,34 @@ pub(super) fn annotate(
     compression: TableCompression,
 ) -> Result<()> {
     let first = model(sources, numbers)?;
-    let mut fields = first.schema.fields().to_vec();
-    fields.push(Arc::new(annotation_field()));
-    let schema = Arc::new(Schema::new_with_metadata(fields, first.schema.metadata().clone()));
+    let schema = Arc::new(annotated_schema(&first.schema));
     let mut writer = Writer::new(first, &schema, compression, out)?;
     let mut batches = Batches::default();
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.batch_of(row));
     for selection in selections(annotated, part_of) {
         let batch = batches.selected(sources, &selection)?;
-        let mut columns = batch.columns().to_vec();
-        columns.push(column(&selection.with));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
-            .map_err(|error| Foreign::from(error).at("the output", "the record batch being written"))?;
-        writer.write(&batch)?;
+        writer.write(&annotated_batch(&batch, &schema, &selection.with)?)?;
     }
     writer.finish()
+}
+
+/// A schema with the column of annotations.
+pub(in crate::container) fn annotated_schema(schema: &Schema) -> Schema {
+    let mut fields = schema.fields().to_vec();
+    fields.push(Arc::new(annotation_field()));
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+/// Rows with their annotations; `schema` is the annotated one.
+pub(in crate::container) fn annotated_batch(
+    batch: &RecordBatch,
+    schema: &Arc<Schema>,
+    annotations: &[Annotation<'_>],
+) -> Result<RecordBatch> {
+    let mut columns = batch.columns().to_vec();
+    columns.push(column(annotations));
+    RecordBatch::try_new(Arc::clone(schema), columns)
+        .map_err(|error| Foreign::from(error).at("the output", "the record batch being written"))
 }
 
 fn column(annotations: &[Annotation<'_>]) -> ArrayRef {

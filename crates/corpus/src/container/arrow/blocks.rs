@@ -32,13 +32,7 @@ impl File {
             head == MAGIC
         };
         let walk = if is_file { from_footer(reader)? } else { from_stream(reader)? };
-        let (known, paths) = named(&walk.schema);
-        let mut columns = column::find(reader.name(), &known, options)?;
-        // A column of type null holds no id.
-        let is_null =
-            |id: &usize| paths.get(*id).and_then(|path| type_at(&walk.schema, path)) == Some(&DataType::Null);
-        columns.id = columns.id.filter(|id| !is_null(id));
-        check(reader, &walk.schema, &paths, &columns)?;
+        let Wanted { columns, paths } = wanted(reader.name(), &walk.schema, options)?;
 
         let pieces = walk
             .batches
@@ -59,6 +53,25 @@ impl File {
         };
         Ok(Table { pieces, rows, form })
     }
+}
+
+/// The columns that documents are made of.
+#[derive(Debug)]
+pub(in crate::container) struct Wanted {
+    pub(in crate::container) columns: Columns,
+    /// For each column that can be named, the way to it: a column, and members of structs from there on.
+    pub(in crate::container) paths: Vec<Vec<usize>>,
+}
+
+/// Finds the wanted columns in the schema of a source, and checks their types.
+pub(in crate::container) fn wanted(name: &str, schema: &Schema, options: &ReadOptions) -> Result<Wanted> {
+    let (known, paths) = named(schema);
+    let mut columns = column::find(name, &known, options)?;
+    // A column of type null holds no id.
+    let is_null = |id: &usize| paths.get(*id).and_then(|path| type_at(schema, path)) == Some(&DataType::Null);
+    columns.id = columns.id.filter(|id| !is_null(id));
+    check(name, schema, &paths, &columns)?;
+    Ok(Wanted { columns, paths })
 }
 
 /// What was found on the way through a file or stream.
@@ -274,7 +287,7 @@ fn type_at<'s>(schema: &'s Schema, path: &[usize]) -> Option<&'s DataType> {
     Some(field.data_type())
 }
 
-fn check(reader: &Reader, schema: &Schema, paths: &[Vec<usize>], columns: &Columns) -> Result<()> {
+fn check(name: &str, schema: &Schema, paths: &[Vec<usize>], columns: &Columns) -> Result<()> {
     let wanted = columns.text.iter().map(|column| (*column, is_text as fn(&DataType) -> bool, "texts"));
     let id = columns.id.map(|id| (id, is_id as fn(&DataType) -> bool, "texts, whole numbers or booleans"));
     let values = columns.values.iter().map(|column| (*column, is_value as fn(&DataType) -> bool, VALUES));
@@ -290,7 +303,7 @@ fn check(reader: &Reader, schema: &Schema, paths: &[Vec<usize>], columns: &Colum
             }
         }
         let (column, found) = (names.join("."), found.to_string());
-        return Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected }));
+        return Err(Error::inside(name, Problem::ColumnType { column, found, expected }));
     }
     Ok(())
 }

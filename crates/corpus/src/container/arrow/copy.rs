@@ -65,25 +65,45 @@ impl Batches {
         self.before = Some((selection.source, decoder));
         let no_batch = || reader.bad(format!("record batch {}", selection.part), "there is no such batch");
         let first_row = file.batches.get(selection.part).ok_or_else(no_batch)?.first_row;
-        let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
-        for rows in &selection.rows {
-            chosen.append_n((rows.start - first_row) as usize - chosen.len(), false);
-            chosen.append_n((rows.end - rows.start) as usize, true);
-        }
-        chosen.append_n(batch.num_rows() - chosen.len(), false);
-        let chosen = BooleanArray::new(chosen.finish(), None);
-        guarded(|| filter_record_batch(&batch, &chosen))
+        guarded(|| chosen_rows(&batch, first_row, &selection.rows))
             .map_err(|error| error.at(reader.name(), format!("record batch {}", selection.part)))
     }
 }
 
+/// Some rows of a batch, which are in order and apart. `first_row` is the number of its first row.
+pub(in crate::container) fn chosen_rows(
+    batch: &RecordBatch,
+    first_row: u64,
+    rows: &[Range<u64>],
+) -> Result<RecordBatch, ArrowError> {
+    let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
+    for rows in rows {
+        chosen.append_n((rows.start - first_row) as usize - chosen.len(), false);
+        chosen.append_n((rows.end - rows.start) as usize, true);
+    }
+    chosen.append_n(batch.num_rows() - chosen.len(), false);
+    filter_record_batch(batch, &BooleanArray::new(chosen.finish(), None))
+}
+
 /// A file or a stream that is being written.
-pub(super) enum Writer<'o> {
+pub(in crate::container) enum Writer<'o> {
     File(Box<FileWriter<&'o mut Output>>),
     Stream(Box<StreamWriter<&'o mut Output>>),
 }
 
 impl<'o> Writer<'o> {
+    /// Begins a file.
+    pub(in crate::container) fn file(
+        schema: &Arc<Schema>,
+        compression: TableCompression,
+        out: &'o mut Output,
+    ) -> Result<Self> {
+        let options = IpcWriteOptions::default();
+        let options = options.try_with_compression(of_batches(compression, None)).map_err(writing)?;
+        let writer = FileWriter::try_new_with_options(out, schema, options).map_err(writing)?;
+        Ok(Self::File(Box::new(writer)))
+    }
+
     /// Begins one like another, with a schema.
     pub(super) fn new(
         like: &File,
@@ -108,7 +128,7 @@ impl<'o> Writer<'o> {
         })
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    pub(in crate::container) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::File(writer) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
@@ -116,7 +136,7 @@ impl<'o> Writer<'o> {
         .map_err(writing)
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(in crate::container) fn finish(mut self) -> Result<()> {
         match &mut self {
             Self::File(writer) => writer.finish(),
             Self::Stream(writer) => writer.finish(),

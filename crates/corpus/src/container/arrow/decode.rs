@@ -148,7 +148,10 @@ impl File {
 }
 
 /// The array at the end of a path of struct members, and where one of the structs is null.
-fn follow(column: &ArrayRef, members: &[usize]) -> Option<(ArrayRef, Option<NullBuffer>)> {
+pub(in crate::container) fn follow(
+    column: &ArrayRef,
+    members: &[usize],
+) -> Option<(ArrayRef, Option<NullBuffer>)> {
     let (mut array, mut nulls) = (Arc::clone(column), None);
     for member in members {
         nulls = NullBuffer::union(nulls.as_ref(), array.nulls());

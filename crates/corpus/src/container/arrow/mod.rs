@@ -18,8 +18,13 @@ use std::sync::{Arc, Mutex};
 use arrow_ipc::{Block, CompressionType};
 use arrow_schema::{DataType, Field, SchemaRef};
 
+pub(super) use self::annotate::{annotated_batch, annotated_schema};
+pub(super) use self::blocks::{Wanted, wanted};
+pub(super) use self::copy::{Writer, chosen_rows};
 use self::decode::Decoder;
+pub(super) use self::decode::follow;
 use self::dictionaries::Dictionaries;
+pub(super) use self::values::{cells, is_text};
 use super::table::{Form, Rows, column_difference};
 use super::{Container, Opening};
 use crate::annotation::Annotation;

@@ -13,7 +13,7 @@ use arrow_schema::{DataType, TimeUnit};
 use crate::container::table::{Cells, days, decimal};
 
 /// Whether values of a type are texts.
-pub(super) fn is_text(kind: &DataType) -> bool {
+pub(in crate::container) fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, values) => is_text(values),
@@ -45,7 +45,7 @@ pub(super) fn has_dictionary(kind: &DataType) -> bool {
 }
 
 /// The values of an array; `nulls` are those of the structs around it.
-pub(super) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
+pub(in crate::container) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
     let mut cells = Cells::default();
     let there = |row: usize| array.is_valid(row) && nulls.is_none_or(|nulls| nulls.is_valid(row));
     match array.data_type() {

@@ -24,6 +24,7 @@ use arrow_schema::{DataType, Field};
 
 pub(crate) use self::cells::Cells;
 pub(crate) use self::error::{Foreign, guarded};
+pub(crate) use self::row::Row;
 pub(crate) use self::rows::Rows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};

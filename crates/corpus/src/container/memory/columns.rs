@@ -1,0 +1,156 @@
+//! One column of a record batch, read where it lies.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, downcast_integer_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+
+use crate::container::arrow::{cells, is_text};
+use crate::container::table::Cells;
+
+/// A column of a record batch.
+#[derive(Debug)]
+pub(super) struct Column {
+    array: ArrayRef,
+    /// Where one of the structs around it is null.
+    nulls: Option<NullBuffer>,
+}
+
+impl Column {
+    pub(super) fn new(array: ArrayRef, nulls: Option<NullBuffer>) -> Self {
+        Self { array, nulls }
+    }
+
+    /// The text of a row; `None` for null.
+    pub(super) fn text(&self, row: usize) -> Option<&str> {
+        let there = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        there.then(|| text_at(&*self.array, row)).flatten()
+    }
+
+    /// The values of some rows as texts. Texts are lent; all else is written out once for all rows.
+    pub(super) fn values(&self, rows: Range<usize>) -> Values<'_> {
+        if is_text(self.array.data_type()) {
+            return Values::Lent(self, rows.start);
+        }
+        let nulls = self.nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
+        Values::Written(cells(&*self.array.slice(rows.start, rows.len()), nulls.as_ref()))
+    }
+}
+
+/// The values of some rows of a column.
+pub(super) enum Values<'c> {
+    /// Those of the column, from a row on.
+    Lent(&'c Column, usize),
+    Written(Cells),
+}
+
+impl Values<'_> {
+    /// One of them, counted from 0; `None` for null.
+    pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
+        match self {
+            Self::Lent(column, first) => column.text(first + at).map(str::as_bytes),
+            Self::Written(cells) => cells.get(at),
+        }
+    }
+}
+
+/// The text of a row of an array; `None` for null.
+fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => Some(array.as_string_view().value(row)),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let (keys, values) = (dictionary.keys(), dictionary.values());
+            let key: Option<usize> = downcast_integer_array!(
+                keys => usize::try_from(keys.value(row)).ok(),
+                _ => None,
+            );
+            // Arrow checks keys when a dictionary is built, except by its unchecked constructors.
+            key.filter(|key| *key < values.len()).and_then(|key| text_at(&**values, key))
+        }
+        // Such a column was refused when the table was opened.
+        _ => None,
+    }
+}
+
+/// The first column of which two batches have different dictionaries. They are compared in the order of the columns, members of
+/// structs and lists included.
+pub(super) fn different_dictionary(
+    columns: &[(String, ArrayRef)],
+    others: &[(String, ArrayRef)],
+) -> Option<String> {
+    let differing = columns.iter().zip(others).find(|((_, first), (_, second))| {
+        let (first, second) = (dictionaries(first), dictionaries(second));
+        first.len() != second.len()
+            || first.iter().zip(&second).any(|(first, second)| !Arc::ptr_eq(first, second) && first != second)
+    });
+    differing.map(|((name, _), _)| name.clone())
+}
+
+/// The dictionaries inside of a column.
+fn dictionaries(array: &ArrayRef) -> Vec<ArrayRef> {
+    match array.data_type() {
+        DataType::Dictionary(..) => vec![Arc::clone(array.as_any_dictionary().values())],
+        DataType::Struct(_) => array.as_struct().columns().iter().flat_map(dictionaries).collect(),
+        DataType::List(_) => dictionaries(array.as_list::<i32>().values()),
+        DataType::LargeList(_) => dictionaries(array.as_list::<i64>().values()),
+        DataType::FixedSizeList(..) => dictionaries(array.as_fixed_size_list().values()),
+        DataType::Map(..) => array.as_map().entries().columns().iter().flat_map(dictionaries).collect(),
+        _ => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::{Int8Type, UInt64Type};
+    use arrow_array::{DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
+
+    use super::*;
+
+    #[test]
+    fn texts_of_every_type_are_lent() {
+        let texts =
+            [Some("a"), None, Some(""), Some("a longer text, which a view does not hold inline: 文本")];
+        // The third value of this dictionary is null, so that a row whose key is not null can be.
+        let values = Arc::new(StringArray::from(vec![texts[0], texts[2], None, texts[3]]));
+        let keys = vec![0_u64, 2, 1, 3].into();
+        let arrays: [ArrayRef; 5] = [
+            Arc::new(StringArray::from(texts.to_vec())),
+            Arc::new(LargeStringArray::from(texts.to_vec())),
+            Arc::new(StringViewArray::from(texts.to_vec())),
+            Arc::new(texts.into_iter().collect::<DictionaryArray<Int8Type>>()),
+            Arc::new(DictionaryArray::<UInt64Type>::new(keys, values)),
+        ];
+        for array in arrays {
+            let column = Column::new(Arc::clone(&array), None);
+            let found: Vec<Option<&str>> = (0..4).map(|row| column.text(row)).collect();
+            assert_eq!(found, texts, "{}", array.data_type());
+            let sliced = Column::new(array.slice(2, 2), None);
+            assert_eq!([sliced.text(0), sliced.text(1)], [texts[2], texts[3]], "{}", array.data_type());
+            let lent = column.values(2..4);
+            assert_eq!(lent.get(1), texts[3].map(str::as_bytes));
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_written_out() {
+        let column = Column::new(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])), None);
+        let values = column.values(1..3);
+        assert_eq!((values.get(0), values.get(1)), (None, Some(&b"-3"[..])));
+    }
+
+    #[test]
+    fn a_member_of_nothing_is_nothing() {
+        let nulls = Some(NullBuffer::from(vec![false, true]));
+        let column = Column::new(Arc::new(StringArray::from(vec!["a", "b"])), nulls);
+        assert_eq!((column.text(0), column.text(1)), (None, Some("b")));
+    }
+}

@@ -1,0 +1,358 @@
+//! Documents in memory as the content of a source.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Fields, SchemaRef};
+
+use super::columns::{Column, Values, different_dictionary};
+use crate::container::Opening;
+use crate::container::arrow::{Wanted, follow, wanted};
+use crate::container::table::{Row, column_difference};
+use crate::document::{Document, Place, Text};
+use crate::error::{Error, Result};
+use crate::field::FieldPath;
+use crate::memory::{Held, TextBlock};
+use crate::options::ReadOptions;
+use crate::problem::Problem;
+use crate::reject::Reject;
+use crate::scratch::Scratch;
+use crate::source::Source;
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+
+/// Bytes that a piece has at least, unless it ends its batch.
+const PIECE_BYTES: u64 = 1 << 20;
+/// Bytes that a row counts besides its text, so that many short texts are more than one piece.
+const ROW_BYTES: u64 = 32;
+
+/// The rows of a source in memory.
+#[derive(Debug)]
+pub(super) struct Rows {
+    batches: Vec<Batch>,
+    pieces: Vec<Piece>,
+    rows: u64,
+    text_bytes: u64,
+    /// That of a table; `None` for a list of texts.
+    schema: Option<SchemaRef>,
+}
+
+/// Rows that lie together.
+#[derive(Debug)]
+struct Batch {
+    first_row: u64,
+    rows: usize,
+    /// One for each text field.
+    texts: Vec<Column>,
+    id: Option<Column>,
+    /// One for each value field; `None` if there is no such field.
+    values: Vec<Option<Column>>,
+    /// All columns of a table.
+    whole: Option<RecordBatch>,
+}
+
+/// Rows of a batch that are scanned together.
+#[derive(Debug, Clone)]
+struct Piece {
+    batch: usize,
+    rows: Range<usize>,
+    text_bytes: u64,
+}
+
+impl Rows {
+    /// Finds the columns, and where the rows can be cut.
+    pub(super) fn open(opening: &Opening<'_>) -> Result<Self> {
+        let (name, options) = (opening.source.name(), opening.options);
+        let mut rows = Self { batches: vec![], pieces: vec![], rows: 0, text_bytes: 0, schema: None };
+        let held = opening.source.memory().ok_or_else(|| Error::inside(name, Problem::NoBytes))?.held();
+        match held {
+            Held::Texts(blocks) => blocks.iter().for_each(|block| rows.add_texts(block, options)),
+            Held::Batches { schema, batches } => {
+                let wanted = wanted(name, schema, options)?;
+                for (number, batch) in batches.iter().enumerate() {
+                    rows.add_batch(name, number, batch, schema, &wanted)?;
+                }
+                rows.schema = Some(Arc::clone(schema));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Adds texts. Fields have no say in a list of texts; a value field can only be the text or the id.
+    fn add_texts(&mut self, block: &TextBlock, options: &ReadOptions) {
+        let text = || Column::new(Arc::new(block.texts.clone()), None);
+        let id = || block.ids.as_ref().map(|ids| Column::new(Arc::new(ids.clone()), None));
+        let defaults = ReadOptions::default();
+        let value = |field: &FieldPath| match field {
+            field if defaults.text_fields.contains(field) => Some(text()),
+            field if defaults.id_field == *field => id(),
+            _ => None,
+        };
+        let (rows, first_row) = (arrow_array::Array::len(&block.texts), self.rows);
+        let values = options.value_fields.iter().map(value).collect();
+        self.add(Batch { first_row, rows, texts: vec![text()], id: id(), values, whole: None });
+    }
+
+    fn add_batch(
+        &mut self,
+        name: &str,
+        number: usize,
+        batch: &RecordBatch,
+        schema: &SchemaRef,
+        wanted: &Wanted,
+    ) -> Result<()> {
+        let bad = |message: String| {
+            let place = format!("record batch {number}");
+            Error::inside(name, Problem::Content { place, message })
+        };
+        if let Some(difference) = difference(batch.schema().fields(), schema.fields()) {
+            return Err(bad(format!("it is not of the schema that was given: {difference}")));
+        }
+        let column = |column: usize| -> Option<Column> {
+            let (root, members) = wanted.paths.get(column)?.split_first()?;
+            let (array, nulls) = follow(batch.columns().get(*root)?, members)?;
+            Some(Column::new(array, nulls))
+        };
+        let gone = || bad("one of its columns is not there".to_owned());
+        let columns = &wanted.columns;
+        let texts = columns.text.iter().map(|text| column(*text)).collect::<Option<_>>().ok_or_else(gone)?;
+        let values = columns.values.iter().map(|value| column(*value)).collect();
+        let (first_row, rows, whole) = (self.rows, batch.num_rows(), Some(batch.clone()));
+        self.add(Batch { first_row, rows, texts, id: columns.id.and_then(column), values, whole });
+        Ok(())
+    }
+
+    /// Adds a batch, cut into pieces.
+    fn add(&mut self, batch: Batch) {
+        let number = self.batches.len();
+        let (mut start, mut text_bytes) = (0, 0);
+        for row in 0..batch.rows {
+            text_bytes += batch.text_bytes(row);
+            let is_full = text_bytes + ROW_BYTES * (row + 1 - start) as u64 >= PIECE_BYTES;
+            if is_full || row + 1 == batch.rows {
+                self.pieces.push(Piece { batch: number, rows: start..row + 1, text_bytes });
+                self.text_bytes += text_bytes;
+                (start, text_bytes) = (row + 1, 0);
+            }
+        }
+        self.rows += batch.rows as u64;
+        self.batches.push(batch);
+    }
+
+    /// The schema of a table.
+    pub(super) fn schema(&self) -> Option<&SchemaRef> {
+        self.schema.as_ref()
+    }
+
+    /// The batch that a row lies in.
+    pub(super) fn batch_of(&self, row: u64) -> usize {
+        self.batches.partition_point(|batch| batch.first_row + batch.rows as u64 <= row)
+    }
+
+    /// A batch of a table with all its columns, and its first row.
+    pub(super) fn whole(&self, number: usize) -> Option<(&RecordBatch, u64)> {
+        let batch = self.batches.get(number)?;
+        Some((batch.whole.as_ref()?, batch.first_row))
+    }
+
+    /// The id and the text of a record of a list of texts.
+    pub(super) fn record(&self, row: u64) -> Option<(Option<&str>, Option<&str>)> {
+        let batch = self.batches.get(self.batch_of(row))?;
+        let at = (row - batch.first_row) as usize;
+        Some((batch.id.as_ref().and_then(|id| id.text(at)), batch.texts.first()?.text(at)))
+    }
+
+    /// The value of a null: a table has the field, and a record of a list of texts has not.
+    fn null(&self) -> Option<Cow<'static, str>> {
+        self.schema.is_some().then_some(Cow::Borrowed(""))
+    }
+
+    /// A column of which two of these batches have different dictionaries.
+    fn dictionaries_differ<'r>(mut batches: impl Iterator<Item = &'r Batch>) -> Option<String> {
+        let whole = |batch: &'r Batch| batch.whole.as_ref().filter(|_| batch.rows > 0).map(named_columns);
+        let first = batches.by_ref().find_map(whole)?;
+        batches.filter_map(whole).find_map(|other| different_dictionary(&first, &other))
+    }
+}
+
+/// The columns of a batch with their names.
+fn named_columns(batch: &RecordBatch) -> Vec<(String, ArrayRef)> {
+    let names = batch.schema_ref().fields().iter().map(|field| field.name().clone());
+    names.zip(batch.columns().iter().cloned()).collect()
+}
+
+/// Why rows of one schema do not fit into another.
+fn difference(first: &Fields, second: &Fields) -> Option<String> {
+    // The metadata of a field says nothing about its values.
+    let plain = |fields: &Fields| {
+        let plain = |field: &arrow_schema::FieldRef| field.as_ref().clone().with_metadata([].into());
+        fields.iter().map(plain).map(|field| field.with_nullable(true)).collect::<Vec<_>>()
+    };
+    let nullable = |(first, second): &(&arrow_schema::FieldRef, &arrow_schema::FieldRef)| {
+        first.is_nullable() && !second.is_nullable()
+    };
+    column_difference(&plain(first), &plain(second), |field| field.name()).or_else(|| {
+        let (field, _) = first.iter().zip(second).find(nullable)?;
+        Some(format!("the column `{}` may be null in one of them only", field.name()))
+    })
+}
+
+impl Batch {
+    /// The bytes of the text of a row.
+    fn text_bytes(&self, row: usize) -> u64 {
+        self.texts.iter().filter_map(|text| text.text(row)).map(|text| text.len() as u64).sum()
+    }
+
+    /// Some rows, with the id and the values written out for all of them.
+    fn stretch(&self, rows: Range<usize>) -> Stretch<'_> {
+        Stretch {
+            batch: self,
+            id: self.id.as_ref().map(|id| id.values(rows.clone())),
+            values: self
+                .values
+                .iter()
+                .map(|value| value.as_ref().map(|value| value.values(rows.clone())))
+                .collect(),
+            rows,
+        }
+    }
+}
+
+/// Some rows of a batch.
+struct Stretch<'b> {
+    batch: &'b Batch,
+    rows: Range<usize>,
+    id: Option<Values<'b>>,
+    values: Vec<Option<Values<'b>>>,
+}
+
+impl Stretch<'_> {
+    /// One of the rows, counted from 0.
+    fn row(&self, at: usize) -> Row<'_> {
+        let row = self.rows.start + at;
+        Row {
+            texts: self.batch.texts.iter().map(|text| text.text(row).map(str::as_bytes)).collect(),
+            id: self.id.as_ref().and_then(|id| id.get(at)),
+        }
+    }
+
+    /// Its values; `null` stands for null.
+    fn values<'v>(&'v self, at: usize, null: Option<&Cow<'v, str>>) -> Vec<Option<Cow<'v, str>>> {
+        let value = |value: &'v Option<Values<'_>>| {
+            let found = value.as_ref().and_then(|value| value.get(at)).map(String::from_utf8_lossy);
+            found.or_else(|| null.cloned())
+        };
+        self.values.iter().map(value).collect()
+    }
+}
+
+impl Content for Rows {
+    fn cuts(&self, _source: &Source) -> Cuts {
+        let size = |piece: &Piece| PieceSize {
+            decoded_bytes: piece.text_bytes + ROW_BYTES * piece.rows.len() as u64,
+            stored_bytes: piece.text_bytes,
+        };
+        Cuts::Pieces(self.pieces.iter().map(size).collect())
+    }
+
+    fn scan(
+        &self,
+        part: &Part,
+        handle: &Handle<'_>,
+        _turns: &Turns<'_>,
+        _scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let Part::Pieces(pieces) = part else { return Err(handle.no_such_place(0)) };
+        let pieces = self.pieces.get(pieces.clone()).ok_or_else(|| handle.no_such_place(0))?;
+        let (source, options, null) = (handle.number, handle.options(), self.null());
+        let mut line = 0;
+        for piece in pieces {
+            let batch = self.batches.get(piece.batch).ok_or_else(|| handle.no_such_place(0))?;
+            let stretch = batch.stretch(piece.rows.clone());
+            for at in 0..piece.rows.len() {
+                let row = stretch.row(at);
+                let offset = batch.first_row + (piece.rows.start + at) as u64;
+                let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
+                let document = row.document(options).map(|found| {
+                    let values = stretch.values(at, null.as_ref());
+                    Document { values, ..found }.with_text(Text::Whole)
+                });
+                visit(Place { source, line, offset, len }, document);
+                line += 1;
+            }
+        }
+        Ok(ScannedLines(line))
+    }
+
+    fn read<'s>(
+        &'s self,
+        place: &Place,
+        handle: &Handle<'s>,
+        scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        let no_such_place = || handle.no_such_place(place.offset);
+        let batch = self.batches.get(self.batch_of(place.offset)).ok_or_else(no_such_place)?;
+        let row = (place.offset - batch.first_row) as usize;
+        let id = match batch.id.as_ref().map(|id| id.values(row..row + 1)) {
+            Some(Values::Lent(column, row)) => column.text(row).map(str::as_bytes),
+            Some(Values::Written(cells)) => cells.get(0).map(|id| {
+                scratch.bytes.clear();
+                scratch.bytes.extend_from_slice(id);
+                &*scratch.bytes
+            }),
+            None => None,
+        };
+        let texts = batch.texts.iter().map(|text| text.text(row).map(str::as_bytes)).collect();
+        Ok(Row { texts, id }.document(handle.options()))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn text_bytes(&self) -> Option<u64> {
+        Some(self.text_bytes)
+    }
+
+    fn columns(&self) -> Option<Vec<&str>> {
+        let schema = self.schema.as_ref()?;
+        Some(schema.fields().iter().map(|field| field.name().as_str()).collect())
+    }
+
+    fn difference(&self, other: &dyn Content) -> Option<String> {
+        let other: &Self = (other as &dyn Any).downcast_ref()?;
+        let (first, second) = (self.schema.as_ref()?, other.schema.as_ref()?);
+        difference(first.fields(), second.fields()).or_else(|| {
+            let column = Self::dictionaries_differ(self.batches.iter().chain(&other.batches))?;
+            Some(format!(
+                "each has a dictionary for the column `{column}`, and one Arrow file cannot have two"
+            ))
+        })
+    }
+
+    fn unwritable(&self) -> Option<Problem> {
+        let column = Self::dictionaries_differ(self.batches.iter())?;
+        Some(Problem::Dictionaries { column })
+    }
+
+    fn hash_records(&self, take: &mut dyn FnMut(&[u8], u64) -> bool) -> Option<bool> {
+        let mut bytes = vec![];
+        for piece in &self.pieces {
+            let batch = self.batches.get(piece.batch)?;
+            let stretch = batch.stretch(piece.rows.clone());
+            bytes.clear();
+            for at in 0..piece.rows.len() {
+                stretch.row(at).push_to(&mut bytes);
+                let values = stretch.values.iter().map(|value| value.as_ref()?.get(at)).collect();
+                Row { texts: values, id: None }.push_to(&mut bytes);
+            }
+            if !take(&bytes, piece.text_bytes) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+}

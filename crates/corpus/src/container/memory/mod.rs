@@ -1,0 +1,120 @@
+//! Documents in memory: a list of texts, or a table of record batches.
+//!
+//! A source is cut into pieces of rows when it is opened. The place of a record is its row; a scan and a second reading lend the
+//! text where it lies, so nothing is decoded and no temporary file is made.
+
+mod columns;
+mod content;
+mod lines;
+mod tables;
+
+use std::ops::Range;
+
+use self::content::Rows;
+use super::{Container, Opening};
+use crate::annotation::Annotation;
+use crate::document::Place;
+use crate::error::Result;
+use crate::format::{Format, Layout};
+use crate::memory::{Held, InMemory};
+use crate::output::{Output, TableCompression, Verdict};
+use crate::sources::{Content, Sources};
+
+impl Format {
+    /// A list of texts in memory. An output has them as JSONL.
+    pub const TEXTS_IN_MEMORY: Self =
+        Self::in_memory("texts-in-memory", "a list of texts in memory", Layout::Records);
+    /// A table in memory. An output has its rows as Arrow IPC.
+    pub const TABLE_IN_MEMORY: Self =
+        Self::in_memory("table-in-memory", "a table in memory", Layout::Records);
+}
+
+/// The format of documents in memory.
+pub(crate) fn format_of(memory: &InMemory) -> Format {
+    match memory.held() {
+        Held::Texts(_) => Format::TEXTS_IN_MEMORY,
+        Held::Batches { .. } => Format::TABLE_IN_MEMORY,
+    }
+}
+
+/// A list of texts.
+#[derive(Debug)]
+pub(super) struct Texts;
+
+impl Container for Texts {
+    fn format(&self) -> Format {
+        Format::TEXTS_IN_MEMORY
+    }
+
+    fn output_format(&self) -> Format {
+        Format::JSONL
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(Rows::open(opening)?))
+    }
+
+    fn copy(
+        &self,
+        sources: &Sources,
+        _numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        _verdict: Verdict,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        lines::write(sources, &mut places.map(|place| (place, None)), out)
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        _numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        _compression: TableCompression,
+    ) -> Result<()> {
+        lines::write(sources, &mut annotated.map(|(place, annotation)| (place, Some(annotation))), out)
+    }
+}
+
+/// A table.
+#[derive(Debug)]
+pub(super) struct Table;
+
+impl Container for Table {
+    fn format(&self) -> Format {
+        Format::TABLE_IN_MEMORY
+    }
+
+    fn output_format(&self) -> Format {
+        Format::ARROW
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        Ok(Box::new(Rows::open(opening)?))
+    }
+
+    fn copy(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        places: &mut dyn Iterator<Item = Place>,
+        _verdict: Verdict,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        tables::copy(sources, numbers, places, out, compression)
+    }
+
+    fn annotate(
+        &self,
+        sources: &Sources,
+        numbers: Range<u32>,
+        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        out: &mut Output,
+        compression: TableCompression,
+    ) -> Result<()> {
+        tables::annotate(sources, numbers, annotated, out, compression)
+    }
+}

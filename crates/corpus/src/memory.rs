@@ -1,0 +1,232 @@
+//! Documents that a program holds in memory.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{Array, LargeStringArray, RecordBatch};
+use arrow_schema::SchemaRef;
+
+/// The name of a source whose caller gave it none.
+const NAME: &str = "memory";
+
+/// Texts of a block are packed until they have this many bytes.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Texts of a block, however short they are.
+const BLOCK_TEXTS: usize = 1 << 16;
+
+/// Documents that a program holds in memory, as one source of a corpus.
+///
+/// It is a list of texts, with or without ids, or a table of Arrow record batches. Texts are read where they are: nothing is
+/// decoded, copied or written to a temporary file while a corpus is scanned, and a clone shares the buffers. The limit on the
+/// memory of a run does not count them, because they are the caller's.
+///
+/// ```
+/// use minwise_corpus::{Corpus, InMemory, ReadOptions, Scratch, Unobserved};
+///
+/// let notes = InMemory::documents([("1", "a rose"), ("2", "is a rose")]).named("notes");
+/// let corpus = Corpus::open(&[notes.into()], &ReadOptions::default(), &Unobserved)?;
+/// let mut found = Vec::new();
+/// for chunk in corpus.chunks(1 << 20) {
+///     corpus.scan(&chunk, &mut Scratch::new(), &mut |_place, document| {
+///         found.push(document.map(|document| document.text.into_owned()));
+///     })?;
+/// }
+/// assert_eq!(found, [Ok("a rose".to_owned()), Ok("is a rose".to_owned())]);
+/// # Ok::<(), minwise_corpus::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct InMemory {
+    name: Arc<str>,
+    held: Held,
+}
+
+/// How documents are held.
+#[derive(Clone)]
+pub(crate) enum Held {
+    /// A list of texts.
+    Texts(Arc<[TextBlock]>),
+    /// A table.
+    Batches { schema: SchemaRef, batches: Arc<[RecordBatch]> },
+}
+
+/// Some texts, one after the other in one buffer.
+pub(crate) struct TextBlock {
+    /// `None` if none of them has an id.
+    pub(crate) ids: Option<LargeStringArray>,
+    pub(crate) texts: LargeStringArray,
+}
+
+impl InMemory {
+    /// A list of texts without ids. Their ids are the name of the source and a number: `memory:1` is the first.
+    ///
+    /// The texts are copied into buffers of their own, one after the other as they come.
+    #[must_use]
+    pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self::records(texts.into_iter().map(|text| (None::<&str>, Some(text))))
+    }
+
+    /// A list of ids and texts. An empty id counts as none.
+    #[must_use]
+    pub fn documents<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> Self {
+        Self::records(documents.into_iter().map(|(id, text)| (Some(id), Some(text))))
+    }
+
+    /// A list of records that may have an id, and whose text may be null.
+    #[must_use]
+    pub fn records<I: AsRef<str>, T: AsRef<str>>(
+        records: impl IntoIterator<Item = (Option<I>, Option<T>)>,
+    ) -> Self {
+        let mut packer = Packer::default();
+        for (id, text) in records {
+            packer.push(id.as_ref().map(AsRef::as_ref), text.as_ref().map(AsRef::as_ref));
+        }
+        Self { name: NAME.into(), held: Held::Texts(packer.finish().into()) }
+    }
+
+    /// A table: record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the text and the id, as
+    /// they do for a file. The text is a column of `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of them.
+    ///
+    /// The buffers of the batches are held and not copied. [`Corpus::open`](crate::Corpus::open) refuses batches of another
+    /// schema, and schemas without the columns.
+    #[must_use]
+    pub fn batches(schema: SchemaRef, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
+        let batches = batches.into_iter().collect();
+        Self { name: NAME.into(), held: Held::Batches { schema, batches } }
+    }
+
+    /// The same under a name, which messages and ids have. Default: `memory`. If a source before it has the name, a number is
+    /// added to it.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into().into(), ..self }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of records.
+    pub fn len(&self) -> usize {
+        match &self.held {
+            Held::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).sum(),
+            Held::Batches { batches, .. } => batches.iter().map(RecordBatch::num_rows).sum(),
+        }
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How the documents are held.
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
+    }
+}
+
+impl From<Vec<String>> for InMemory {
+    /// Each text is freed when it has been copied.
+    fn from(texts: Vec<String>) -> Self {
+        Self::texts(texts)
+    }
+}
+
+impl From<Vec<Option<String>>> for InMemory {
+    /// `None` is null.
+    fn from(texts: Vec<Option<String>>) -> Self {
+        Self::records(texts.into_iter().map(|text| (None::<&str>, text)))
+    }
+}
+
+impl From<Vec<(String, String)>> for InMemory {
+    /// Ids and texts.
+    fn from(documents: Vec<(String, String)>) -> Self {
+        Self::documents(documents)
+    }
+}
+
+impl From<RecordBatch> for InMemory {
+    fn from(batch: RecordBatch) -> Self {
+        Self::batches(batch.schema(), [batch])
+    }
+}
+
+/// The texts are left out: there may be millions.
+impl fmt::Debug for InMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.held {
+            Held::Texts(_) => "texts",
+            Held::Batches { .. } => "batches",
+        };
+        f.debug_struct("InMemory")
+            .field("name", &self.name)
+            .field("kind", &kind)
+            .field("len", &self.len())
+            .finish()
+    }
+}
+
+/// Packs texts into blocks.
+#[derive(Default)]
+struct Packer {
+    blocks: Vec<TextBlock>,
+    ids: LargeStringBuilder,
+    texts: LargeStringBuilder,
+    /// The number of texts in the builders.
+    count: usize,
+    has_id: bool,
+}
+
+impl Packer {
+    fn push(&mut self, id: Option<&str>, text: Option<&str>) {
+        self.has_id |= id.is_some();
+        self.ids.append_option(id);
+        self.texts.append_option(text);
+        self.count += 1;
+        if self.count >= BLOCK_TEXTS || self.texts.values_slice().len() >= BLOCK_BYTES {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let (mut ids, mut texts) = (self.ids.finish(), self.texts.finish());
+        // Builders double their buffers, and these stay for the whole run.
+        ids.shrink_to_fit();
+        texts.shrink_to_fit();
+        self.blocks.push(TextBlock { ids: self.has_id.then_some(ids), texts });
+        (self.count, self.has_id) = (0, false);
+    }
+
+    fn finish(mut self) -> Vec<TextBlock> {
+        if self.count > 0 {
+            self.flush();
+        }
+        self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_packed_into_blocks() {
+        let blocks = |held: InMemory| match held.held {
+            Held::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).collect::<Vec<_>>(),
+            Held::Batches { .. } => panic!("not texts"),
+        };
+        assert_eq!(blocks(InMemory::texts([""; 0])), [0; 0]);
+        assert_eq!(blocks(InMemory::texts(["a", "b"])), [2]);
+        assert_eq!(blocks(InMemory::texts(vec![""; BLOCK_TEXTS + 1])), [BLOCK_TEXTS, 1]);
+        let long = "x".repeat(BLOCK_BYTES);
+        assert_eq!(blocks(InMemory::texts([&long, "a", &long, "b"])), [1, 2, 1]);
+    }
+
+    #[test]
+    fn it_is_shown_without_its_texts() {
+        let shown = format!("{:?}", InMemory::from(vec!["a secret".to_owned()]).named("x"));
+        assert_eq!(shown, r#"InMemory { name: "x", kind: "texts", len: 1 }"#);
+    }
+}

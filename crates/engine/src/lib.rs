@@ -21,6 +21,22 @@
 //! * [`output`] and [`report`] write what was decided.
 //! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
 //!
+//! A list of texts without its near-duplicates:
+//!
+//! ```
+//! use minwise_engine::{Inputs, Run, RunOptions, Unobserved};
+//!
+//! let texts = ["a rose is a rose", "A rose is a rose!", "a lily"].map(str::to_owned).to_vec();
+//! let options = RunOptions { inputs: Inputs::new([texts.clone()]), ..RunOptions::default() };
+//! let outcome = Run::new(options)?.execute(&Unobserved)?;
+//! let decisions = outcome.columns();
+//! assert_eq!(decisions.kept, [true, false, true]);
+//! assert_eq!(decisions.duplicate_of, [None, Some(0), None]);
+//! let kept: Vec<&String> = texts.iter().zip(&decisions.kept).filter(|(_, kept)| **kept).map(|(text, _)| text).collect();
+//! assert_eq!(kept, ["a rose is a rose", "a lily"]);
+//! # Ok::<(), minwise_engine::Error>(())
+//! ```
+//!
 //! The repository's ARCHITECTURE.md follows one record through all of it, file by file.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
@@ -49,7 +65,7 @@ pub use error::{Error, ErrorKind, Problem};
 pub use estimate::sketch_file;
 pub use memory::Memory;
 pub use minwise::{Observer, Stage, Unobserved, Warning};
-pub use minwise_corpus::Input;
+pub use minwise_corpus::{InMemory, Input};
 pub use output::report;
 pub use read::documents::Documents;
 pub use read::ranks::UnrankedCount;

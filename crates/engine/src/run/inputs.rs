@@ -28,6 +28,12 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// Inputs that are read in the default way.
+    #[must_use]
+    pub fn new<I: Into<Input>>(inputs: impl IntoIterator<Item = I>) -> Self {
+        Self { inputs: inputs.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
     /// Refuses tables in the settings of a run that loads its tables itself.
     pub(super) fn check_tables(settings: &Settings, problems: &mut Vec<Problem>) {
         let Weights { table, ignored, .. } = settings.spec.weights;

@@ -10,6 +10,7 @@ mod huge;
 mod ids;
 mod keep;
 mod large;
+mod memory;
 mod oracle;
 mod page;
 mod random;

@@ -1,0 +1,343 @@
+//! Runs over documents in memory: the same decisions as over a file of the same records.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use minwise_corpus::arrow_array::builder::StringDictionaryBuilder;
+use minwise_corpus::arrow_array::types::Int32Type;
+use minwise_corpus::arrow_array::{
+    ArrayRef, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+};
+use minwise_corpus::{Nulls, ReadOptions};
+use minwise_engine::output::Summary;
+use minwise_engine::{
+    DecisionColumns, Destination, Error, InMemory, Input, Inputs, Observer, Outcome, Outputs, PairsOptions,
+    PairsRun, Run, RunOptions, Settings, SketchOptions, SketchRun, Stage, Unobserved, WorkOptions,
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::Random;
+
+/// A corpus with equal texts, near-copies, Chinese ones, empty ones and nulls.
+fn texts(count: usize) -> Vec<Option<String>> {
+    let mut random = Random(7);
+    let mut texts: Vec<Option<String>> = vec![];
+    for number in 0..count {
+        let fresh = |random: &mut Random| {
+            let words: Vec<String> = (0..30).map(|_| format!("w{}", random.below(500))).collect();
+            words.join(" ")
+        };
+        let text = match number % 10 {
+            0 if number % 100 == 0 => None,
+            1 if number % 100 == 1 => Some(String::new()),
+            2 => {
+                let glyph = |_| char::from_u32(0x4e00 + random.below(800) as u32).unwrap();
+                Some((0..60).map(glyph).collect())
+            }
+            3..6 if number > 10 => {
+                let before = texts[random.below(number)].clone().unwrap_or_default();
+                Some(if number % 2 == 0 { before } else { format!("{before} 尾 {}", random.below(9)) })
+            }
+            _ => Some(fresh(&mut random)),
+        };
+        texts.push(text);
+    }
+    texts
+}
+
+struct Desk {
+    folder: TempDir,
+    texts: Vec<Option<String>>,
+}
+
+impl Desk {
+    /// A folder with the texts as `in.jsonl`.
+    fn new(texts: Vec<Option<String>>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: String = texts.iter().map(|text| format!("{}\n", json!({ "text": text }))).collect();
+        fs_err::write(folder.path().join("in.jsonl"), lines).unwrap();
+        Self { folder, texts }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self) -> Input {
+        self.path("in.jsonl").into()
+    }
+
+    /// The texts under the name of the file, so that even the ids are the same.
+    fn named(&self, memory: InMemory) -> Input {
+        memory.named(self.path("in.jsonl").to_string_lossy()).into()
+    }
+
+    fn memory(&self) -> Input {
+        self.named(self.texts.clone().into())
+    }
+
+    /// The texts as a table of many batches, with columns of several types.
+    fn table(&self, rows: usize) -> Input {
+        let column = |number: usize, texts: &[Option<String>]| -> ArrayRef {
+            let texts = texts.iter().map(Option::as_deref);
+            match number {
+                0 => Arc::new(texts.collect::<StringArray>()),
+                1 => Arc::new(texts.collect::<LargeStringArray>()),
+                2 => Arc::new(texts.collect::<StringViewArray>()),
+                _ => {
+                    let mut builder = StringDictionaryBuilder::<Int32Type>::new();
+                    texts.for_each(|text| builder.append_option(text));
+                    Arc::new(builder.finish())
+                }
+            }
+        };
+        let batch = |texts: &[Option<String>]| {
+            let columns = ["utf8", "large", "view", "dictionary"].into_iter().enumerate();
+            let columns = columns.map(|(number, name)| (name, column(number, texts), true));
+            RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+        };
+        let batches: Vec<RecordBatch> = self.texts.chunks(rows).map(batch).collect();
+        self.named(InMemory::batches(batch(&[]).schema(), batches))
+    }
+}
+
+/// Settings whose results do not depend on the time that a run takes.
+fn settings(threads: usize) -> Settings {
+    Settings { audit: None, threads: Some(threads), ..Settings::default() }
+}
+
+fn dedup(input: Input, threads: usize) -> Outcome {
+    let options =
+        RunOptions { inputs: Inputs::new([input]), settings: settings(threads), ..RunOptions::default() };
+    Run::new(options).unwrap().execute(&Unobserved).unwrap()
+}
+
+/// All that was decided, with the ids. The bytes that were read are left out: those of a file are more than its texts.
+fn found(outcome: &Outcome) -> (DecisionColumns, Summary, Vec<String>) {
+    let ids = outcome.documents().map(|document| outcome.id(document).unwrap().into_owned()).collect();
+    (outcome.columns(), Summary { bytes: 0, ..outcome.summary().clone() }, ids)
+}
+
+/// Demands that two runs found the same, without showing thousands of rows.
+#[track_caller]
+fn assert_same(outcome: &Outcome, expected: &(DecisionColumns, Summary, Vec<String>)) {
+    let (columns, summary, ids) = found(outcome);
+    assert_eq!(summary, expected.1);
+    assert!(columns == expected.0, "other decisions");
+    assert!(ids == expected.2, "other ids");
+}
+
+fn with_column(name: &str) -> ReadOptions {
+    ReadOptions { text_fields: vec![name.parse().unwrap()], ..ReadOptions::default() }
+}
+
+#[test]
+fn decisions_are_those_of_a_file() {
+    let desk = Desk::new(texts(2000));
+    let expected = found(&dedup(desk.file(), 2));
+    assert!(expected.1.removed > 300 && expected.1.nulls > 10, "{:?}", expected.1);
+    let outcome = dedup(desk.memory(), 2);
+    assert_same(&outcome, &expected);
+    let bytes: usize = desk.texts.iter().flatten().map(String::len).sum();
+    assert_eq!(outcome.summary().bytes, bytes as u64);
+    for column in ["utf8", "large", "view", "dictionary"] {
+        let mut options = RunOptions { settings: settings(2), ..RunOptions::default() };
+        options.inputs = Inputs { options: with_column(column), ..Inputs::new([desk.table(170)]) };
+        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        assert_same(&outcome, &expected);
+    }
+}
+
+#[test]
+fn pairs_are_those_of_a_file() {
+    let desk = Desk::new(texts(1000));
+    let pairs = |input: Input| {
+        let options =
+            PairsOptions { inputs: Inputs::new([input]), settings: settings(2), ..PairsOptions::default() };
+        let outcome = PairsRun::new(options).unwrap().execute(&Unobserved).unwrap();
+        let mut pairs = vec![];
+        let mut note = |pair: minwise_engine::pairs::SimilarPair, first: &str, second: &str| {
+            pairs.push((first.to_owned(), second.to_owned(), pair.similarity));
+            Ok::<(), Error>(())
+        };
+        outcome.for_each(&Unobserved, &mut note).unwrap();
+        (pairs, outcome.nulls(), outcome.read())
+    };
+    let expected = pairs(desk.file());
+    assert!(expected.0.len() > 100);
+    assert!(pairs(desk.memory()) == expected);
+}
+
+#[test]
+fn sketches_are_those_of_a_file() {
+    let desk = Desk::new(texts(300));
+    let sketched = |input: Input, name: &str| {
+        let options = SketchOptions {
+            inputs: Inputs::new([input]),
+            output: desk.path(name),
+            threads: Some(2),
+            ..SketchOptions::default()
+        };
+        let outcome = SketchRun::new(options).unwrap().execute(&Unobserved).unwrap();
+        (outcome.documents, outcome.nulls, fs_err::read(desk.path(name)).unwrap())
+    };
+    assert!(sketched(desk.memory(), "memory") == sketched(desk.file(), "file"));
+}
+
+#[test]
+fn many_texts_and_batches_on_any_number_of_threads() {
+    let desk = Desk::new(texts(100_000));
+    let expected = found(&dedup(desk.memory(), 1));
+    assert_eq!(expected.1.read, 100_000);
+    for threads in [2, 5] {
+        assert_same(&dedup(desk.memory(), threads), &expected);
+    }
+    for threads in [1, 2, 5] {
+        let mut options = RunOptions { settings: settings(threads), ..RunOptions::default() };
+        options.inputs = Inputs { options: with_column("view"), ..Inputs::new([desk.table(999)]) };
+        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        assert_same(&outcome, &expected);
+    }
+}
+
+#[test]
+fn none_and_one() {
+    let outcome = dedup(Vec::<String>::new().into(), 2);
+    assert_eq!((outcome.documents(), outcome.columns().kept.len(), outcome.summary().read), (0..0, 0, 0));
+    let outcome = dedup(vec!["只有一个文本".to_owned()].into(), 2);
+    assert_eq!(outcome.columns().kept, [true]);
+    assert_eq!(outcome.id(0).unwrap(), "memory:1");
+    assert_eq!(outcome.place(0).unwrap(), (0, 0));
+    let outcome = dedup(vec![String::new(), String::new()].into(), 2);
+    assert_eq!(outcome.columns(), dedup_of_lines("{\"text\":\"\"}\n{\"text\":\"\"}\n"));
+    let outcome = dedup(InMemory::documents([("a", "近重复文本检测"), ("b", "近重复文本检测")]).into(), 2);
+    assert_eq!(outcome.columns().duplicate_of, [None, Some(0)]);
+    assert_eq!(outcome.id(1).unwrap(), "b");
+}
+
+fn dedup_of_lines(lines: &str) -> DecisionColumns {
+    let folder = tempfile::tempdir().unwrap();
+    fs_err::write(folder.path().join("in.jsonl"), lines).unwrap();
+    dedup(folder.path().join("in.jsonl").into(), 2).columns()
+}
+
+#[test]
+fn nulls_follow_their_rule() {
+    let texts = vec![Some("a rose".to_owned()), None, Some("A rose!".to_owned())];
+    let run = |nulls| {
+        let mut options = RunOptions { settings: settings(1), ..RunOptions::default() };
+        options.inputs = Inputs::new([texts.clone()]);
+        options.inputs.options.nulls = nulls;
+        Run::new(options).unwrap().execute(&Unobserved)
+    };
+    let kept = run(Nulls::Keep).unwrap();
+    assert_eq!((kept.columns().kept, kept.summary().nulls), (vec![true, true, false], 1));
+    let rejected = run(Nulls::Reject).unwrap();
+    assert_eq!((rejected.columns().kept, rejected.summary().rejected), (vec![true, false], 1));
+    let first = &rejected.rejected_records().first[0];
+    assert!(first.contains("memory:2: "), "{first}");
+    let error = run(Nulls::Error).unwrap_err();
+    assert!(error.to_string().contains("memory:2"), "{error}");
+}
+
+#[test]
+fn references_may_lie_in_memory() {
+    let desk = Desk::new(vec![Some("a rose is a rose".to_owned()), Some("something else".to_owned())]);
+    let archive = || InMemory::documents([("r", "A rose is a rose!")]).named("archive").into();
+    for (against, inputs) in [(archive(), desk.file()), (archive(), desk.memory())] {
+        let inputs = Inputs { against: vec![against], ..Inputs::new([inputs]) };
+        let outcome = Run::new(RunOptions { inputs, settings: settings(1), ..RunOptions::default() });
+        let outcome = outcome.unwrap().execute(&Unobserved).unwrap();
+        assert_eq!(outcome.columns().duplicate_of, [Some(0), None]);
+        assert_eq!(outcome.id(0).unwrap(), "r");
+    }
+    let inputs = Inputs { against: vec![desk.file()], ..Inputs::new([archive()]) };
+    let outcome = Run::new(RunOptions { inputs, settings: settings(1), ..RunOptions::default() });
+    assert_eq!(outcome.unwrap().execute(&Unobserved).unwrap().columns().kept, [false]);
+}
+
+fn to(path: &Path) -> Option<Destination> {
+    Some(Destination::from(path))
+}
+
+#[test]
+fn kept_and_removed_texts_are_written_as_jsonl() {
+    let desk = Desk::new(vec![Some("a rose".into()), Some("A rose!".into()), None]);
+    let outputs = Outputs {
+        kept: to(&desk.path("kept.jsonl")),
+        removed: to(&desk.path("removed.jsonl")),
+        ..Outputs::default()
+    };
+    let options = RunOptions {
+        inputs: Inputs::new([desk.memory()]),
+        settings: settings(1),
+        outputs: Outputs { report: Some(desk.path("report")), ..outputs },
+        ..RunOptions::default()
+    };
+    Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
+    let text = |name: &str| fs_err::read_to_string(desk.path(name)).unwrap();
+    assert_eq!(text("kept.jsonl"), "{\"text\":\"a rose\"}\n{\"text\":null}\n");
+    assert_eq!(text("removed.jsonl"), "{\"text\":\"A rose!\"}\n");
+    assert_eq!(text("report/pairs.tsv").lines().count(), 1);
+    // Formats are not converted yet, and there is no name for a file in a folder.
+    let refused = |kept: &str, input: Input| {
+        let outputs = Outputs { kept: to(&desk.path(kept)), ..Outputs::default() };
+        let options = RunOptions { inputs: Inputs::new([input]), outputs, ..RunOptions::default() };
+        Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
+    };
+    let error = refused("kept.parquet", desk.memory());
+    assert!(
+        error.to_string().ends_with("has the name of a file of Parquet, and the inputs are JSONL"),
+        "{error}"
+    );
+    assert_eq!(refused("folder/", desk.memory()).code(), "no_output_name");
+    let rows = || -> ArrayRef { Arc::new(Int64Array::from(vec![1])) };
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+    let table = RecordBatch::try_from_iter([("text", text), ("n", rows())]).unwrap();
+    let error = refused("kept.jsonl", table.into());
+    assert!(
+        error.to_string().ends_with("has the name of a file of JSONL, and the inputs are Arrow IPC"),
+        "{error}"
+    );
+}
+
+/// Stops when all is read.
+#[derive(Default)]
+struct Stop(std::sync::atomic::AtomicBool);
+
+impl Observer for Stop {
+    fn begin(&self, stage: Stage, _total: u64) {
+        if stage == Stage::Candidates {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_run_is_resumed_with_the_same_texts_and_no_others() {
+    let desk = Desk::new(texts(500));
+    let run = |input: Input, observer: &dyn Observer| {
+        let options = RunOptions {
+            inputs: Inputs::new([input]),
+            settings: settings(1),
+            work: Some(WorkOptions { resume: true, ..WorkOptions::new(&desk.path("work")) }),
+            ..RunOptions::default()
+        };
+        Run::new(options)?.execute(observer)
+    };
+    assert!(run(desk.memory(), &Stop::default()).unwrap_err().is_cancelled());
+    assert!(desk.path("work/manifest").exists());
+    let mut other = desk.texts.clone();
+    other.swap(7, 8);
+    let error = run(desk.named(other.into()), &Unobserved).unwrap_err();
+    assert!(error.to_string().ends_with("is as long as it was then, but not the same"), "{error}");
+    let error = run(desk.file(), &Unobserved).unwrap_err();
+    assert!(error.to_string().contains("`format` was `texts-in-memory` then and is `jsonl` now"), "{error}");
+    let resumed = run(desk.memory(), &Unobserved).unwrap();
+    assert_same(&resumed, &found(&dedup(desk.memory(), 1)));
+}

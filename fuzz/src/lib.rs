@@ -9,6 +9,7 @@
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
 mod archive;
+mod batches;
 mod documents;
 mod records;
 
@@ -26,6 +27,7 @@ use minwise_engine::{Bands, Settings, Unobserved, read, seal, sketch_file};
 use tempfile::TempDir;
 
 pub use archive::{index_export, index_rows};
+pub use batches::batches;
 pub use documents::extract;
 pub use records::{arrow, delimited, jsonl, parquet};
 
@@ -172,6 +174,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "keep" => texts(&["first", "priority:source=a,b\\,c;newest:date;longest;last", "max:n;min:m"]),
         "fields" => texts(&["text", "a.b[3].c", "\"odd name\".x"]),
         "jsonl" | "delimited" | "arrow" | "parquet" => records::seeds(target),
+        "batches" => batches::seeds(),
         "warc" => minwise_corpus::fuzzing::warc_seeds(),
         "http" => minwise_corpus::fuzzing::http_seeds(),
         "extract" => documents::seeds(),

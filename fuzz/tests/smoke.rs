@@ -63,6 +63,11 @@ fn arrow() {
 }
 
 #[test]
+fn batches() {
+    smoke("batches", fuzz::batches, 20_000);
+}
+
+#[test]
 fn parquet() {
     smoke("parquet", fuzz::parquet, 2000);
 }

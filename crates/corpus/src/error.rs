@@ -428,6 +428,14 @@ fn shown(name: &str) -> std::borrow::Cow<'_, str> {
     escape_control(name)
 }
 
+fn no_output_name(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if source == STDIN {
+        return f.write_str("standard input has no name that a file in the output folder could have");
+    }
+    let source = shown(source);
+    write!(f, "`{source}` lies in memory, and has no name that a file in the output folder could have")
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -463,14 +471,7 @@ impl fmt::Display for Error {
                 let (first, second, output) = (shown(first), shown(second), shown(output));
                 write!(f, "`{first}` and `{second}` would both be written as `{output}`")?;
             }
-            ErrorKind::NoOutputName { name } if name == STDIN => {
-                f.write_str("standard input has no name that a file in the output folder could have")?;
-            }
-            ErrorKind::NoOutputName { name } => write!(
-                f,
-                "`{}` lies in memory, and has no name that a file in the output folder could have",
-                shown(name)
-            )?,
+            ErrorKind::NoOutputName { name } => no_output_name(name, f)?,
             ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;

@@ -63,7 +63,9 @@ fn tables() -> Vec<(Arc<Schema>, Vec<RecordBatch>)> {
 
 fn file(schema: &Schema, batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = FileWriter::try_new(Vec::new(), schema).unwrap();
-    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.into_inner().unwrap()
 }
 
@@ -172,12 +174,12 @@ fn texts_are_not_copied() {
     for (schema, batches) in tables() {
         let lies_in = |text: &str| {
             let within = |array: &ArrayRef| {
-                let buffers = array.to_data();
-                let children = buffers.child_data().iter().flat_map(|child| child.buffers());
-                buffers
-                    .buffers()
+                let data = array.to_data();
+                let children: Vec<_> =
+                    data.child_data().iter().map(|child| child.buffers().to_vec()).collect();
+                data.buffers()
                     .iter()
-                    .chain(children)
+                    .chain(children.iter().flatten())
                     .any(|buffer| buffer.as_ptr_range().contains(&text.as_ptr()))
             };
             batches.iter().any(|batch| within(batch.column(1)))
@@ -461,9 +463,10 @@ proptest! {
         prop_assert_eq!(found.len(), records.len());
         for (found, (id, text)) in found.iter().zip(&records) {
             let id = id.as_deref().filter(|id| !id.is_empty());
-            match text {
-                Some(text) => prop_assert_eq!((found.maybe_id(), found.text()), (id, &**text)),
-                None => prop_assert_eq!((found.code(), found.reject().id.as_deref()), ("null", id)),
+            if let Some(text) = text {
+                prop_assert_eq!((found.maybe_id(), found.text()), (id, &**text));
+            } else {
+                prop_assert_eq!((found.code(), found.reject().id.as_deref()), ("null", id));
             }
         }
         assert_read_again(&corpus, &found);

@@ -55,8 +55,9 @@ impl Desk {
     /// A folder with the texts as `in.jsonl`.
     fn new(texts: Vec<Option<String>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let lines: String = texts.iter().map(|text| format!("{}\n", json!({ "text": text }))).collect();
-        fs_err::write(folder.path().join("in.jsonl"), lines).unwrap();
+        let line = |text: &Option<String>| format!("{}\n", json!({ "text": text }));
+        let lines: Vec<String> = texts.iter().map(line).collect();
+        fs_err::write(folder.path().join("in.jsonl"), lines.concat()).unwrap();
         Self { folder, texts }
     }
 
@@ -257,16 +258,16 @@ fn references_may_lie_in_memory() {
     assert_eq!(outcome.unwrap().execute(&Unobserved).unwrap().columns().kept, [false]);
 }
 
-fn to(path: &Path) -> Option<Destination> {
-    Some(Destination::from(path))
+fn to(path: &Path) -> Destination {
+    Destination::from(path)
 }
 
 #[test]
 fn kept_and_removed_texts_are_written_as_jsonl() {
     let desk = Desk::new(vec![Some("a rose".into()), Some("A rose!".into()), None]);
     let outputs = Outputs {
-        kept: to(&desk.path("kept.jsonl")),
-        removed: to(&desk.path("removed.jsonl")),
+        kept: Some(to(&desk.path("kept.jsonl"))),
+        removed: Some(to(&desk.path("removed.jsonl"))),
         ..Outputs::default()
     };
     let options = RunOptions {
@@ -282,7 +283,7 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     assert_eq!(text("report/pairs.tsv").lines().count(), 1);
     // Formats are not converted yet, and there is no name for a file in a folder.
     let refused = |kept: &str, input: Input| {
-        let outputs = Outputs { kept: to(&desk.path(kept)), ..Outputs::default() };
+        let outputs = Outputs { kept: Some(to(&desk.path(kept))), ..Outputs::default() };
         let options = RunOptions { inputs: Inputs::new([input]), outputs, ..RunOptions::default() };
         Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, downcast_integer_array};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 
 use crate::container::arrow::{cells, is_text};
@@ -70,7 +70,7 @@ fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
             let dictionary = array.as_any_dictionary();
             let (keys, values) = (dictionary.keys(), dictionary.values());
             let key: Option<usize> = downcast_integer_array!(
-                keys => usize::try_from(keys.value(row)).ok(),
+                keys => Some(keys.value(row).as_usize()),
                 _ => None,
             );
             // Arrow checks keys when a dictionary is built, except by its unchecked constructors.

@@ -33,7 +33,8 @@ const ROW_BYTES: u64 = 32;
 pub(super) struct Rows {
     batches: Vec<Batch>,
     pieces: Vec<Piece>,
-    rows: u64,
+    /// The number of rows.
+    count: u64,
     text_bytes: u64,
     /// That of a table; `None` for a list of texts.
     schema: Option<SchemaRef>,
@@ -65,7 +66,7 @@ impl Rows {
     /// Finds the columns, and where the rows can be cut.
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self> {
         let (name, options) = (opening.source.name(), opening.options);
-        let mut rows = Self { batches: vec![], pieces: vec![], rows: 0, text_bytes: 0, schema: None };
+        let mut rows = Self { batches: vec![], pieces: vec![], count: 0, text_bytes: 0, schema: None };
         let held = opening.source.memory().ok_or_else(|| Error::inside(name, Problem::NoBytes))?.held();
         match held {
             Held::Texts(blocks) => blocks.iter().for_each(|block| rows.add_texts(block, options)),
@@ -90,7 +91,7 @@ impl Rows {
             field if defaults.id_field == *field => id(),
             _ => None,
         };
-        let (rows, first_row) = (arrow_array::Array::len(&block.texts), self.rows);
+        let (rows, first_row) = (arrow_array::Array::len(&block.texts), self.count);
         let values = options.value_fields.iter().map(value).collect();
         self.add(Batch { first_row, rows, texts: vec![text()], id: id(), values, whole: None });
     }
@@ -119,7 +120,7 @@ impl Rows {
         let columns = &wanted.columns;
         let texts = columns.text.iter().map(|text| column(*text)).collect::<Option<_>>().ok_or_else(gone)?;
         let values = columns.values.iter().map(|value| column(*value)).collect();
-        let (first_row, rows, whole) = (self.rows, batch.num_rows(), Some(batch.clone()));
+        let (first_row, rows, whole) = (self.count, batch.num_rows(), Some(batch.clone()));
         self.add(Batch { first_row, rows, texts, id: columns.id.and_then(column), values, whole });
         Ok(())
     }
@@ -137,7 +138,7 @@ impl Rows {
                 (start, text_bytes) = (row + 1, 0);
             }
         }
-        self.rows += batch.rows as u64;
+        self.count += batch.rows as u64;
         self.batches.push(batch);
     }
 
@@ -310,7 +311,7 @@ impl Content for Rows {
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.rows)
+        Some(self.count)
     }
 
     fn text_bytes(&self) -> Option<u64> {

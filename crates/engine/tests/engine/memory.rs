@@ -303,6 +303,29 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     );
 }
 
+#[test]
+fn kept_and_annotated_rows_are_written_as_arrow() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: ArrayRef = Arc::new(StringArray::from(vec![Some("a rose"), Some("A rose!"), None]));
+    let rows: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let table =
+        RecordBatch::try_from_iter_with_nullable([("text", text, true), ("id", rows, false)]).unwrap();
+    for (name, annotate, expected) in [("kept.arrow", false, 2), ("all.arrow", true, 3)] {
+        let path = folder.path().join(name);
+        let options = RunOptions {
+            inputs: Inputs::new([table.clone()]),
+            outputs: Outputs { kept: Some(to(&path)), annotate, ..Outputs::default() },
+            ..RunOptions::default()
+        };
+        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        assert_eq!(outcome.columns().kept, [true, false, true]);
+        let written = dedup(path.into(), 1);
+        assert_eq!(written.documents().len(), expected);
+        assert_eq!(written.id(0).unwrap(), "1");
+        assert_eq!(written.summary().nulls, 1);
+    }
+}
+
 /// Stops when all is read.
 #[derive(Default)]
 struct Stop(std::sync::atomic::AtomicBool);

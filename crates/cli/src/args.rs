@@ -37,9 +37,9 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write a corpus without its near-duplicates.
-    Dedup(DedupArgs),
+    Dedup(Box<DedupArgs>),
     /// List the near-duplicate pairs of a corpus.
-    Pairs(PairsArgs),
+    Pairs(Box<PairsArgs>),
     /// Compare two documents: similarity, containment, shared passages.
     Compare(CompareArgs),
     /// Write the sketches of a corpus to a file.
@@ -88,7 +88,8 @@ pub struct DedupArgs {
     pub against: Vec<OsString>,
 
     /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
-    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder.
+    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder. If the name
+    /// says another format than that of the inputs, as `kept.parquet` does for JSONL, the records are converted.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
@@ -100,7 +101,12 @@ pub struct DedupArgs {
     #[arg(long)]
     pub annotate: bool,
 
-    /// How Parquet and Arrow IPC are compressed inside: `keep` (as the input is), `none`, `snappy`, `gzip`, `lz4` or `zstd`.
+    /// The format of the outputs, whatever their names say: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. By default the
+    /// name decides; a name without a known ending, and standard output, get the format of the inputs.
+    #[arg(long, value_name = "FORMAT")]
+    pub output_format: Option<String>,
+
+    /// How Parquet and Arrow IPC are compressed inside: `keep` (as the input is; a converted output is by `zstd` in Parquet, and not at all in Arrow IPC), `none`, `snappy`, `gzip`, `lz4` or `zstd`.
     #[arg(long, value_name = "CODEC", default_value = "keep")]
     pub compression: String,
 

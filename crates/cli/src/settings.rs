@@ -21,7 +21,7 @@ use crate::printer::{Failure, Problem};
 use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
-const ORDER: [&str; 37] = [
+const ORDER: [&str; 38] = [
     "--text-field",
     "--id-field",
     "--encoding",
@@ -32,6 +32,7 @@ const ORDER: [&str; 37] = [
     "--cluster",
     "--max-cluster",
     "--audit",
+    "--output-format",
     "--compression",
     "--removed",
     "--threshold",
@@ -74,10 +75,12 @@ impl Problems {
     /// The value, if it can be read; otherwise the problem is noted and the default stands in, so that the options
     /// behind it are looked at too.
     pub fn parse<T: FromStr<Err: Display> + Default>(&mut self, option: &str, text: &str) -> T {
-        text.parse().unwrap_or_else(|error: T::Err| {
-            self.add(format!("`{option}`: {error}"), None);
-            T::default()
-        })
+        self.parsed(option, text).unwrap_or_default()
+    }
+
+    /// The same for a value that has no default.
+    pub fn parsed<T: FromStr<Err: Display>>(&mut self, option: &str, text: &str) -> Option<T> {
+        text.parse().map_err(|error: T::Err| self.add(format!("`{option}`: {error}"), None)).ok()
     }
 
     pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {

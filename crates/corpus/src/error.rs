@@ -13,6 +13,7 @@ use minwise::{Sentence, escape_control, visible};
 use crate::format::Format;
 use crate::problem::Problem;
 use crate::reject::RejectReason;
+use crate::unconverted::Unconverted;
 
 /// Why documents could not be read or written.
 #[derive(Debug)]
@@ -113,6 +114,8 @@ pub enum ErrorKind {
         /// How outputs of the format can be compressed, for people.
         hint: &'static str,
     },
+    /// Records that cannot be written in the format of an output.
+    Conversion(Unconverted),
     /// A format whose records have no room for an annotation.
     NoAnnotation {
         /// The format.
@@ -236,6 +239,12 @@ pub enum ErrorKind {
     },
 }
 
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind)
+    }
+}
+
 /// The result of this crate's functions.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -327,6 +336,7 @@ impl Error {
             ErrorKind::NoOutputName { .. } => "name a file, or `-` for standard output".into(),
             ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
             ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
+            ErrorKind::Conversion(unconverted) => unconverted.hint(),
             ErrorKind::NoAnnotation { .. } => Sentence::new()
                 .setting_to("report", "DIR")
                 .text(" writes the clusters of any input to `DIR/clusters.jsonl`"),
@@ -391,6 +401,7 @@ impl ErrorKind {
             Self::SameOutputName { .. } => "same_output_name",
             Self::NoOutputName { .. } => "no_output_name",
             Self::NoSuchCompression { .. } => "no_such_compression",
+            Self::Conversion(unconverted) => unconverted.code(),
             Self::NoAnnotation { .. } => "no_annotation",
             Self::Damaged { .. } => "damaged",
             Self::Changed { .. } => "changed",
@@ -472,6 +483,7 @@ impl fmt::Display for Error {
                 write!(f, "`{first}` and `{second}` would both be written as `{output}`")?;
             }
             ErrorKind::NoOutputName { name } => no_output_name(name, f)?,
+            ErrorKind::Conversion(unconverted) => write!(f, "{unconverted}")?,
             ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a source is made of. All inputs of a corpus are of one format.
+/// What a source is made of.
 ///
 /// A format is a name; each folder of `container` defines its own as a constant, such as `Format::JSONL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,16 +61,18 @@ mod quiet;
 mod refusal;
 mod reject;
 mod scratch;
+mod shape;
 mod source;
 mod sources;
 mod spool;
 mod temporary;
+mod unconverted;
 mod unescape;
 mod unfolded;
 mod write;
 
 pub use annotation::Annotation;
-pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
+pub use corpus::{Chunk, ContentHash, Corpus};
 pub use document::{Document, LongText, MaybeLong, Place, Text};
 pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
@@ -94,8 +96,10 @@ pub use source::{Source, open_file, os_error, reason_of};
 pub use sources::ScannedLines;
 pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
+pub use unconverted::Unconverted;
 pub use write::{
-    annotate_each, copy_each, refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared,
+    annotate_each, annotate_records, check_conversion, check_each, converted_name, copy_each, copy_records,
+    refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
     refuse_shared_members, refuse_unlike,
 };
 pub use {arrow_array, arrow_schema};

@@ -36,13 +36,17 @@ pub enum Problem {
         /// What it should hold.
         expected: &'static str,
     },
-    /// A column that is to be added is there already.
-    ColumnExists {
+    /// A column cannot be converted to the format of an output.
+    NotConverted {
         /// The column.
         column: String,
+        /// What it holds.
+        found: String,
+        /// The format.
+        to: String,
     },
-    /// Record batches have different dictionaries for a column, and an Arrow file has one.
-    Dictionaries {
+    /// A column that is to be added is there already.
+    ColumnExists {
         /// The column.
         column: String,
     },
@@ -61,8 +65,8 @@ impl Problem {
             Self::NoColumn { .. } => "no_column",
             Self::RepeatedColumn { .. } => "repeated_column",
             Self::ColumnType { .. } => "column_type",
+            Self::NotConverted { .. } => "not_converted",
             Self::ColumnExists { .. } => "column_exists",
-            Self::Dictionaries { .. } => "dictionaries",
             Self::SharedMember => "shared_member",
             Self::NoBytes => "no_bytes",
         }
@@ -81,13 +85,12 @@ impl Problem {
                 .text(" that of the ids, ")
                 .setting("keep")
                 .text(" others"),
+            Self::NotConverted { .. } => {
+                "leave the column out of the input, or name an output of the same format as the input".into()
+            }
             Self::ColumnExists { .. } => Sentence::from("rename the column; ")
                 .setting_to("report", "DIR")
                 .text(" lists the clusters too"),
-            Self::Dictionaries { .. } => {
-                "unify the dictionaries of the batches, or write the rows by the decisions of the outcome"
-                    .into()
-            }
             Self::SharedMember => {
                 "name an output without `.gz`, which gets the records decompressed, byte for byte".into()
             }
@@ -112,14 +115,13 @@ impl Problem {
                 let (column, found) = (escape_control(column), visible(found));
                 write!(f, "the column `{column}` of `{name}` holds {found}, not {expected}")
             }
+            Self::NotConverted { column, found, to } => {
+                let (column, found) = (escape_control(column), visible(found));
+                write!(f, "the column `{column}` of `{name}` holds {found}, for which {to} has no form")
+            }
             Self::ColumnExists { column } => {
                 write!(f, "`{name}` has a column `{}` already", escape_control(column))
             }
-            Self::Dictionaries { column } => write!(
-                f,
-                "the record batches of `{name}` have different dictionaries for the column `{}`, and one Arrow file cannot have two",
-                escape_control(column)
-            ),
             Self::SharedMember => write!(
                 f,
                 "the records of `{name}` are not gzip members of their own, so that none can be copied as it is compressed"

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
-use crate::format::Layout;
+use crate::format::{Format, Layout};
 use crate::members::Members;
 use crate::memory::InMemory;
 use crate::positional::read_at;
@@ -24,7 +24,7 @@ pub struct Source {
     pub(crate) size_bytes: u64,
     /// How the bytes at its place are compressed; `None` if they are not, or were decompressed to the spool.
     pub(crate) compression: Option<Compression>,
-    pub(crate) layout: Layout,
+    pub(crate) format: Format,
     /// The gzip file that was decompressed to the spool, if its members are needed.
     pub(crate) packed: Option<Packed>,
 }
@@ -90,7 +90,12 @@ impl Source {
 
     /// Whether it holds many documents or is one.
     pub fn layout(&self) -> Layout {
-        self.layout
+        self.format.layout()
+    }
+
+    /// What it is made of.
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// The documents, if they lie in memory.

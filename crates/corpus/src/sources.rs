@@ -7,6 +7,10 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use memchr::memchr_iter;
+
 use crate::document::{Document, MaybeLong, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::found::FoundTexts;
@@ -14,8 +18,12 @@ use crate::options::ReadOptions;
 use crate::problem::Problem;
 use crate::reject::Reject;
 use crate::scratch::{Scratch, grown};
+use crate::shape::Shapes;
 use crate::source::{Reader, Source};
 use crate::unfolded::Unfolded;
+
+/// Bytes in which line ends are counted at a time.
+const LINE_BYTES: u64 = 256 << 10;
 
 /// How many lines start in a chunk, blank ones included; for tables, how many rows it has. Always 0 for text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +62,9 @@ pub(crate) enum Part {
 
 /// Visits a record: a document, or the reason why it is none.
 pub(crate) type Visit<'v> = dyn FnMut(Place, Result<MaybeLong<'_>, Reject>) + 'v;
+
+/// Takes a record batch.
+pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
 
 /// The inside of an open source. Containers implement it; one value lives as long as the corpus and is used by all threads.
 ///
@@ -120,12 +131,6 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn difference(&self, _other: &dyn Content) -> Option<String> {
         None
     }
-
-    /// Why records of this source cannot be written as one file; `None` if they can.
-    fn unwritable(&self) -> Option<Problem> {
-        None
-    }
-
     /// Whether the source is compressed by gzip and records lie together in one member, so that none can be cut out as it is.
     fn shares_members(&self) -> bool {
         false
@@ -134,6 +139,24 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// The number of records that note an earlier visit of a page. They are no documents, and all are kept.
     fn revisits(&self) -> u64 {
         0
+    }
+
+    /// The columns of the records as Arrow describes them; `None` if only the records themselves tell, by their
+    /// [shapes](Shapes). Formats that are never converted have no columns.
+    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+        Ok(None)
+    }
+
+    /// Hands on records of this source as record batches, in the order given. Where the records themselves tell their columns,
+    /// the batches have the columns of `schema`; elsewhere they have those of the source.
+    fn batches(
+        &self,
+        handle: &Handle<'_>,
+        _schema: &SchemaRef,
+        _places: &mut dyn Iterator<Item = Place>,
+        _take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        Err(handle.no_such_place(0))
     }
 
     /// The names of the fields that one record has, as far as they are written in it.
@@ -157,6 +180,8 @@ pub(crate) struct Shared {
     pub(crate) unfolded: Unfolded,
     /// Texts of documents that took long to find.
     pub(crate) found: FoundTexts,
+    /// The types of JSON values, if an output needs them.
+    pub(crate) shapes: Shapes,
     /// Locked by the thread that scans something long.
     long: Mutex<()>,
 }
@@ -169,6 +194,7 @@ impl Shared {
             unfolded: Unfolded::new(options.spool_dir.clone()),
             found: FoundTexts::new(options.spool_dir.clone()),
             options,
+            shapes: Shapes::default(),
             long: Mutex::default(),
         }
     }
@@ -226,6 +252,24 @@ impl<'a> Handle<'a> {
         let out = grown(bytes, place.len as usize);
         self.reader()?.read_exact_at(place.offset, out)?;
         Ok(out)
+    }
+
+    /// The number of the line at an offset, counted from 1.
+    pub(crate) fn line_at(&self, offset: u64) -> Result<u64> {
+        let reader = self.reader()?;
+        let (mut lines, mut at, mut block) = (1, 0, Vec::new());
+        while at < offset {
+            let bytes = grown(&mut block, (offset - at).min(LINE_BYTES) as usize);
+            reader.read_exact_at(at, bytes)?;
+            lines += memchr_iter(b'\n', bytes).count() as u64;
+            at += bytes.len() as u64;
+        }
+        Ok(lines)
+    }
+
+    /// An error about what is inside.
+    pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
+        Error::inside(self.source.name(), Problem::Content { place: place.into(), message: message.into() })
     }
 
     /// The error that the source has nothing at `offset`.

@@ -64,6 +64,7 @@ const CORPUS: &[&str] = &[
     "format",
     "refusal",
     "problem",
+    "unconverted",
     "reject",
     "error",
     "annotation",
@@ -88,6 +89,7 @@ const CORPUS: &[&str] = &[
     "extract",
     "document",
     "found",
+    "shape",
     // Open sources.
     "sources",
     "container",

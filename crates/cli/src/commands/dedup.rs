@@ -47,6 +47,7 @@ fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
         kept: written(&args.output),
         removed: written(&args.removed),
         annotate: args.annotate,
+        format: args.output_format.as_ref().and_then(|format| problems.parsed("--output-format", format)),
         compression: problems.parse("--compression", &args.compression),
         report: args.report.as_ref().map(PathBuf::from),
         overwrite: args.force,

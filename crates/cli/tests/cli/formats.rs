@@ -98,8 +98,6 @@ fn a_row_without_a_text_is_kept_or_rejected_with_its_place() {
     let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two")), (4, None)]));
     let run = desk.run("dedup in.parquet -o kept.parquet.gz").exit(2);
     assert!(run.err.contains("a compressed file, and Parquet is compressed inside"), "{run}");
-    let run = desk.run("dedup in.parquet -o kept.jsonl").exit(2);
-    assert!(run.err.contains("a file of JSONL, and the inputs are Parquet"), "{run}");
     desk.run("dedup in.parquet -o kept.parquet").exit(0);
     assert_eq!(rows(&desk, "kept.parquet").len(), 4);
     let run = desk.run("dedup in.parquet -o out.parquet --null reject").exit(2);
@@ -143,9 +141,9 @@ fn what_is_wrong_with_a_table_is_said() {
     insta::assert_snapshot!(desk.run("dedup in.parquet in.csv -o out"), @"
     exit 2
     --- stderr
-    minwise: the inputs are of two kinds: `in.parquet` is Parquet and `in.csv` is CSV
+    minwise: `in.parquet` is Parquet and `in.csv` is CSV, and the output does not say which to write
 
-    hint: give a pattern that matches one kind, or say what they are with `--input-format`
+    hint: name the output like a file of one format, such as `kept.parquet`, or like a folder, such as `kept/`; `--output-format` says the format of an output that has no name
     ");
     assert_eq!(desk.names(), ["cut.parquet", "in.csv", "in.parquet"]);
 }

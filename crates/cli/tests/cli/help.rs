@@ -57,7 +57,8 @@ fn dedup() {
       -o, --output <OUT>
               Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or
               `.xz`; `-` for standard output), or a folder with one file for each input (`DIR/`, or a
-              folder that is there). Texts go to a folder
+              folder that is there). Texts go to a folder. If the name says another format than that of
+              the inputs, as `kept.parquet` does for JSONL, the records are converted
 
           --removed <OUT>
               Where the removed documents go, in the same way
@@ -66,9 +67,15 @@ fn dedup() {
               Keep every document and add to it, as its member or column `minwise`, the cluster it
               belongs to
 
+          --output-format <FORMAT>
+              The format of the outputs, whatever their names say: `jsonl`, `csv`, `tsv`, `parquet`,
+              `arrow` or `warc`. By default the name decides; a name without a known ending, and
+              standard output, get the format of the inputs
+
           --compression <CODEC>
-              How Parquet and Arrow IPC are compressed inside: `keep` (as the input is), `none`,
-              `snappy`, `gzip`, `lz4` or `zstd`
+              How Parquet and Arrow IPC are compressed inside: `keep` (as the input is; a converted
+              output is by `zstd` in Parquet, and not at all in Arrow IPC), `none`, `snappy`, `gzip`,
+              `lz4` or `zstd`
 
               [default: keep]
 

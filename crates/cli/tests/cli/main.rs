@@ -9,6 +9,7 @@ mod against;
 mod archive;
 mod compare;
 mod concepts;
+mod convert;
 mod dedup;
 mod determinism;
 mod documents;

@@ -23,7 +23,7 @@
 //! | [`arrow`] | Arrow IPC | between record batches | column by column |
 //! | [`warc`] | WARC, WET | between records, about a mebibyte apart | byte for byte, with the records that follow it |
 //! | [`document`] | documents, texts | nowhere | as a file |
-//! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | as JSONL, or as rows of Arrow IPC |
+//! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | converted to JSONL or Arrow IPC |
 //!
 //! `bytes` copies records that have bytes, and `table` holds what Parquet and Arrow share.
 
@@ -34,7 +34,7 @@ mod document;
 mod jsonl;
 mod memory;
 mod parquet;
-mod table;
+pub(crate) mod table;
 mod turn;
 pub(crate) mod warc;
 
@@ -44,6 +44,8 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
 use minwise::Observer;
 
 #[cfg(test)]
@@ -53,7 +55,7 @@ use crate::annotation::Annotation;
 use crate::compression::Compression;
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{Format, InputFormat};
+use crate::format::{Format, InputFormat, Layout};
 use crate::options::ReadOptions;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::{Reader, Source};
@@ -86,7 +88,7 @@ pub(crate) trait Container: Debug + Sync {
     /// The name of the format.
     fn format(&self) -> Format;
 
-    /// The format of the files that `copy` and `annotate` write.
+    /// The format of an output for which nothing else is said.
     fn output_format(&self) -> Format {
         self.format()
     }
@@ -150,6 +152,32 @@ pub(crate) trait Container: Debug + Sync {
         bytes::copy(sources, numbers, places, out)
     }
 
+    /// What a file of the format needs to know of columns before records of other formats are written to it; `None` if it takes
+    /// no records of other formats.
+    fn columns(&self) -> Option<OutputColumns> {
+        None
+    }
+
+    /// Whether records can be written to files of other formats.
+    fn is_converted(&self) -> bool {
+        self.columns().is_some()
+    }
+
+    /// Why a file of the format cannot have these columns; `None` if it can.
+    fn refuses(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// Begins a file of the format with these columns, for records of other formats.
+    fn writer<'o>(
+        &self,
+        _schema: &SchemaRef,
+        _out: &'o mut Output,
+        _compression: TableCompression,
+    ) -> Result<Box<dyn WriteBatch + 'o>> {
+        Err(no_such_format(self.format().name()))
+    }
+
     /// Whether records have room for an annotation. If not, `annotate` fails.
     fn can_annotate(&self) -> bool {
         true
@@ -164,6 +192,26 @@ pub(crate) trait Container: Debug + Sync {
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()>;
+}
+
+/// What has to be known of the columns of an output before its first record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputColumns {
+    /// Nothing: each record names its own fields.
+    Own,
+    /// The names, because every value is written as a text.
+    Texts,
+    /// The names and the types.
+    Typed,
+}
+
+/// A file that is being written by record batches.
+pub(crate) trait WriteBatch {
+    /// Writes the rows of a batch.
+    fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// Writes what stands after the last row.
+    fn finish(&mut self) -> Result<()>;
 }
 
 /// A source that is being opened.
@@ -235,18 +283,40 @@ impl FromStr for InputFormat {
     }
 }
 
+/// The name of a format of records, which outputs can have.
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        static EXPECTED: LazyLock<String> =
+            LazyLock::new(|| listed(Format::all().filter(is_of_records).map(Format::name)));
+        let format = Self::all().filter(is_of_records).find(|format| format.name() == name);
+        format.ok_or_else(|| {
+            Error::new(ErrorKind::BadOption {
+                option: "an output format",
+                given: name.to_owned(),
+                expected: &EXPECTED,
+            })
+        })
+    }
+}
+
+fn is_of_records(format: &Format) -> bool {
+    format.layout() == Layout::Records
+}
+
+/// Names as a sentence offers them.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [] => String::new(),
+    }
+}
+
 fn no_such_format(name: &str) -> Error {
-    static EXPECTED: LazyLock<String> = LazyLock::new(|| {
-        let names: Vec<String> = ["auto"]
-            .into_iter()
-            .chain(Format::all().map(Format::name))
-            .map(|name| format!("`{name}`"))
-            .collect();
-        match names.as_slice() {
-            [first @ .., last] => format!("{} or {last}", first.join(", ")),
-            [] => String::new(),
-        }
-    });
+    static EXPECTED: LazyLock<String> =
+        LazyLock::new(|| listed(["auto"].into_iter().chain(Format::all().map(Format::name))));
     Error::new(ErrorKind::BadOption {
         option: "an input format",
         given: name.to_owned(),
@@ -278,6 +348,9 @@ mod tests {
         assert_eq!("auto".parse::<InputFormat>().unwrap(), InputFormat::Auto);
         let error = "xml".parse::<InputFormat>().unwrap_err().to_string();
         assert!(error.starts_with("`xml` is not an input format: expected `auto`, `jsonl`"), "{error}");
+        assert_eq!("parquet".parse::<Format>().unwrap(), Format::PARQUET);
+        let error = "text".parse::<Format>().unwrap_err().to_string();
+        assert!(error.ends_with("expected `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`"), "{error}");
     }
 
     #[test]

@@ -10,14 +10,12 @@ use minwise::Observer;
 pub use self::chunk::Chunk;
 use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
-use crate::annotation::Annotation;
-use crate::container::Container;
+use crate::container;
 use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Walked};
 use crate::options::ReadOptions;
-use crate::output::{Output, TableCompression, Verdict};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -27,8 +25,6 @@ use crate::sources::{Part, ScannedLines, Sources, Turns, Visit};
 #[derive(Debug)]
 pub struct Corpus {
     pub(crate) sources: Sources,
-    /// That of the inputs.
-    pub(crate) container: &'static dyn Container,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
     same_id: Option<SameId>,
@@ -51,11 +47,12 @@ impl Corpus {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let resolved = input::resolve(references, inputs, options, observer)?;
-        let Resolved { sources, container, file_ids, walked, same_id } = resolved;
-        if let (Layout::Texts, Some(field)) = (container.format().layout(), options.value_fields.first()) {
+        let Resolved { sources, file_ids, walked, same_id } = resolved;
+        let corpus = Self { sources, file_ids, walked, same_id };
+        if let (Layout::Texts, Some(field)) = (corpus.layout(), options.value_fields.first()) {
             return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
         }
-        Ok(Self { sources, container, file_ids, walked, same_id })
+        Ok(corpus)
     }
 
     /// How the corpus was opened.
@@ -78,25 +75,49 @@ impl Corpus {
         self.sources.inputs()
     }
 
+    /// The numbers of the sources that are not references.
+    pub fn input_numbers(&self) -> Range<u32> {
+        self.references()..self.sources().len() as u32
+    }
+
     /// Two texts that would have had one id, if there are such. All ids are longer then than their paths in the folders that
     /// were given.
     pub fn same_id(&self) -> Option<&SameId> {
         self.same_id.as_ref()
     }
 
-    /// What all inputs are made of.
-    pub fn format(&self) -> Format {
-        self.container.format()
+    /// The formats of the inputs, each once, in the order in which they come.
+    pub fn formats(&self) -> Vec<Format> {
+        let mut formats = vec![];
+        for source in self.inputs() {
+            if !formats.contains(&source.format()) {
+                formats.push(source.format());
+            }
+        }
+        formats
     }
 
-    /// The format in which records of the inputs are written.
-    pub fn output_format(&self) -> Format {
-        self.container.output_format()
+    /// The format of all inputs; `None` if they are of several formats.
+    pub fn format(&self) -> Option<Format> {
+        match self.formats()[..] {
+            [format] => Some(format),
+            _ => None,
+        }
     }
 
-    /// Whether each record or each source of the inputs is a document.
+    /// The format in which records of the inputs are written if nothing else is said: that of the inputs, or for documents in
+    /// memory that of a file that holds as much. `None` if there are several.
+    pub fn output_format(&self) -> Option<Format> {
+        let written =
+            |format: Format| container::of(format).map_or(format, |container| container.output_format());
+        let mut formats = self.formats().into_iter().map(written);
+        let first = formats.next()?;
+        formats.all(|format| format == first).then_some(first)
+    }
+
+    /// Whether each record or each source of the inputs is a document. Records and texts are never read together.
     pub fn layout(&self) -> Layout {
-        self.format().layout()
+        self.inputs().first().map_or(Layout::Records, Source::layout)
     }
 
     /// The number of WARC records of the inputs that note an earlier visit of a page. They are no documents, and all are kept.
@@ -223,36 +244,4 @@ impl Corpus {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
     }
-}
-
-/// Copies records of the sources with these numbers to `out`, in the order given. What is written is one file of
-/// the corpus's format, even if there are no records.
-///
-/// Where a record does not end its line and another follows, as at the end of many files, a line end is put
-/// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
-/// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
-///
-/// `verdict` is what the places have in common. A WARC file has records that are no documents: the kept ones are written with
-/// the kept documents, and the requests of removed documents with the removed ones.
-pub fn copy_records(
-    corpus: &Corpus,
-    sources: Range<u32>,
-    mut places: impl Iterator<Item = Place>,
-    verdict: Verdict,
-    out: &mut Output,
-    compression: TableCompression,
-) -> Result<()> {
-    corpus.container.copy(&corpus.sources, sources, &mut places, verdict, out, compression)
-}
-
-/// Writes records of the sources with these numbers, in the order given, each with its annotation. What is written is
-/// one file of the corpus's format, even if there are no records.
-pub fn annotate_records<'a>(
-    corpus: &Corpus,
-    sources: Range<u32>,
-    mut annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
-    out: &mut Output,
-    compression: TableCompression,
-) -> Result<()> {
-    corpus.container.annotate(&corpus.sources, sources, &mut annotated, out, compression)
 }

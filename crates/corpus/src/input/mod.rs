@@ -22,7 +22,7 @@ use minwise::Observer;
 use self::identity::Admission;
 use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
-use crate::container::{self, Container, HEAD_BYTES, LOOK_BYTES, Opening};
+use crate::container::{self, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
 use crate::format::{Format, InputFormat, Layout};
 use crate::members::MemberReader;
@@ -43,8 +43,6 @@ const READ_BYTES: usize = 256 << 10;
 /// What the inputs came to.
 pub(crate) struct Resolved {
     pub(crate) sources: Sources,
-    /// That of the inputs.
-    pub(crate) container: &'static dyn Container,
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
     pub(crate) same_id: Option<SameId>,
@@ -107,24 +105,19 @@ pub(crate) fn resolve(
     };
     let (reference_sources, input_sources) = sources.split_at(references);
     let mut contents = Vec::with_capacity(sources.len());
-    if let Some(format) = reference_format {
-        // Other fields than the text and the id are asked of documents between which there is something to choose.
-        let options = ReadOptions { value_fields: vec![], ..options.clone() };
-        let container = container::of(format)?;
-        open_contents(container, reference_sources, spool.as_ref(), &options, observer, &mut contents)?;
-    }
-    let container = container::of(format)?;
-    open_contents(container, input_sources, spool.as_ref(), options, observer, &mut contents)?;
+    // Other fields than the text and the id are asked of documents between which there is something to choose.
+    let reference_options = ReadOptions { value_fields: vec![], ..options.clone() };
+    open_contents(reference_sources, spool.as_ref(), &reference_options, observer, &mut contents)?;
+    open_contents(input_sources, spool.as_ref(), options, observer, &mut contents)?;
     for (source, content) in sources.iter_mut().zip(&contents) {
         source.size_bytes = content.text_bytes().unwrap_or(source.size_bytes);
     }
     let sources = Sources::new(sources, contents, references, Shared::new(options.clone(), spool));
-    Ok(Resolved { sources, container, file_ids, walked, same_id })
+    Ok(Resolved { sources, file_ids, walked, same_id })
 }
 
-/// Opens sources of one format, and adds their contents to `contents`.
+/// Opens sources, and adds their contents to `contents`.
 fn open_contents(
-    container: &dyn Container,
     sources: &[Source],
     spool: Option<&Arc<File>>,
     options: &ReadOptions,
@@ -135,7 +128,7 @@ fn open_contents(
         if observer.cancelled() {
             return Err(Error::new(ErrorKind::Cancelled));
         }
-        contents.push(container.open(&Opening { source, spool, options, observer })?);
+        contents.push(container::of(source.format)?.open(&Opening { source, spool, options, observer })?);
     }
     Ok(())
 }
@@ -195,7 +188,7 @@ struct Resolver<'o> {
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
-    /// That of the references, or of the inputs, so far.
+    /// That of the first reference, or of the first input.
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.
     references: usize,
@@ -228,7 +221,7 @@ impl Resolver<'_> {
             // `resolve` sets it when the texts are found.
             size_bytes: 0,
             compression: None,
-            layout: format.layout(),
+            format,
             packed: None,
         };
         self.push(source, format)
@@ -380,11 +373,10 @@ impl Resolver<'_> {
                 spooled_source(name, id_start, origin, spooled, format)
             }
             Some(_) | None => {
-                let layout = format.layout();
-                let is_kept = layout == Layout::Records && self.sources.len() < KEPT_OPEN;
+                let is_kept = format.layout() == Layout::Records && self.sources.len() < KEPT_OPEN;
                 let store = Store::InPlace { modified, kept_open: is_kept.then(|| Arc::new(file)) };
                 let name = name.into();
-                Source { name, id_start, origin, store, size_bytes, compression, layout, packed: None }
+                Source { name, id_start, origin, store, size_bytes, compression, format, packed: None }
             }
         };
         self.push(source, format)
@@ -431,9 +423,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Refuses a source of another format, before time is spent on spooling it.
+    /// Refuses texts beside records, before time is spent on spooling them.
     fn check_format(&self, format: Format, name: &str) -> Result<()> {
-        match self.format.filter(|first| *first != format) {
+        match self.format.filter(|first| first.layout() != format.layout()) {
             Some(first_format) => Err(Error::new(ErrorKind::MixedFormats {
                 first: self.sources.get(self.references).map_or("", Source::name).to_owned(),
                 first_format,
@@ -449,7 +441,7 @@ impl Resolver<'_> {
         if self.sources.len() >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooManyInputs));
         }
-        self.format = Some(format);
+        self.format.get_or_insert(format);
         self.sources.push(source);
         Ok(())
     }
@@ -457,9 +449,9 @@ impl Resolver<'_> {
 
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
     let store = Store::Spooled { base: spooled.base };
-    let (size_bytes, layout) = (spooled.size_bytes, format.layout());
+    let size_bytes = spooled.size_bytes;
     let (name, compression, packed) = (name.into(), None, None);
-    Source { name, id_start, origin, store, size_bytes, compression, layout, packed }
+    Source { name, id_start, origin, store, size_bytes, compression, format, packed }
 }
 
 /// The first `bytes` bytes, or as many as there are, of the `size_bytes` that lie at `base`.

@@ -97,6 +97,11 @@ impl Output {
         self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
     }
 
+    /// Whether this is standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.path.as_os_str().is_empty()
+    }
+
     /// Whether the file is compressed by gzip.
     pub(crate) fn is_gzip(&self) -> bool {
         matches!(self.encoder, Encoder::Gzip(_))

@@ -3,18 +3,24 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
+use super::convert::check_conversion;
+use super::records::{annotate_records, copy_records};
 use crate::annotation::Annotation;
-use crate::corpus::{Corpus, annotate_records, copy_records};
+use crate::compression::Compression;
+use crate::container;
+use crate::corpus::Corpus;
 use crate::document::Place;
 use crate::error::Result;
+use crate::format::Format;
 use crate::output::{Output, OutputFolder, TableCompression, Verdict};
 
 /// Copies records to a folder that has one file for each input, even for one of which nothing is copied. The records
-/// come in the order of their sources.
+/// come in the order of their sources. With a format, all files are of that format; else each is of the format of its input.
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = Place>,
     verdict: Verdict,
+    format: Option<Format>,
     folder: &OutputFolder,
     compression: TableCompression,
 ) -> Result<()> {
@@ -22,8 +28,11 @@ pub fn copy_each(
         corpus,
         places,
         |place| place.source,
+        format,
         folder,
-        |sources, places, out| copy_records(corpus, sources, places, verdict, out, compression),
+        |sources, places, format, out| {
+            copy_records(corpus, sources, places, verdict, format, out, compression)
+        },
     )
 }
 
@@ -31,6 +40,7 @@ pub fn copy_each(
 pub fn annotate_each<'a>(
     corpus: &Corpus,
     annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    format: Option<Format>,
     folder: &OutputFolder,
     compression: TableCompression,
 ) -> Result<()> {
@@ -38,24 +48,68 @@ pub fn annotate_each<'a>(
         corpus,
         annotated,
         |(place, _)| place.source,
+        format,
         folder,
-        |sources, annotated, out| annotate_records(corpus, sources, annotated, out, compression),
+        |sources, annotated, format, out| {
+            annotate_records(corpus, sources, annotated, format, out, compression)
+        },
     )
+}
+
+/// Refuses inputs of which one cannot be written as a file of its own of a format. They have been read.
+pub fn check_each(corpus: &Corpus, format: Format, has_annotations: bool) -> Result<()> {
+    corpus
+        .input_numbers()
+        .try_for_each(|number| check_conversion(corpus, number..number + 1, format, has_annotations))
+}
+
+/// The name of the file that an input becomes in an output folder. If its format changes, so does its extension.
+pub fn converted_name(input: &str, from: Format, to: Format) -> String {
+    if from == to {
+        return input.to_owned();
+    }
+    let bare = Compression::strip(input);
+    let stem = match (Format::of_name(bare), bare.rsplit_once('.')) {
+        (Some(_), Some((stem, _))) => stem,
+        _ => bare,
+    };
+    let extension = container::of(to).ok().and_then(|to| to.extensions().first().copied());
+    format!("{stem}.{}", extension.unwrap_or(to.name()))
 }
 
 fn each<T, I: Iterator<Item = T>>(
     corpus: &Corpus,
     items: I,
     source_of: impl Fn(&T) -> u32,
+    format: Option<Format>,
     folder: &OutputFolder,
-    write: impl Fn(Range<u32>, &mut dyn Iterator<Item = T>, &mut Output) -> Result<()>,
+    write: impl Fn(Range<u32>, &mut dyn Iterator<Item = T>, Format, &mut Output) -> Result<()>,
 ) -> Result<()> {
     let mut items: Peekable<I> = items.peekable();
     for (number, source) in (corpus.references()..).zip(corpus.inputs()) {
-        let mut out = folder.file(source.id())?;
+        let format = format.unwrap_or(source.format());
+        let mut out = folder.file(&converted_name(source.id(), source.format(), format))?;
         let mut of_source = std::iter::from_fn(|| items.next_if(|item| source_of(item) == number));
-        write(number..number + 1, &mut of_source, &mut out)?;
+        write(number..number + 1, &mut of_source, format, &mut out)?;
         out.finish()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_converted_file_has_another_extension() {
+        for (input, name) in [
+            ("x/a.jsonl.gz", "x/a.parquet"),
+            ("a.csv", "a.parquet"),
+            ("a", "a.parquet"),
+            ("a.b", "a.b.parquet"),
+        ] {
+            assert_eq!(converted_name(input, Format::JSONL, Format::PARQUET), name);
+        }
+        assert_eq!(converted_name("a.ndjson.gz", Format::JSONL, Format::JSONL), "a.ndjson.gz");
+    }
 }

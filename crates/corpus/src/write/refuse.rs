@@ -3,20 +3,18 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::each::converted_name;
 use crate::annotation::MEMBER;
 use crate::compression::Compression;
+use crate::container;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
 use crate::problem::Problem;
 use crate::source::Source;
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
 pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
-    for (handle, content) in corpus.sources.iter_inputs() {
-        if let Some(problem) = content.unwritable() {
-            return Err(Error::inside(handle.source.name(), problem));
-        }
-    }
     let mut headed = corpus.sources.iter_inputs().filter(|(_, content)| content.columns().is_some());
     let Some((first, content)) = headed.next() else { return Ok(()) };
     for (second, other) in headed {
@@ -32,14 +30,15 @@ pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
 }
 
 /// Refuses inputs that would have the same name in an output folder, and one that has none.
-pub fn refuse_same_names(corpus: &Corpus) -> Result<()> {
-    let mut seen: HashMap<&str, &Source> = HashMap::new();
+pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> {
+    let mut seen: HashMap<String, &Source> = HashMap::new();
     for source in corpus.inputs() {
         if source.path().is_none() {
             return Err(Error::new(ErrorKind::NoOutputName { name: source.name().to_owned() }));
         }
-        let output = source.id().strip_prefix("./").unwrap_or(source.id());
-        if let Some(first) = seen.insert(output, source) {
+        let name = converted_name(source.id(), source.format(), format.unwrap_or(source.format()));
+        let output = name.strip_prefix("./").unwrap_or(&name);
+        if let Some(first) = seen.insert(output.to_owned(), source) {
             return Err(Error::new(ErrorKind::SameOutputName {
                 first: first.name().to_owned(),
                 second: source.name().to_owned(),
@@ -64,8 +63,10 @@ pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<(
 
 /// Refuses inputs that have the column that annotations would be written to, and those that have no room for one.
 pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
-    if !corpus.container.can_annotate() {
-        return Err(Error::new(ErrorKind::NoAnnotation { format: corpus.format() }));
+    for format in corpus.formats() {
+        if !container::of(format)?.can_annotate() {
+            return Err(Error::new(ErrorKind::NoAnnotation { format }));
+        }
     }
     for (handle, content) in corpus.sources.iter_inputs() {
         if content.columns().is_some_and(|columns| columns.contains(&MEMBER)) {

@@ -93,7 +93,7 @@ fn rows_are_documents() {
             let options =
                 ReadOptions { text_fields: FieldPath::list(field).unwrap(), ..ReadOptions::default() };
             let corpus = folder.open_with(&[name], &options).unwrap();
-            assert_eq!(corpus.format(), Format::ARROW);
+            assert_eq!(corpus.format(), Some(Format::ARROW));
             let records = scan(&corpus, 1);
             let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
             assert_eq!(seen[..4], [("ok", 0), ("null", 1), ("ok", 2), ("ok", 3)], "{name} {field}");
@@ -227,7 +227,7 @@ fn a_copy_has_the_types_and_values_of_the_input() {
         let some = copy(&all[2..4], &format!("some-{name}"));
         assert_eq!(some, [before[0].slice(2, 1), before[1].slice(0, 1)]);
         assert!(copy(&[], &format!("none-{name}")).is_empty());
-        assert_eq!(folder.open(&[&format!("none-{name}")]).unwrap().format(), Format::ARROW);
+        assert_eq!(folder.open(&[&format!("none-{name}")]).unwrap().format(), Some(Format::ARROW));
     }
     let remarks = FileReader::try_new(std::io::Cursor::new(folder.bytes("all-a.arrow")), None).unwrap();
     assert_eq!(remarks.custom_metadata()["made by"], "a test");

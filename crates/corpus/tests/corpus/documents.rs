@@ -53,7 +53,7 @@ fn a_folder_of_documents_is_a_corpus() {
     folder.write("in/e", "plain <b>rose</b>");
     folder.write("in/f.html.gz", gzip(b"<p>zipped"));
     let corpus = folder.open(&["in"]).unwrap();
-    assert_eq!((corpus.format(), corpus.layout()), (Format::DOCUMENT, Layout::Texts));
+    assert_eq!((corpus.format(), corpus.layout()), (Some(Format::DOCUMENT), Layout::Texts));
     let records = scan(&corpus, 1 << 20);
     let found: Vec<_> = records.iter().map(|record| (record.maybe_id().unwrap(), record.text())).collect();
     let expected = [

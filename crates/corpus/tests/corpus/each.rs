@@ -14,10 +14,11 @@ fn names_are_those_of_the_inputs() {
     folder.write("data/x/b.jsonl.gz", gzip(b"{\"text\": \"c\"}"));
     folder.write("data/x/none.jsonl", "{\"text\": \"d\"}\n");
     let corpus = folder.open(&["data"]).unwrap();
-    refuse_same_names(&corpus).unwrap();
+    refuse_same_names(&corpus, None).unwrap();
     let kept = places(&scan(&corpus, 9));
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
-    copy_each(&corpus, kept[1..3].iter().copied(), Verdict::Kept, &out, TableCompression::Keep).unwrap();
+    copy_each(&corpus, kept[1..3].iter().copied(), Verdict::Kept, None, &out, TableCompression::Keep)
+        .unwrap();
     out.finish().unwrap();
     assert_eq!(folder.text("out/a.jsonl"), "{\"text\": \"b\"}\n");
     assert_eq!(folder.text("out/x/none.jsonl"), "");
@@ -27,7 +28,7 @@ fn names_are_those_of_the_inputs() {
 
     let out = OutputFolder::create(&folder.path("annotated"), Overwrite::Refuse).unwrap();
     let annotated = kept.iter().map(|&place| (place, Annotation { cluster: "k".into(), similarity: None }));
-    annotate_each(&corpus, annotated, &out, TableCompression::Keep).unwrap();
+    annotate_each(&corpus, annotated, None, &out, TableCompression::Keep).unwrap();
     out.finish().unwrap();
     assert!(
         folder.text("annotated/x/none.jsonl").starts_with("{\"text\": \"d\",\"minwise\":{\"cluster\":\"k\"")
@@ -40,7 +41,7 @@ fn inputs_of_one_name_are_refused() {
     folder.write("a/p.jsonl", "{\"text\": \"a\"}\n");
     folder.write("b/p.jsonl", "{\"text\": \"b\"}\n");
     let corpus = folder.open(&["a/p.jsonl", "b/p.jsonl"]).unwrap();
-    let error = refuse_same_names(&corpus).unwrap_err();
+    let error = refuse_same_names(&corpus, None).unwrap_err();
     assert!(error.to_string().ends_with("b/p.jsonl` would both be written as `p.jsonl`"), "{error}");
-    refuse_same_names(&folder.open(&["a/p.jsonl"]).unwrap()).unwrap();
+    refuse_same_names(&folder.open(&["a/p.jsonl"]).unwrap(), None).unwrap();
 }

@@ -11,7 +11,7 @@ use minwise_corpus::{
 };
 use proptest::prelude::*;
 
-use crate::support::{Folder, Record, bz2, gzip, scan, xz, zst};
+use crate::support::{Folder, Record, bz2, format, gzip, scan, xz, zst};
 
 const THREE: &str =
     "{\"id\": 1, \"text\": \"a\"}\n{\"id\": 2, \"text\": \"b\\n\"}\n{\"id\": 3, \"text\": \"c\"}\n";
@@ -409,8 +409,16 @@ fn kept_records_are_copied_byte_for_byte() {
     let places: Vec<Place> = scan(&corpus, 8).iter().map(|record| record.place).collect();
     let copy = |name: &str, places: &[Place]| {
         let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
-        copy_records(&corpus, 0..2, places.iter().copied(), Verdict::Kept, &mut out, TableCompression::Keep)
-            .unwrap();
+        copy_records(
+            &corpus,
+            0..2,
+            places.iter().copied(),
+            Verdict::Kept,
+            format(&corpus),
+            &mut out,
+            TableCompression::Keep,
+        )
+        .unwrap();
         out.finish().unwrap();
         fs_err::read_to_string(folder.path(name)).unwrap()
     };

@@ -413,7 +413,7 @@ fn files_without_rows() {
     );
     for name in ["none.parquet", "group.parquet"] {
         let corpus = folder.open(&[name]).unwrap();
-        assert_eq!((corpus.format(), scan(&corpus, 9).len()), (Format::PARQUET, 0), "{name}");
+        assert_eq!((corpus.format(), scan(&corpus, 9).len()), (Some(Format::PARQUET), 0), "{name}");
         folder.copy(&corpus, &[], &format!("copy-of-{name}"), TableCompression::Keep);
         assert_eq!(rows(&folder, &format!("copy-of-{name}")), [""; 0]);
     }
@@ -481,7 +481,7 @@ fn a_file_that_is_cut_short_says_where() {
     assert!(error.to_string().contains("row group 0, column `id`: "), "{error}");
     // Content that says otherwise is read as what it is, unless the user insists.
     folder.write("table.jsonl", &whole);
-    assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Format::PARQUET);
+    assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Some(Format::PARQUET));
     let options = ReadOptions { format: InputFormat::Only(Format::ARROW), ..ReadOptions::default() };
     assert!(folder.open_with(&["table.jsonl"], &options).is_err());
 }

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use minwise_corpus::{
-    Annotation, Corpus, Document, Error, Input, Output, Overwrite, Place, ReadOptions, Reject, Scratch,
-    TableCompression, Unobserved, Verdict, annotate_records, copy_records,
+    Annotation, Corpus, Document, Error, Format, Input, Output, Overwrite, Place, ReadOptions, Reject,
+    Scratch, TableCompression, Unobserved, Verdict, annotate_records, copy_records,
 };
 
 /// A folder that goes away with the test.
@@ -48,12 +48,25 @@ pub fn all(corpus: &Corpus) -> std::ops::Range<u32> {
     0..corpus.sources().len() as u32
 }
 
+/// The format of all sources of a corpus.
+pub fn format(corpus: &Corpus) -> Format {
+    corpus.format().unwrap()
+}
+
 impl Folder {
     /// Copies records to a file.
     pub fn copy(&self, corpus: &Corpus, places: &[Place], name: &str, compression: TableCompression) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
-        copy_records(corpus, all(corpus), places.iter().copied(), Verdict::Kept, &mut out, compression)
-            .unwrap();
+        copy_records(
+            corpus,
+            all(corpus),
+            places.iter().copied(),
+            Verdict::Kept,
+            format(corpus),
+            &mut out,
+            compression,
+        )
+        .unwrap();
         out.finish().unwrap();
     }
 
@@ -63,7 +76,8 @@ impl Folder {
         let annotated = places.iter().enumerate().map(|(number, &place)| {
             (place, Annotation { cluster: "first".into(), similarity: (number > 0).then_some(0.75) })
         });
-        annotate_records(corpus, all(corpus), annotated, &mut out, TableCompression::Keep).unwrap();
+        annotate_records(corpus, all(corpus), annotated, format(corpus), &mut out, TableCompression::Keep)
+            .unwrap();
         out.finish().unwrap();
     }
 

@@ -7,7 +7,7 @@ use minwise_corpus::{
     Verdict, copy_each, copy_records, refuse_annotation, refuse_shared_members,
 };
 
-use crate::support::{Folder, Record, all, assert_read_again, bz2, gzip, places, scan, xz, zst};
+use crate::support::{Folder, Record, all, assert_read_again, bz2, format, gzip, places, scan, xz, zst};
 
 /// A record with further headers, each with its line end.
 fn record(kind: &str, id: &str, headers: &str, block: impl AsRef<[u8]>) -> Vec<u8> {
@@ -93,7 +93,7 @@ fn responses_conversions_and_resources_are_documents() {
     ] {
         folder.write(name, bytes);
         let corpus = folder.open(&[name]).unwrap();
-        assert_eq!(corpus.format(), Format::WARC, "{name}");
+        assert_eq!(corpus.format(), Some(Format::WARC), "{name}");
         for target in [1, 1 << 20] {
             let records = scan(&corpus, target);
             let expected = [
@@ -210,8 +210,16 @@ fn parted(folder: &Folder, input: &str, kept: &[usize], output: &str) -> (Vec<u8
     }
     let written = [(Verdict::Kept, stay), (Verdict::Removed, go)].map(|(verdict, places)| {
         let mut out = Output::create(&folder.path(output), Overwrite::Allow).unwrap();
-        copy_records(&corpus, all(&corpus), places.into_iter(), verdict, &mut out, TableCompression::Keep)
-            .unwrap();
+        copy_records(
+            &corpus,
+            all(&corpus),
+            places.into_iter(),
+            verdict,
+            format(&corpus),
+            &mut out,
+            TableCompression::Keep,
+        )
+        .unwrap();
         out.finish().unwrap();
         folder.bytes(output)
     });
@@ -285,7 +293,15 @@ fn a_member_of_several_records_cannot_be_cut() {
         assert_eq!(kept, records.concat(), "{name}");
         let mut out = Output::create(&folder.path("out.warc.gz"), Overwrite::Refuse).unwrap();
         let none = std::iter::empty();
-        let copied = copy_records(&corpus, 0..1, none, Verdict::Kept, &mut out, TableCompression::Keep);
+        let copied = copy_records(
+            &corpus,
+            0..1,
+            none,
+            Verdict::Kept,
+            format(&corpus),
+            &mut out,
+            TableCompression::Keep,
+        );
         assert_eq!(copied.unwrap_err().code(), "shared_member");
     }
 }
@@ -297,8 +313,15 @@ fn a_file_that_changes_is_not_copied() {
     let corpus = folder.open(&["a.warc.gz"]).unwrap();
     folder.write("a.warc.gz", gzip(&text("b", "Another file.")));
     let mut out = Output::create(&folder.path("out.warc.gz"), Overwrite::Refuse).unwrap();
-    let copied =
-        copy_records(&corpus, 0..1, std::iter::empty(), Verdict::Kept, &mut out, TableCompression::Keep);
+    let copied = copy_records(
+        &corpus,
+        0..1,
+        std::iter::empty(),
+        Verdict::Kept,
+        format(&corpus),
+        &mut out,
+        TableCompression::Keep,
+    );
     assert_eq!(copied.unwrap_err().code(), "changed");
 }
 
@@ -330,7 +353,7 @@ fn each_file_of_a_folder_is_written_under_its_name() {
     let kept: Vec<Place> = places(&scan(&corpus, 1));
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
     let kept = [kept[0], kept[4]].into_iter();
-    copy_each(&corpus, kept, Verdict::Kept, &out, TableCompression::Keep).unwrap();
+    copy_each(&corpus, kept, Verdict::Kept, None, &out, TableCompression::Keep).unwrap();
     out.finish().unwrap();
     assert_eq!(folder.bytes("out/a.warc.gz"), joined(&packed, &[0, 1, 2, 3, 10, 11]));
     assert_eq!(folder.bytes("out/sub/b.warc"), joined(&records, &[0, 4, 5, 6, 10, 11]));

@@ -4,12 +4,11 @@ mod findings;
 pub mod report;
 mod summary;
 
-use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Annotation, Corpus, Output, OutputFolder, Place, TableCompression, Verdict, annotate_each,
+    Annotation, Corpus, Format, Output, OutputFolder, Place, TableCompression, Verdict, annotate_each,
     annotate_records, copy_each, copy_records,
 };
 
@@ -26,10 +25,11 @@ const BLOCK_BYTES: u64 = 1 << 20;
 /// Where records go.
 #[derive(Debug)]
 pub enum Target<'o> {
-    /// All of them to one file.
-    One(&'o mut Output),
-    /// Those of each source to a file of their own, under the name that the source has in its folder.
-    Each(&'o OutputFolder),
+    /// All of them to one file of a format.
+    One(&'o mut Output, Format),
+    /// Those of each source to a file of their own, under the name that the source has in its folder. Without a format, each
+    /// file is of the format of its source.
+    Each(&'o OutputFolder, Option<Format>),
 }
 
 impl Target<'_> {
@@ -45,16 +45,13 @@ impl Target<'_> {
             Part::Removed => Verdict::Removed,
         };
         match self {
-            Self::One(out) => copy_records(corpus, inputs(corpus), places, verdict, out, compression)?,
-            Self::Each(folder) => copy_each(corpus, places, verdict, folder, compression)?,
+            Self::One(out, format) => {
+                copy_records(corpus, corpus.input_numbers(), places, verdict, *format, out, compression)?;
+            }
+            Self::Each(folder, format) => copy_each(corpus, places, verdict, *format, folder, compression)?,
         }
         Ok(())
     }
-}
-
-/// The numbers of the sources that are not references, of which nothing is written.
-fn inputs(corpus: &Corpus) -> Range<u32> {
-    corpus.references()..corpus.sources().len() as u32
 }
 
 /// Which documents are written.
@@ -205,8 +202,10 @@ pub fn write_annotated(
     let mut failed = None;
     let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
     match target {
-        Target::One(out) => annotate_records(corpus, inputs(corpus), annotated, out, compression)?,
-        Target::Each(folder) => annotate_each(corpus, annotated, folder, compression)?,
+        Target::One(out, format) => {
+            annotate_records(corpus, corpus.input_numbers(), annotated, format, out, compression)?;
+        }
+        Target::Each(folder, format) => annotate_each(corpus, annotated, format, folder, compression)?,
     }
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)

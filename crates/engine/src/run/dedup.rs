@@ -133,6 +133,7 @@ impl Run {
         }
 
         let reading = read(&corpus, &plan.reading(), &stopwatch)?;
+        targets.check(&corpus)?;
         let compression = targets.compression();
         let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;
         stopwatch.turn_to(Stage::Write);

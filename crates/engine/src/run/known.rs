@@ -1,6 +1,6 @@
 //! The settings that must be unchanged when a run is resumed: everything that changes a decision.
 
-use minwise_corpus::{Corpus, InputFormat, ReadOptions};
+use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions};
 
 use crate::settings::Plan;
 
@@ -69,7 +69,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         ("id-field", id_field.to_string()),
         ("encoding", encoding.to_string()),
         ("delimiter", or_none(delimiter.map(|delimiter| delimiter.to_string()))),
-        ("format", corpus.format().name().to_owned()),
+        ("format", corpus.formats().into_iter().map(Format::name).collect::<Vec<_>>().join(",")),
         ("input-format", or_none(reference_format)),
         ("max-record", max_record_bytes.to_string()),
         ("null", nulls.to_string()),

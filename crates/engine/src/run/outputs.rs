@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use minwise::{Observer, Sentence, escape_control};
 use minwise_corpus::{
-    CompleteOutput, Corpus, Format, Layout, Output, OutputFolder, Overwrite, TableCompression,
-    refuse_annotation, refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members,
+    CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
+    Source, TableCompression, Unconverted, check_conversion, check_each, refuse_annotation,
+    refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members,
     refuse_unlike,
 };
 
@@ -23,6 +24,8 @@ pub struct Outputs {
     pub removed: Option<Destination>,
     /// Whether every document is kept and gets, as its member or column `minwise`, the cluster it belongs to.
     pub annotate: bool,
+    /// The format of the outputs. Without one, the name of each output decides, and else it is that of the inputs.
+    pub format: Option<Format>,
     /// How tables are compressed inside.
     pub compression: TableCompression,
     /// The folder of the report.
@@ -62,10 +65,10 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Where documents of one kind go.
 enum Place {
-    /// Records to one file.
-    One(Box<Output>),
-    /// Records to one file for each input.
-    Each(OutputFolder),
+    /// Records to one file of a format.
+    One(Box<Output>, Format),
+    /// Records to one file for each input, of a format or of that of the input.
+    Each(OutputFolder, Option<Format>),
     /// Texts to files of their own.
     Files(OutputFolder),
 }
@@ -89,7 +92,6 @@ impl Targets {
         work: Option<&Path>,
         overwrite: Overwrite,
     ) -> Result<Self, Error> {
-        outputs.compression.check(corpus.output_format())?;
         if outputs.annotate {
             refuse_annotation(corpus)?;
         }
@@ -105,7 +107,7 @@ impl Targets {
         }
         refuse_same(outputs)?;
         let open = |output: &Option<Destination>| {
-            output.as_ref().map(|output| Place::open(output, corpus, work, overwrite)).transpose()
+            output.as_ref().map(|output| Place::open(output, outputs, corpus, work, overwrite)).transpose()
         };
         let (kept, removed) = (open(&outputs.kept), open(&outputs.removed));
         let report = match &outputs.report {
@@ -126,6 +128,20 @@ impl Targets {
             removed: removed?,
             report,
         })
+    }
+
+    /// Refuses records that do not fit the outputs, as soon as all were read.
+    pub(super) fn check(&self, corpus: &Corpus) -> Result<(), Error> {
+        for place in [&self.kept, &self.removed].into_iter().flatten() {
+            match place {
+                Place::One(_, format) => {
+                    check_conversion(corpus, corpus.input_numbers(), *format, self.annotate)?;
+                }
+                Place::Each(_, Some(format)) => check_each(corpus, *format, self.annotate)?,
+                Place::Each(_, None) | Place::Files(_) => {}
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn compression(&self) -> TableCompression {
@@ -184,8 +200,8 @@ impl Written {
         let mut complete = Complete { files: vec![], folders: vec![], report: None };
         for place in self.outputs {
             match place {
-                Place::One(out) => complete.files.push(out.complete()?),
-                Place::Each(out) | Place::Files(out) => complete.folders.push(out),
+                Place::One(out, _) => complete.files.push(out.complete()?),
+                Place::Each(out, _) | Place::Files(out) => complete.folders.push(out),
             }
         }
         if let Some((report, new)) = self.report {
@@ -218,48 +234,72 @@ impl Complete {
     }
 }
 
-/// Refuses a name that says something else than what would be written.
-fn refuse_name(path: &Path, corpus: &Corpus) -> Result<(), Error> {
-    let name = path.to_string_lossy();
-    let shown = escape_control(&name);
-    let (format, named) = (corpus.output_format(), Format::of_name(&name));
-    if corpus.layout() == Layout::Texts {
-        if path.extension().is_none() {
-            return Ok(());
-        }
-        let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
-        if let Some(named) = named.filter(|named| named.layout() == Layout::Records) {
-            hint = hint
-                .text("; ")
-                .setting_to("input-format", named.name())
-                .text(format!(" reads the inputs as {named}"));
-        }
-        let message = format!(
-            "each input is one document, so that the output is a folder, and `{shown}` has the name of a file"
-        );
-        return Err(refused(message.into(), hint));
-    }
-    if let Some(named) = named.filter(|named| *named != format) {
-        let message = format!("`{shown}` has the name of a file of {named}, and the inputs are {format}");
-        let hint = format!("records are copied and not converted: name the output like a file of {format}");
-        return Err(refused(message.into(), hint));
-    }
-    let is_compressed = path.extension().is_some_and(|end| COMPRESSIONS.iter().any(|known| end == *known));
+/// The format of an output file: what was asked for, else what its name says, else that of the inputs.
+fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Result<Format, Error> {
+    let name = path.map(Path::to_string_lossy).unwrap_or_default();
+    let Some(format) = asked.or_else(|| Format::of_name(&name)).or_else(|| corpus.output_format()) else {
+        return Err(no_format(corpus));
+    };
+    let is_compressed = COMPRESSIONS.iter().any(|ending| name.ends_with(ending));
     if is_compressed && (format == Format::PARQUET || format == Format::ARROW) {
+        let shown = escape_control(&name);
         let message =
             format!("`{shown}` has the name of a compressed file, and {format} is compressed inside");
         let hint = Sentence::from("leave the ending out, and choose with ").setting("compression");
         return Err(refused(message.into(), hint));
     }
-    Ok(())
+    Ok(format)
 }
 
 /// Endings of names of compressed files.
-const COMPRESSIONS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
+const COMPRESSIONS: [&str; 4] = [".gz", ".zst", ".bz2", ".xz"];
+
+/// The error that inputs are of several formats and nothing says which one to write.
+fn no_format(corpus: &Corpus) -> Error {
+    let first = corpus.inputs().first();
+    let other = corpus.inputs().iter().find(|source| Some(source.format()) != first.map(Source::format));
+    let kind = match (first, other) {
+        (Some(first), Some(second)) => CorpusErrorKind::Conversion(Unconverted::NoOutputFormat {
+            first: first.name().to_owned(),
+            first_format: first.format(),
+            second: second.name().to_owned(),
+            second_format: second.format(),
+        }),
+        _ => CorpusErrorKind::NoInput,
+    };
+    minwise_corpus::Error::from(kind).into()
+}
+
+/// Refuses texts for an output that is no folder, or that is to have a format.
+fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), Error> {
+    if let Some(format) = outputs.format {
+        let message = Sentence::from("each input is one document and is written as it is, so that ")
+            .setting_to("output-format", format.name())
+            .text(" has no meaning");
+        return Err(refused(message, "leave it out, and name a folder"));
+    }
+    if is_folder || path.extension().is_none() {
+        return Ok(());
+    }
+    let name = path.to_string_lossy();
+    let shown = escape_control(&name);
+    let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
+    if let Some(named) = Format::of_name(&name).filter(|named| named.layout() == Layout::Records) {
+        hint = hint
+            .text("; ")
+            .setting_to("input-format", named.name())
+            .text(format!(" reads the inputs as {named}"));
+    }
+    let message = format!(
+        "each input is one document, so that the output is a folder, and `{shown}` has the name of a file"
+    );
+    Err(refused(message.into(), hint))
+}
 
 impl Place {
     fn open(
         output: &Destination,
+        outputs: &Outputs,
         corpus: &Corpus,
         work: Option<&Path>,
         overwrite: Overwrite,
@@ -269,8 +309,9 @@ impl Place {
             Destination::Stdout => {
                 return match corpus.layout() {
                     Layout::Records => {
-                        refuse_unlike(corpus)?;
-                        Ok(Self::One(Box::new(Output::stdout())))
+                        let format = format_of(None, outputs.format, corpus)?;
+                        refuse_format(corpus, format, outputs.compression)?;
+                        Ok(Self::One(Box::new(Output::stdout()), format))
                     }
                     Layout::Texts => Err(refused(
                         "a folder of texts cannot be written to standard output".into(),
@@ -282,34 +323,56 @@ impl Place {
             }
         };
         refuse_overlap(corpus, path)?;
+        // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
-        if !is_folder {
-            refuse_name(path, corpus)?;
-        }
         if corpus.layout() == Layout::Texts {
+            refuse_texts(path, is_folder, outputs)?;
+            for format in corpus.formats() {
+                outputs.compression.check(format)?;
+            }
             refuse_needed(path, work)?;
             return Ok(Self::Files(OutputFolder::create(path, overwrite)?));
         }
-        // A folder is one that is there, or one whose name says so: a bare name is that of a file.
         if is_folder {
-            refuse_same_names(corpus)?;
+            match outputs.format {
+                Some(format) => {
+                    refuse_conversion(corpus, format)?;
+                    outputs.compression.check(format)?;
+                }
+                None => {
+                    for format in corpus.formats() {
+                        outputs.compression.check(format)?;
+                    }
+                }
+            }
+            refuse_same_names(corpus, outputs.format)?;
             refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
-            return Ok(Self::Each(OutputFolder::create(path, overwrite)?));
+            return Ok(Self::Each(OutputFolder::create(path, overwrite)?, outputs.format));
         }
-        refuse_unlike(corpus)?;
+        let format = format_of(Some(path), outputs.format, corpus)?;
+        refuse_format(corpus, format, outputs.compression)?;
         refuse_shared_members(corpus, Some(path))?;
-        Ok(Self::One(Box::new(Output::create(path, overwrite)?)))
+        Ok(Self::One(Box::new(Output::create(path, overwrite)?), format))
     }
 
     /// Where records are written; `None` for texts.
     fn records(&mut self) -> Option<Target<'_>> {
         match self {
-            Self::One(out) => Some(Target::One(out)),
-            Self::Each(folder) => Some(Target::Each(folder)),
+            Self::One(out, format) => Some(Target::One(out, *format)),
+            Self::Each(folder, format) => Some(Target::Each(folder, *format)),
             Self::Files(_) => None,
         }
     }
+}
+
+/// Refuses inputs that cannot be written as one file of a format.
+fn refuse_format(corpus: &Corpus, format: Format, compression: TableCompression) -> Result<(), Error> {
+    compression.check(format)?;
+    if corpus.format() == Some(format) {
+        return Ok(refuse_unlike(corpus)?);
+    }
+    Ok(refuse_conversion(corpus, format)?)
 }
 
 fn refused(message: Sentence, hint: impl Into<Sentence>) -> Error {

@@ -12,10 +12,12 @@ use arrow_select::filter::filter_record_batch;
 
 use super::decode::Decoder;
 use super::{File, Shape};
+use crate::container::WriteBatch;
 use crate::container::table::{Foreign, Selection, Table, guarded, selections};
 use crate::document::Place;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
+use crate::source::Reader;
 use crate::sources::Sources;
 
 /// Writes the rows at `places` as one file or stream like the first of `sources`.
@@ -31,7 +33,7 @@ pub(super) fn copy(
     let mut batches = Batches::default();
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.batch_of(row));
     for selection in selections(places.map(|place| (place, ())), part_of) {
-        writer.write(&batches.selected(sources, &selection)?)?;
+        writer.write(&batches.of_source(sources, &selection)?)?;
     }
     writer.finish()
 }
@@ -55,13 +57,25 @@ pub(super) struct Batches {
 }
 
 impl Batches {
+    /// The selected rows of a batch of one of the sources, with all columns.
+    pub(super) fn of_source<T>(
+        &mut self,
+        sources: &Sources,
+        selection: &Selection<T>,
+    ) -> Result<RecordBatch> {
+        self.selected(file(sources, selection.source)?, &sources.reader(selection.source)?, selection)
+    }
+
     /// The selected rows of a batch, with all columns.
-    pub(super) fn selected<T>(&mut self, sources: &Sources, selection: &Selection<T>) -> Result<RecordBatch> {
-        let file = file(sources, selection.source)?;
-        let reader = sources.reader(selection.source)?;
+    pub(super) fn selected<T>(
+        &mut self,
+        file: &File,
+        reader: &Reader,
+        selection: &Selection<T>,
+    ) -> Result<RecordBatch> {
         let before = self.before.take().filter(|(source, _)| *source == selection.source);
         let mut decoder = before.map(|before| before.1).unwrap_or_default();
-        let batch = file.whole(&reader, selection.part, &mut decoder)?;
+        let batch = file.whole(reader, selection.part, &mut decoder)?;
         self.before = Some((selection.source, decoder));
         let no_batch = || reader.bad(format!("record batch {}", selection.part), "there is no such batch");
         let first_row = file.batches.get(selection.part).ok_or_else(no_batch)?.first_row;
@@ -92,16 +106,19 @@ pub(in crate::container) enum Writer<'o> {
 }
 
 impl<'o> Writer<'o> {
-    /// Begins a file.
-    pub(in crate::container) fn file(
+    /// Begins a file of its own, or a stream if it goes to standard output, which nobody can go back in.
+    pub(super) fn of_schema(
         schema: &Arc<Schema>,
         compression: TableCompression,
         out: &'o mut Output,
     ) -> Result<Self> {
         let options = IpcWriteOptions::default();
         let options = options.try_with_compression(of_batches(compression, None)).map_err(writing)?;
-        let writer = FileWriter::try_new_with_options(out, schema, options).map_err(writing)?;
-        Ok(Self::File(Box::new(writer)))
+        Ok(if out.is_stdout() {
+            Self::Stream(Box::new(StreamWriter::try_new_with_options(out, schema, options).map_err(writing)?))
+        } else {
+            Self::File(Box::new(FileWriter::try_new_with_options(out, schema, options).map_err(writing)?))
+        })
     }
 
     /// Begins one like another, with a schema.
@@ -127,8 +144,10 @@ impl<'o> Writer<'o> {
             )),
         })
     }
+}
 
-    pub(in crate::container) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+impl WriteBatch for Writer<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::File(writer) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
@@ -136,8 +155,8 @@ impl<'o> Writer<'o> {
         .map_err(writing)
     }
 
-    pub(in crate::container) fn finish(mut self) -> Result<()> {
-        match &mut self {
+    fn finish(&mut self) -> Result<()> {
+        match self {
             Self::File(writer) => writer.finish(),
             Self::Stream(writer) => writer.finish(),
         }

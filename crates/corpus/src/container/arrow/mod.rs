@@ -18,15 +18,15 @@ use std::sync::{Arc, Mutex};
 use arrow_ipc::{Block, CompressionType};
 use arrow_schema::{DataType, Field, SchemaRef};
 
-pub(super) use self::annotate::{annotated_batch, annotated_schema};
 pub(super) use self::blocks::{Wanted, wanted};
-pub(super) use self::copy::{Writer, chosen_rows};
+pub(super) use self::copy::chosen_rows;
+use self::copy::{Batches, Writer};
 use self::decode::Decoder;
 pub(super) use self::decode::follow;
 use self::dictionaries::Dictionaries;
 pub(super) use self::values::{cells, is_text};
-use super::table::{Form, Rows, column_difference};
-use super::{Container, Opening};
+use super::table::{Form, Rows, column_difference, selections};
+use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::Columns;
 use crate::document::Place;
@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
-use crate::sources::{Content, Sources};
+use crate::sources::{Content, Sources, TakeBatch};
 
 impl Format {
     /// An Arrow IPC file or stream.
@@ -81,6 +81,19 @@ impl Container for Arrow {
         compression: TableCompression,
     ) -> Result<()> {
         copy::copy(sources, numbers, places, out, compression)
+    }
+
+    fn columns(&self) -> Option<OutputColumns> {
+        Some(OutputColumns::Typed)
+    }
+
+    fn writer<'o>(
+        &self,
+        schema: &SchemaRef,
+        out: &'o mut Output,
+        compression: TableCompression,
+    ) -> Result<Box<dyn WriteBatch + 'o>> {
+        Ok(Box::new(Writer::of_schema(schema, compression, out)?))
     }
 
     fn annotate(
@@ -151,6 +164,23 @@ impl Form for File {
 
     fn columns(&self) -> Vec<&str> {
         self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    fn schema(&self, _reader: &Reader) -> Result<SchemaRef> {
+        Ok(Arc::clone(&self.schema))
+    }
+
+    fn batches(
+        &self,
+        reader: &Reader,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        let mut batches = Batches::default();
+        for selection in selections(places.map(|place| (place, ())), |_, row| self.batch_of(row)) {
+            take(batches.selected(self, reader, &selection)?)?;
+        }
+        Ok(())
     }
 
     fn difference(&self, other: &Self) -> Option<String> {

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use arrow_schema::SchemaRef;
+
 use super::open::Delimited;
 use super::scan::{document, scan};
 use crate::document::{Document, Place, Text};
@@ -9,7 +11,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {
@@ -46,6 +48,20 @@ impl Content for Delimited {
         let record = handle.load(place, &mut scratch.bytes)?;
         Ok(document(self, record, handle.options())
             .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject))))
+    }
+
+    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+        Ok(Some(self.arrow_schema()))
+    }
+
+    fn batches(
+        &self,
+        handle: &Handle<'_>,
+        _schema: &SchemaRef,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        self.arrow_batches(handle, places, take)
     }
 
     fn header_bytes(&self) -> u64 {

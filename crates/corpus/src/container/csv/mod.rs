@@ -6,14 +6,18 @@
 
 mod annotate;
 mod content;
+mod convert;
 mod open;
 mod scan;
 mod split;
 
 use std::ops::Range;
 
+use arrow_schema::SchemaRef;
+
+use self::convert::Writer;
 use self::open::Delimited;
-use super::{Container, Opening};
+use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::document::Place;
 use crate::error::Result;
@@ -62,6 +66,19 @@ impl Container for Csv {
         let given = opening.options.delimiter.as_slice();
         let tried = if given.is_empty() { self.delimiters } else { given };
         Ok(Box::new(Delimited::open(&reader, tried, opening.options, opening.observer)?))
+    }
+
+    fn columns(&self) -> Option<OutputColumns> {
+        Some(OutputColumns::Texts)
+    }
+
+    fn writer<'o>(
+        &self,
+        schema: &SchemaRef,
+        out: &'o mut Output,
+        _compression: TableCompression,
+    ) -> Result<Box<dyn WriteBatch + 'o>> {
+        Ok(Box::new(Writer::new(schema, self.delimiters, out)?))
     }
 
     fn annotate(

@@ -2,6 +2,8 @@
 //!
 //! A line is a record wherever it stands, so a source is cut at any byte: a part owns the lines that start in it.
 
+mod build;
+mod convert;
 mod json;
 mod lines;
 mod member;
@@ -9,15 +11,19 @@ mod quick;
 mod scan;
 mod skeleton;
 mod sniff;
+mod types;
 mod values;
 mod walk;
 
 use std::ops::Range;
 
+use arrow_schema::SchemaRef;
+
+use self::convert::Writer;
 #[cfg(test)]
 pub(crate) use self::json::string_of;
 use self::scan::Lines;
-use super::{Container, Opening, bytes};
+use super::{Container, Opening, OutputColumns, WriteBatch, bytes};
 use crate::annotation::Annotation;
 use crate::document::Place;
 use crate::error::Result;
@@ -53,6 +59,19 @@ impl Container for Jsonl {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
         Ok(Box::new(Lines { fields: opening.options.value_fields.clone() }))
+    }
+
+    fn columns(&self) -> Option<OutputColumns> {
+        Some(OutputColumns::Own)
+    }
+
+    fn writer<'o>(
+        &self,
+        _schema: &SchemaRef,
+        out: &'o mut Output,
+        _compression: TableCompression,
+    ) -> Result<Box<dyn WriteBatch + 'o>> {
+        Ok(Box::new(Writer::new(out)))
     }
 
     fn annotate(

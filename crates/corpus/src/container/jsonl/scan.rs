@@ -1,10 +1,14 @@
 //! The lines of a source as documents.
 
-use std::ops::Range;
+use std::cell::RefCell;
 
+use arrow_schema::SchemaRef;
+
+use super::convert;
 use super::json::parse_line;
 use super::lines::{self, Line, LongLine, scan_lines};
 use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
+use super::types::note_line;
 use super::values::{names, values};
 use crate::document::{Document, MaybeLong, Place, Text};
 use crate::error::Result;
@@ -12,8 +16,9 @@ use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
+use crate::shape::{At, Members};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, TakeBatch, Turns, Visit};
 
 /// A source of lines.
 #[derive(Debug)]
@@ -43,12 +48,23 @@ impl Content for Lines {
         let (source, options) = (handle.number, handle.options());
         let limit = options.record_limit();
         let Scratch { bytes, decoded, .. } = scratch;
+        let shapes = &handle.shared.shapes;
+        // Only a conversion to columns needs the types, so that they are not looked at in other runs.
+        let seen = RefCell::new(shapes.are_wanted().then(Members::default));
+        let note = |line: &str, offset: u64| {
+            if let Some(members) = &mut *seen.borrow_mut() {
+                note_line(line, At { source, offset }, members);
+            }
+        };
         let mut visit_line = |line: Line<'_>| {
             let Line { number, offset, len, content } = line;
             let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, options, decoded) {
+                        if is_written(&document) {
+                            note(text, offset);
+                        }
                         visit(
                             place,
                             document.map(|found| {
@@ -72,9 +88,14 @@ impl Content for Lines {
             // What was before it is not needed while it is read.
             *bytes = Vec::new();
             let (offset, len) = (range.start, range.end - range.start);
-            match look(&reader, offset..offset + content_bytes, options, &self.fields)? {
+            let looked = skeleton(&reader, offset..offset + content_bytes)?;
+            match parsed(&looked, &reader, options, &self.fields)? {
                 Parsed::Blank => {}
                 Parsed::Record(record) => {
+                    // The strings that a skeleton lacks are strings in it, too.
+                    if let (Looked::Skeleton(skeleton), true) = (&looked, is_written(&record)) {
+                        note(skeleton.line(), offset);
+                    }
                     visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
                 }
                 Parsed::NeedsAll => {
@@ -84,6 +105,9 @@ impl Content for Lines {
                     visit_line(Line { number, offset, len, content: lines::Content::of(loaded) });
                 }
             }
+        }
+        if let Some(members) = seen.into_inner() {
+            shapes.note(source, span.clone(), members);
         }
         Ok(ScannedLines(lines))
     }
@@ -112,10 +136,20 @@ impl Content for Lines {
         let mut last = [0];
         reader.read_exact_at(end - 1, &mut last)?;
         end -= u64::from(last == *b"\n");
-        match look(&reader, place.offset..end, handle.options(), &[])? {
+        match parsed(&skeleton(&reader, place.offset..end)?, &reader, handle.options(), &[])? {
             Parsed::Record(record) => Ok(Some(record)),
             Parsed::Blank | Parsed::NeedsAll => Ok(None),
         }
+    }
+
+    fn batches(
+        &self,
+        handle: &Handle<'_>,
+        schema: &SchemaRef,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        convert::batches(handle, schema, places, take)
     }
 
     fn field_names(&self, place: &Place, handle: &Handle<'_>, scratch: &mut Scratch) -> Result<Vec<String>> {
@@ -124,11 +158,16 @@ impl Content for Lines {
     }
 }
 
-/// Looks through a long line, which lies at `range` without its line feed.
-fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions, fields: &[FieldPath]) -> Result<Parsed> {
-    match skeleton(reader, range)? {
-        Looked::Skeleton(skeleton) => parse_skeleton(&skeleton, reader, options, fields),
-        Looked::NotUtf8 { at } => Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at })))),
+/// Whether a record can be one of an output: those that are rejected are in none.
+fn is_written<T>(record: &Result<T, Reject>) -> bool {
+    matches!(record, Ok(_) | Err(Reject { reason: RejectReason::Null { .. }, .. }))
+}
+
+/// The record that a long line is.
+fn parsed(looked: &Looked, reader: &Reader, options: &ReadOptions, fields: &[FieldPath]) -> Result<Parsed> {
+    match looked {
+        Looked::Skeleton(skeleton) => parse_skeleton(skeleton, reader, options, fields),
+        Looked::NotUtf8 { at } => Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at: *at })))),
         Looked::NoSkeleton => Ok(Parsed::NeedsAll),
     }
 }

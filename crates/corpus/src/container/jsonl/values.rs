@@ -38,8 +38,7 @@ pub(crate) fn names(line: &str) -> Vec<String> {
 }
 
 fn name_members(object: &str, prefix: &str, found: &mut Vec<String>) {
-    let Ok(members) = serde_json::from_str::<Members<'_>>(object) else { return };
-    for (name, value) in members.0 {
+    for (name, value) in members_of(object) {
         let name = format!("{prefix}{name}");
         if found.len() >= LISTED {
             return;
@@ -50,6 +49,11 @@ fn name_members(object: &str, prefix: &str, found: &mut Vec<String>) {
             found.push(name);
         }
     }
+}
+
+/// The members of an object, in their order; none of what is no object.
+pub(super) fn members_of(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    serde_json::from_str::<Members<'_>>(object).map(|members| members.0).unwrap_or_default()
 }
 
 /// The members of an object, in their order.
@@ -67,8 +71,10 @@ impl<'de> serde::Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members = vec![];
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+                // Names are taken as they are written, because a lone surrogate in one must not lose the others.
+                while let Some((name, value)) = map.next_entry::<&'de RawValue, _>()? {
+                    let name = string_of(name).map_or(Cow::Borrowed(name.get()), |(name, _)| name);
+                    members.push((name, value));
                 }
                 Ok(Members(members))
             }

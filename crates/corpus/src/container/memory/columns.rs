@@ -1,7 +1,6 @@
 //! One column of a record batch, read where it lies.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, downcast_integer_array};
@@ -81,35 +80,10 @@ fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
     }
 }
 
-/// The first column of which two batches have different dictionaries. They are compared in the order of the columns, members of
-/// structs and lists included.
-pub(super) fn different_dictionary(
-    columns: &[(String, ArrayRef)],
-    others: &[(String, ArrayRef)],
-) -> Option<String> {
-    let differing = columns.iter().zip(others).find(|((_, first), (_, second))| {
-        let (first, second) = (dictionaries(first), dictionaries(second));
-        first.len() != second.len()
-            || first.iter().zip(&second).any(|(first, second)| !Arc::ptr_eq(first, second) && first != second)
-    });
-    differing.map(|((name, _), _)| name.clone())
-}
-
-/// The dictionaries inside of a column.
-fn dictionaries(array: &ArrayRef) -> Vec<ArrayRef> {
-    match array.data_type() {
-        DataType::Dictionary(..) => vec![Arc::clone(array.as_any_dictionary().values())],
-        DataType::Struct(_) => array.as_struct().columns().iter().flat_map(dictionaries).collect(),
-        DataType::List(_) => dictionaries(array.as_list::<i32>().values()),
-        DataType::LargeList(_) => dictionaries(array.as_list::<i64>().values()),
-        DataType::FixedSizeList(..) => dictionaries(array.as_fixed_size_list().values()),
-        DataType::Map(..) => array.as_map().entries().columns().iter().flat_map(dictionaries).collect(),
-        _ => vec![],
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow_array::types::{Int8Type, UInt64Type};
     use arrow_array::{DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
 

@@ -1,17 +1,16 @@
 //! Documents in memory as the content of a source.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Fields, SchemaRef};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-use super::columns::{Column, Values, different_dictionary};
+use super::columns::{Column, Values};
 use crate::container::Opening;
-use crate::container::arrow::{Wanted, follow, wanted};
-use crate::container::table::{Row, column_difference};
+use crate::container::arrow::{Wanted, chosen_rows, follow, wanted};
+use crate::container::table::{Foreign, Row, column_difference, guarded, selections};
 use crate::document::{Document, Place, Text};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
@@ -21,7 +20,7 @@ use crate::problem::Problem;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
 
 /// Bytes that a piece has at least, unless it ends its batch.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -50,8 +49,8 @@ struct Batch {
     id: Option<Column>,
     /// One for each value field; `None` if there is no such field.
     values: Vec<Option<Column>>,
-    /// All columns of a table.
-    whole: Option<RecordBatch>,
+    /// All columns.
+    whole: RecordBatch,
 }
 
 /// Rows of a batch that are scanned together.
@@ -69,7 +68,11 @@ impl Rows {
         let mut rows = Self { batches: vec![], pieces: vec![], count: 0, text_bytes: 0, schema: None };
         let held = opening.source.memory().ok_or_else(|| Error::inside(name, Problem::NoBytes))?.held();
         match held {
-            Held::Texts(blocks) => blocks.iter().for_each(|block| rows.add_texts(block, options)),
+            Held::Texts(blocks) => {
+                for block in blocks.iter() {
+                    rows.add_texts(name, block, options)?;
+                }
+            }
             Held::Batches { schema, batches } => {
                 let wanted = wanted(name, schema, options)?;
                 for (number, batch) in batches.iter().enumerate() {
@@ -82,7 +85,7 @@ impl Rows {
     }
 
     /// Adds texts. Fields have no say in a list of texts; a value field can only be the text or the id.
-    fn add_texts(&mut self, block: &TextBlock, options: &ReadOptions) {
+    fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
         let text = || Column::new(Arc::new(block.texts.clone()), None);
         let id = || block.ids.as_ref().map(|ids| Column::new(Arc::new(ids.clone()), None));
         let defaults = ReadOptions::default();
@@ -93,7 +96,12 @@ impl Rows {
         };
         let (rows, first_row) = (arrow_array::Array::len(&block.texts), self.count);
         let values = options.value_fields.iter().map(value).collect();
-        self.add(Batch { first_row, rows, texts: vec![text()], id: id(), values, whole: None });
+        let ids = block.ids.iter().map(|ids| Arc::new(ids.clone()) as ArrayRef);
+        let columns = ids.chain([Arc::new(block.texts.clone()) as ArrayRef]).collect();
+        let whole = RecordBatch::try_new(text_schema(block.ids.is_some()), columns)
+            .map_err(|error| Foreign::from(error).at(name, "its texts"))?;
+        self.add(Batch { first_row, rows, texts: vec![text()], id: id(), values, whole });
+        Ok(())
     }
 
     fn add_batch(
@@ -120,7 +128,7 @@ impl Rows {
         let columns = &wanted.columns;
         let texts = columns.text.iter().map(|text| column(*text)).collect::<Option<_>>().ok_or_else(gone)?;
         let values = columns.values.iter().map(|value| column(*value)).collect();
-        let (first_row, rows, whole) = (self.count, batch.num_rows(), Some(batch.clone()));
+        let (first_row, rows, whole) = (self.count, batch.num_rows(), batch.clone());
         self.add(Batch { first_row, rows, texts, id: columns.id.and_then(column), values, whole });
         Ok(())
     }
@@ -142,46 +150,23 @@ impl Rows {
         self.batches.push(batch);
     }
 
-    /// The schema of a table.
-    pub(super) fn schema(&self) -> Option<&SchemaRef> {
-        self.schema.as_ref()
-    }
-
     /// The batch that a row lies in.
-    pub(super) fn batch_of(&self, row: u64) -> usize {
+    fn batch_of(&self, row: u64) -> usize {
         self.batches.partition_point(|batch| batch.first_row + batch.rows as u64 <= row)
-    }
-
-    /// A batch of a table with all its columns, and its first row.
-    pub(super) fn whole(&self, number: usize) -> Option<(&RecordBatch, u64)> {
-        let batch = self.batches.get(number)?;
-        Some((batch.whole.as_ref()?, batch.first_row))
-    }
-
-    /// The id and the text of a record of a list of texts.
-    pub(super) fn record(&self, row: u64) -> Option<(Option<&str>, Option<&str>)> {
-        let batch = self.batches.get(self.batch_of(row))?;
-        let at = (row - batch.first_row) as usize;
-        Some((batch.id.as_ref().and_then(|id| id.text(at)), batch.texts.first()?.text(at)))
     }
 
     /// The value of a null: a table has the field, and a record of a list of texts has not.
     fn null(&self) -> Option<Cow<'static, str>> {
         self.schema.is_some().then_some(Cow::Borrowed(""))
     }
-
-    /// A column of which two of these batches have different dictionaries.
-    fn dictionaries_differ<'r>(mut batches: impl Iterator<Item = &'r Batch>) -> Option<String> {
-        let whole = |batch: &'r Batch| batch.whole.as_ref().filter(|_| batch.rows > 0).map(named_columns);
-        let first = batches.by_ref().find_map(whole)?;
-        batches.filter_map(whole).find_map(|other| different_dictionary(&first, &other))
-    }
 }
 
-/// The columns of a batch with their names.
-fn named_columns(batch: &RecordBatch) -> Vec<(String, ArrayRef)> {
-    let names = batch.schema_ref().fields().iter().map(|field| field.name().clone());
-    names.zip(batch.columns().iter().cloned()).collect()
+/// The columns of a list of texts.
+fn text_schema(has_ids: bool) -> SchemaRef {
+    let id = has_ids.then(|| Field::new("id", DataType::LargeUtf8, true));
+    Arc::new(Schema::new(
+        id.into_iter().chain([Field::new("text", DataType::LargeUtf8, true)]).collect::<Fields>(),
+    ))
 }
 
 /// Why rows of one schema do not fit into another.
@@ -323,20 +308,25 @@ impl Content for Rows {
         Some(schema.fields().iter().map(|field| field.name().as_str()).collect())
     }
 
-    fn difference(&self, other: &dyn Content) -> Option<String> {
-        let other: &Self = (other as &dyn Any).downcast_ref()?;
-        let (first, second) = (self.schema.as_ref()?, other.schema.as_ref()?);
-        difference(first.fields(), second.fields()).or_else(|| {
-            let column = Self::dictionaries_differ(self.batches.iter().chain(&other.batches))?;
-            Some(format!(
-                "each has a dictionary for the column `{column}`, and one Arrow file cannot have two"
-            ))
-        })
+    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+        let has_ids = self.batches.iter().any(|batch| batch.id.is_some());
+        Ok(Some(self.schema.clone().unwrap_or_else(|| text_schema(has_ids))))
     }
 
-    fn unwritable(&self) -> Option<Problem> {
-        let column = Self::dictionaries_differ(self.batches.iter())?;
-        Some(Problem::Dictionaries { column })
+    fn batches(
+        &self,
+        handle: &Handle<'_>,
+        _schema: &SchemaRef,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        for selection in selections(places.map(|place| (place, ())), |_, row| self.batch_of(row)) {
+            let place = format!("record batch {}", selection.part);
+            let batch = self.batches.get(selection.part).ok_or_else(|| handle.no_such_place(0))?;
+            let chosen = guarded(|| chosen_rows(&batch.whole, batch.first_row, &selection.rows));
+            take(chosen.map_err(|error| error.at(handle.source.name(), place))?)?;
+        }
+        Ok(())
     }
 
     fn hash_records(&self, take: &mut dyn FnMut(&[u8], u64) -> bool) -> Option<bool> {

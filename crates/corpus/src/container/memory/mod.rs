@@ -5,8 +5,6 @@
 
 mod columns;
 mod content;
-mod lines;
-mod tables;
 
 use std::ops::Range;
 
@@ -14,10 +12,10 @@ use self::content::Rows;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
 use crate::document::Place;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::memory::{Held, InMemory};
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
@@ -54,27 +52,19 @@ impl Container for Texts {
         Ok(Box::new(Rows::open(opening)?))
     }
 
-    fn copy(
-        &self,
-        sources: &Sources,
-        _numbers: Range<u32>,
-        places: &mut dyn Iterator<Item = Place>,
-        _verdict: Verdict,
-        out: &mut Output,
-        _compression: TableCompression,
-    ) -> Result<()> {
-        lines::write(sources, &mut places.map(|place| (place, None)), out)
+    fn is_converted(&self) -> bool {
+        true
     }
 
     fn annotate(
         &self,
-        sources: &Sources,
+        _sources: &Sources,
         _numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
-        out: &mut Output,
+        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {
-        lines::write(sources, &mut annotated.map(|(place, annotation)| (place, Some(annotation))), out)
+        Err(not_a_file(self.format()))
     }
 }
 
@@ -95,26 +85,23 @@ impl Container for Table {
         Ok(Box::new(Rows::open(opening)?))
     }
 
-    fn copy(
-        &self,
-        sources: &Sources,
-        numbers: Range<u32>,
-        places: &mut dyn Iterator<Item = Place>,
-        _verdict: Verdict,
-        out: &mut Output,
-        compression: TableCompression,
-    ) -> Result<()> {
-        tables::copy(sources, numbers, places, out, compression)
+    fn is_converted(&self) -> bool {
+        true
     }
 
     fn annotate(
         &self,
-        sources: &Sources,
-        numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
-        out: &mut Output,
-        compression: TableCompression,
+        _sources: &Sources,
+        _numbers: Range<u32>,
+        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _out: &mut Output,
+        _compression: TableCompression,
     ) -> Result<()> {
-        tables::annotate(sources, numbers, annotated, out, compression)
+        Err(not_a_file(self.format()))
     }
+}
+
+/// Documents in memory are written in the format of a file, which is a conversion.
+fn not_a_file(format: Format) -> Error {
+    Error::new(ErrorKind::NoAnnotation { format })
 }

@@ -10,6 +10,7 @@
 //! decoded, so that one of a dictionary takes no more room for many rows than for one.
 
 mod annotate;
+mod convert;
 mod copy;
 mod load;
 mod meaning;
@@ -23,9 +24,10 @@ use std::sync::Arc;
 use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::file::page_index::offset_index::PageLocation;
 use ::parquet::schema::types::TypePtr;
+use arrow_schema::{Schema, SchemaRef};
 
 use super::table::{Form, Rows, column_difference};
-use super::{Container, Opening};
+use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::Columns;
 use crate::document::Place;
@@ -33,7 +35,7 @@ use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
-use crate::sources::{Content, Sources};
+use crate::sources::{Content, Sources, TakeBatch};
 
 impl Format {
     /// A Parquet file.
@@ -79,6 +81,23 @@ impl Container for Parquet {
         compression: TableCompression,
     ) -> Result<()> {
         copy::copy(sources, numbers, places, out, compression)
+    }
+
+    fn columns(&self) -> Option<OutputColumns> {
+        Some(OutputColumns::Typed)
+    }
+
+    fn refuses(&self, schema: &Schema) -> Option<String> {
+        convert::not_parquet(schema)
+    }
+
+    fn writer<'o>(
+        &self,
+        schema: &SchemaRef,
+        out: &'o mut Output,
+        compression: TableCompression,
+    ) -> Result<Box<dyn WriteBatch + 'o>> {
+        Ok(Box::new(convert::Writer::new(schema, out, compression)?))
     }
 
     fn annotate(
@@ -128,6 +147,19 @@ impl Form for File {
 
     fn columns(&self) -> Vec<&str> {
         self.fields().iter().map(|field| field.name()).collect()
+    }
+
+    fn schema(&self, reader: &Reader) -> Result<SchemaRef> {
+        self.arrow_schema(reader)
+    }
+
+    fn batches(
+        &self,
+        reader: &Reader,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        self.arrow_batches(reader, places, take)
     }
 
     fn difference(&self, other: &Self) -> Option<String> {

@@ -9,7 +9,7 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use crate::output::TableCompression;
 
 /// Who wrote the file, in the form that readers take apart.
-const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
+pub(super) const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
 
 /// How to write a file like the one with this metadata: the same compression and encoding for each column, the same order
 /// of rows, and `key_values`.
@@ -37,7 +37,7 @@ pub(super) fn properties(
 }
 
 /// The compression of a column that has been compressed by `before`.
-fn of_column(compression: TableCompression, before: Compression) -> Compression {
+pub(super) fn of_column(compression: TableCompression, before: Compression) -> Compression {
     match compression {
         TableCompression::Keep => before,
         TableCompression::None => Compression::UNCOMPRESSED,

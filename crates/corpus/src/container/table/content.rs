@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use arrow_schema::SchemaRef;
+
 use super::row::Row;
 use super::{Form, Table};
 use crate::document::{Document, Place, Text};
@@ -9,7 +11,7 @@ use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
 use crate::unfolded::lost;
 
 impl<F: Form> Content for Table<F> {
@@ -74,6 +76,20 @@ impl<F: Form> Content for Table<F> {
         let options = handle.options();
         let bytes = stored.read(number, &mut scratch.bytes)?;
         Ok(Row::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
+    }
+
+    fn schema(&self, handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+        Ok(Some(self.form.schema(&handle.reader()?)?))
+    }
+
+    fn batches(
+        &self,
+        handle: &Handle<'_>,
+        _schema: &SchemaRef,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        self.form.batches(&handle.reader()?, places, take)
     }
 
     fn rows(&self) -> Option<u64> {

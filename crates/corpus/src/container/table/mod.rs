@@ -8,30 +8,37 @@
 //! What is written never goes through documents: whole columns are copied from file to file, so that the types,
 //! the nesting and the metadata are those of the input. [`parquet`](super::parquet) says how, and [`arrow`](super::arrow).
 
+mod annotations;
 mod cells;
 mod content;
 mod error;
+mod fit;
 mod row;
 mod rows;
 mod schema;
 mod selection;
+mod shown;
 mod written;
 
 use std::fmt::Debug;
 use std::ops::Range;
 
-use arrow_schema::{DataType, Field};
+use arrow_schema::SchemaRef;
 
+pub(crate) use self::annotations::{annotation_column, annotation_field};
 pub(crate) use self::cells::Cells;
 pub(crate) use self::error::{Foreign, guarded};
+pub(crate) use self::fit::{fit, merged, unfolded};
 pub(crate) use self::row::Row;
 pub(crate) use self::rows::Rows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};
+pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
 pub(crate) use self::written::{VALUES, days, decimal};
-use crate::annotation::MEMBER;
+use crate::document::Place;
 use crate::error::Result;
 use crate::source::Reader;
+use crate::sources::TakeBatch;
 
 /// A file of one of the formats that store rows by column.
 pub(crate) trait Form: Debug + Send + Sync + 'static {
@@ -40,6 +47,17 @@ pub(crate) trait Form: Debug + Send + Sync + 'static {
 
     /// The names of the columns at the top.
     fn columns(&self) -> Vec<&str>;
+
+    /// The columns as Arrow describes them.
+    fn schema(&self, reader: &Reader) -> Result<SchemaRef>;
+
+    /// Hands on rows of the file, which is the source of this number, as record batches.
+    fn batches(
+        &self,
+        reader: &Reader,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()>;
 
     /// Why this file and another one cannot be written as one; `None` if they can.
     fn difference(&self, other: &Self) -> Option<String>;
@@ -73,16 +91,6 @@ impl<F> Table<F> {
     fn piece_of(&self, row: u64) -> usize {
         self.pieces.partition_point(|piece| piece.first_row <= row).saturating_sub(1)
     }
-}
-
-/// The column that an annotation becomes, as Arrow describes it.
-pub(crate) fn annotation_field() -> Field {
-    let members = vec![
-        Field::new("cluster", DataType::Utf8, false),
-        Field::new("duplicate_of", DataType::Utf8, true),
-        Field::new("similarity", DataType::Float64, true),
-    ];
-    Field::new(MEMBER, DataType::Struct(members.into()), false)
 }
 
 #[cfg(test)]

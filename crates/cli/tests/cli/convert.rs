@@ -1,0 +1,236 @@
+//! Outputs of another format than the inputs.
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::formats::parquet;
+use crate::support::{Desk, gunzip, prose, records};
+
+/// The rows of a Parquet file, each as a line.
+fn rows(desk: &Desk, name: &str) -> Vec<String> {
+    let file = SerializedFileReader::new(bytes::Bytes::from(desk.bytes(name))).unwrap();
+    file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+}
+
+const CHAT: &str = r#"{"id":1,"text":"one fine day","tags":["a",null],"meta":{"n":1}}
+{"id":2,"text":"quite another story","meta":{"n":2.5,"who":null},"ok":true}
+{"id":3,"text":null,"tags":[]}
+"#;
+
+#[test]
+fn the_name_of_the_output_decides() {
+    let desk = Desk::with("in.jsonl", CHAT);
+    desk.run("dedup in.jsonl -o out.parquet -q").exit(0);
+    assert_eq!(
+        rows(&desk, "out.parquet"),
+        [
+            r#"{id: 1, text: "one fine day", tags: ["a", null], meta: {n: 1.0, who: null}, ok: null}"#,
+            r#"{id: 2, text: "quite another story", tags: null, meta: {n: 2.5, who: null}, ok: true}"#,
+            "{id: 3, text: null, tags: [], meta: null, ok: null}",
+        ]
+    );
+    desk.run("dedup out.parquet -o out.arrow -q").exit(0);
+    desk.run("dedup out.arrow -o again.jsonl.gz -q").exit(0);
+    let again = String::from_utf8(gunzip(&desk.bytes("again.jsonl.gz"))).unwrap();
+    assert_eq!(
+        again.lines().next().unwrap(),
+        r#"{"id":1,"text":"one fine day","tags":["a",null],"meta":{"n":1.0,"who":null},"ok":null}"#
+    );
+    // A name that says nothing, and one that says the format of the input, leave every byte as it was.
+    for name in ["out", "out.2024", "out.ndjson", "-"] {
+        let run = desk.run(&format!("dedup in.jsonl -o {name} -q")).exit(0);
+        let written = if name == "-" { run.out } else { desk.bytes(name) };
+        assert_eq!(written, CHAT.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn an_output_format_outweighs_the_name() {
+    let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, Some("two")), (3, None)]));
+    let run = desk.run("dedup in.parquet -o - --output-format jsonl -q").exit(0);
+    assert_eq!(
+        run.lines(),
+        [
+            r#"{"id":1,"text":"one","weight":0.5}"#,
+            r#"{"id":2,"text":"two","weight":1.0}"#,
+            r#"{"id":3,"text":null,"weight":1.5}"#
+        ]
+    );
+    desk.run("dedup in.parquet -o out.jsonl --output-format csv -q").exit(0);
+    assert_eq!(desk.text("out.jsonl"), "id,text,weight\n1,one,0.5\n2,two,1.0\n3,,1.5\n");
+    let run = desk.run("dedup in.parquet -o x --output-format text").exit(2);
+    assert!(run.err.contains("`text` is not an output format: expected `jsonl`, `csv`"), "{run}");
+}
+
+#[test]
+fn each_file_of_a_folder_is_converted() {
+    let desk = Desk::with("in/a.jsonl.gz", crate::support::gzip(b"{\"text\":\"one\",\"n\":1}\n"));
+    desk.write("in/deep/b.csv", "text,n\ntwo,2\n");
+    desk.run("dedup in -o out/ --output-format tsv -q").exit(0);
+    assert_eq!(desk.text("out/a.tsv"), "text\tn\none\t1\n");
+    assert_eq!(desk.text("out/deep/b.tsv"), "text\tn\ntwo\t2\n");
+    // Without a format, each is written like its input.
+    desk.run("dedup in -o same/ -q").exit(0);
+    assert_eq!(desk.text("same/deep/b.csv"), "text,n\ntwo,2\n");
+    desk.write("in/deep/b.jsonl", "{\"text\":\"three\"}\n");
+    let run = desk.run("dedup in -o two/ --output-format parquet").exit(2);
+    assert!(run.err.contains("`deep/b.parquet`"), "{run}");
+}
+
+#[test]
+fn inputs_of_several_formats_need_a_name_that_decides() {
+    let desk = Desk::with("a.jsonl", "{\"id\": \"1\", \"text\": \"one\"}");
+    desk.write("b.csv", "id,text,note\n2,two,x\n3,one,y\n");
+    for output in ["out", "-"] {
+        let run = desk.run(&format!("dedup a.jsonl b.csv -o {output}")).exit(2);
+        assert!(
+            run.err.starts_with(
+                "minwise: `a.jsonl` is JSONL and `b.csv` is CSV, and the output does not say which to write"
+            ),
+            "{run}"
+        );
+    }
+    desk.run("dedup a.jsonl b.csv -o out.jsonl --removed gone.csv -q").exit(0);
+    // A line that is not converted stays as it is, and gets the line end that it lacked.
+    assert_eq!(
+        desk.text("out.jsonl"),
+        "{\"id\": \"1\", \"text\": \"one\"}\n{\"id\":\"2\",\"text\":\"two\",\"note\":\"x\"}\n"
+    );
+    assert_eq!(desk.text("gone.csv"), "id,text,note\n3,one,y\n");
+    desk.run("pairs a.jsonl b.csv -o pairs.tsv -q").exit(0);
+    assert_eq!(desk.text("pairs.tsv"), "1\t3\t1.000000\n");
+    desk.write("b.txt", "a text");
+    let run = desk.run("dedup a.jsonl b.txt -o out2.jsonl").exit(2);
+    assert!(run.err.contains("the inputs are of two kinds"), "{run}");
+}
+
+#[test]
+fn a_mixture_of_types_is_refused_with_both_lines() {
+    let lines = "{\"text\":\"one\",\"meta\":{\"year\":1999}}\n\n{\"text\":\"two\"}\n{\"text\":\"three\",\"meta\":{\"year\":\"MM\"}}\n";
+    let desk = Desk::with("in.jsonl", lines);
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.parquet"), @"
+    exit 2
+    --- stderr
+    minwise: `meta.year` is a number in `in.jsonl:1` and a string in `in.jsonl:4`, and a column of Parquet has one type
+
+    hint: JSONL holds any mixture: name the output `kept.jsonl`, or make the values of one type
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.csv"), @"
+    exit 2
+    --- stderr
+    minwise: `meta` is an object in `in.jsonl:1`, which no column of CSV holds
+
+    hint: JSONL holds any mixture: name the output `kept.jsonl`, or make the values of one type
+    ");
+    desk.write("big.jsonl", "{\"text\":\"a\",\"n\":0.5}\n{\"text\":\"b\",\"n\":9007199254740993}\n");
+    let run = desk.run("dedup big.jsonl -o out.arrow").exit(2);
+    assert!(run.err.contains("a number with a fraction in `big.jsonl:1` and an integer that no float holds exactly in `big.jsonl:2`"), "{run}");
+    desk.write("none.jsonl", "{\"text\":\"a\",\"o\":{}}\n");
+    let run = desk.run("dedup none.jsonl -o out.parquet").exit(2);
+    assert!(run.err.contains("the records cannot be written as Parquet: "), "{run}");
+    assert_eq!(desk.names(), ["big.jsonl", "in.jsonl", "none.jsonl"]);
+    // A record that is rejected is not written, so its types do not count.
+    desk.write("bad.jsonl", "{\"text\":\"a\",\"n\":1}\n{\"text\":5,\"n\":\"x\"}\n");
+    desk.run("dedup bad.jsonl -o out.parquet --max-rejects 1 -q").exit(0);
+    assert_eq!(rows(&desk, "out.parquet"), [r#"{text: "a", n: 1}"#]);
+}
+
+#[test]
+fn a_format_without_a_conversion_is_refused_before_reading() {
+    let body = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nsome text";
+    let warc = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n",
+        body.len()
+    );
+    let desk = Desk::with("in.warc", warc);
+    let run = desk.run("dedup in.warc -o out.jsonl").exit(2);
+    assert!(
+        run.err.starts_with("minwise: `in.warc` is WARC, and records of WARC cannot be written as JSONL"),
+        "{run}"
+    );
+    desk.write("in.jsonl", CHAT);
+    let run = desk.run("dedup in.jsonl -o out.warc.gz").exit(2);
+    assert!(
+        run.err.starts_with("minwise: `in.jsonl` is JSONL, and records of JSONL cannot be written as WARC"),
+        "{run}"
+    );
+    let run = desk.run("dedup in.jsonl -o out.arrow.zst").exit(2);
+    assert!(run.err.contains("a compressed file, and Arrow IPC is compressed inside"), "{run}");
+    let run = desk.run("dedup in.jsonl -o out.arrow --compression gzip").exit(2);
+    assert!(run.err.contains("Arrow IPC cannot be written with the compression `gzip`"), "{run}");
+    assert_eq!(desk.names(), ["in.jsonl", "in.warc"]);
+}
+
+#[test]
+fn annotations_are_converted_too() {
+    let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9))]));
+    desk.run("dedup in.jsonl -o out.parquet --annotate -q").exit(0);
+    let found = rows(&desk, "out.parquet");
+    assert!(
+        found[1].ends_with("minwise: {cluster: \"a\", duplicate_of: \"a\", similarity: 1.0}}"),
+        "{}",
+        found[1]
+    );
+    desk.run("dedup in.jsonl -o out.csv --annotate -q").exit(0);
+    assert!(desk.text("out.csv").starts_with("id,text,minwise\na,"));
+    assert!(desk.text("out.csv").ends_with(
+        ",\"{\"\"cluster\"\":\"\"a\"\",\"\"duplicate_of\"\":\"\"a\"\",\"\"similarity\"\":1.0}\"\n"
+    ));
+    desk.write("in.csv", "id,text\nc,one\n");
+    desk.run("dedup in.jsonl in.csv -o out.jsonl --annotate -q").exit(0);
+    let last = r#"{"id":"c","text":"one","minwise":{"cluster":"c","duplicate_of":null,"similarity":null}}"#;
+    assert_eq!(desk.text("out.jsonl").lines().last().unwrap(), last);
+    // The first two lines go to JSONL as they went before.
+    desk.run("dedup in.jsonl -o only.jsonl --annotate -q").exit(0);
+    assert!(desk.text("out.jsonl").starts_with(&desk.text("only.jsonl")));
+    desk.write("has.jsonl", "{\"text\":\"one\",\"minwise\":1}\n");
+    let run = desk.run("dedup has.jsonl -o has.parquet --annotate").exit(2);
+    assert!(run.err.contains("has a column `minwise` already"), "{run}");
+}
+
+/// The types are inferred while records are read. A run that is resumed after that reads them again for the types alone.
+#[test]
+fn a_run_that_is_resumed_infers_the_types_again() {
+    let desk = Desk::with("in.jsonl", CHAT);
+    desk.run("dedup in.jsonl -o out.parquet --work work --keep-work -q").exit(0);
+    desk.run("dedup in.jsonl -o again.parquet --work work --resume -q").exit(0);
+    assert_eq!(desk.bytes("again.parquet"), desk.bytes("out.parquet"));
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let mut lines = String::new();
+    for number in 0..3000 {
+        let (text, field) = (prose(number, 40), number % 7);
+        lines += &format!("{{\"id\":{number},\"text\":\"{text}\",\"f{field}\":{number}}}\n");
+    }
+    let desk = Desk::with("in.jsonl", lines);
+    for (threads, name) in [(1, "one"), (5, "five")] {
+        for format in ["parquet", "arrow", "csv"] {
+            desk.run(&format!("dedup in.jsonl -o {name}.{format} --threads {threads} -q")).exit(0);
+        }
+    }
+    for format in ["parquet", "arrow", "csv"] {
+        assert_eq!(desk.bytes(&format!("one.{format}")), desk.bytes(&format!("five.{format}")), "{format}");
+    }
+}
+
+#[test]
+fn odd_records_keep_their_values() {
+    let long = "long words ".repeat(1 << 20);
+    let odd = format!(
+        "\u{feff}{{\"text\":\"{long}\",\"k\\ud800\":\"v\\ud83d\",\"twice\":1,\"twice\":2}}\r\n{{\"text\":\"漢字\"}}\n"
+    );
+    let desk = Desk::with("in.jsonl", odd);
+    desk.run("dedup in.jsonl -o out.parquet -q").exit(0);
+    desk.run("dedup out.parquet -o out.jsonl -q").exit(0);
+    let expected = format!(
+        "{{\"text\":\"{long}\",\"k\u{fffd}\":\"v\u{fffd}\",\"twice\":2}}\n{{\"text\":\"漢字\",\"k\u{fffd}\":null,\"twice\":null}}\n"
+    );
+    assert!(desk.text("out.jsonl") == expected);
+    desk.write("empty.jsonl", "");
+    for name in ["empty.parquet", "empty.arrow", "empty.csv"] {
+        desk.run(&format!("dedup empty.jsonl -o {name} -q")).exit(0);
+    }
+    assert_eq!(rows(&desk, "empty.parquet").len(), 0);
+    assert_eq!(desk.text("empty.csv"), "");
+}

@@ -1,0 +1,140 @@
+//! Delimited records as record batches, and the other way round.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::open::Delimited;
+use super::split::{fields, push_quoted, unquoted, without_line_end};
+use crate::container::WriteBatch;
+use crate::container::table::{Foreign, plain};
+use crate::document::Place;
+use crate::error::Result;
+use crate::options::Delimiter;
+use crate::output::Output;
+use crate::sources::{Handle, TakeBatch};
+
+/// Bytes and rows after which a batch is handed on.
+const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_ROWS: usize = 8 << 10;
+
+impl Delimited {
+    /// The columns as Arrow describes them: every field is a text.
+    pub(super) fn arrow_schema(&self) -> SchemaRef {
+        let fields: Vec<Field> =
+            self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+        Arc::new(Schema::new(fields))
+    }
+
+    /// Hands on records as record batches.
+    pub(super) fn arrow_batches(
+        &self,
+        handle: &Handle<'_>,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        let schema = self.arrow_schema();
+        let mut record = Vec::new();
+        let mut places = places.peekable();
+        while places.peek().is_some() {
+            let mut columns: Vec<StringBuilder> = self.names.iter().map(|_| StringBuilder::new()).collect();
+            let (mut rows, mut bytes) = (0, 0);
+            while rows < BATCH_ROWS
+                && bytes < BATCH_BYTES
+                && let Some(place) = places.next()
+            {
+                let body = without_line_end(handle.load(&place, &mut record)?);
+                for (field, column) in fields(body, self.delimiter).zip(&mut columns) {
+                    let field = unquoted(field);
+                    let text = simdutf8::compat::from_utf8(&field).map_err(|_| {
+                        handle
+                            .bad(format!("the record at byte {}", place.offset), "a field of it is not UTF-8")
+                    })?;
+                    column.append_value(text);
+                }
+                rows += 1;
+                bytes += u64::from(place.len);
+            }
+            let columns =
+                columns.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            take(
+                RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
+                    .map_err(|error| Foreign::from(error).at(handle.source.name(), "its fields"))?,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A file of delimited records that is written by record batches.
+pub(super) struct Writer<'o> {
+    out: &'o mut Output,
+    delimiter: u8,
+    line: Vec<u8>,
+}
+
+impl<'o> Writer<'o> {
+    /// Begins a file with the names of the columns.
+    pub(super) fn new(schema: &SchemaRef, delimiters: &[Delimiter], out: &'o mut Output) -> Result<Self> {
+        let delimiter = delimiters.first().copied().unwrap_or(Delimiter::COMMA).byte();
+        let mut writer = Self { out, delimiter, line: Vec::new() };
+        for (number, field) in schema.fields().iter().enumerate() {
+            writer.push(number, Some(field.name()));
+        }
+        // A file without columns has no header.
+        if !schema.fields().is_empty() {
+            writer.end_line()?;
+        }
+        Ok(writer)
+    }
+
+    fn push(&mut self, number: usize, text: Option<&str>) {
+        if number > 0 {
+            self.line.push(self.delimiter);
+        }
+        match text {
+            // What is null has no quotes, so that readers can tell it from an empty text.
+            None => {}
+            Some(text) if self.is_plain(text) => self.line.extend_from_slice(text.as_bytes()),
+            Some(text) => push_quoted(text, &mut self.line),
+        }
+    }
+
+    fn is_plain(&self, text: &str) -> bool {
+        let is_plain = |byte: &u8| *byte != self.delimiter && !matches!(byte, b'"' | b'\r' | b'\n');
+        !text.is_empty()
+            && !text.starts_with([' ', '\u{feff}'])
+            && !text.ends_with(' ')
+            && text.as_bytes().iter().all(is_plain)
+    }
+
+    fn end_line(&mut self) -> Result<()> {
+        if self.line.is_empty() {
+            // A line with nothing on it would be no record.
+            self.line.extend_from_slice(b"\"\"");
+        }
+        self.line.push(b'\n');
+        self.out.write_bytes(&self.line)?;
+        self.line.clear();
+        Ok(())
+    }
+}
+
+impl WriteBatch for Writer<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        for row in 0..batch.num_rows() {
+            for (number, column) in batch.columns().iter().enumerate() {
+                self.push(number, plain(&**column, row).as_deref());
+            }
+            self.end_line()?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

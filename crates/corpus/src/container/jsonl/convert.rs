@@ -1,0 +1,88 @@
+//! Lines as record batches, and the other way round.
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::SchemaRef;
+
+use super::build::Rows;
+use crate::container::WriteBatch;
+use crate::container::table::{Foreign, push_json, push_string};
+use crate::document::Place;
+use crate::error::Result;
+use crate::output::Output;
+use crate::sources::{Handle, TakeBatch};
+
+/// Bytes and rows after which a batch is handed on.
+const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_ROWS: usize = 8 << 10;
+
+/// Hands on lines as record batches with these columns.
+pub(super) fn batches(
+    handle: &Handle<'_>,
+    schema: &SchemaRef,
+    places: &mut dyn Iterator<Item = Place>,
+    take: &mut TakeBatch<'_>,
+) -> Result<()> {
+    let mut line = Vec::new();
+    let mut places = places.peekable();
+    while places.peek().is_some() {
+        let mut rows = Rows::new(schema);
+        let mut bytes = 0;
+        while rows.len() < BATCH_ROWS
+            && bytes < BATCH_BYTES
+            && let Some(place) = places.next()
+        {
+            let bad = |message: String| handle.bad(format!("the record at byte {}", place.offset), message);
+            let text = simdutf8::compat::from_utf8(handle.load(&place, &mut line)?);
+            let text = text.map_err(|_| bad("it is not UTF-8".to_owned()))?;
+            rows.push(text).map_err(|field| bad(format!("`{field}` does not fit its column")))?;
+            bytes += u64::from(place.len);
+        }
+        take(rows.finish().map_err(|error| Foreign::from(error).at(handle.source.name(), "its records"))?)?;
+    }
+    Ok(())
+}
+
+/// A file of lines that is written by record batches.
+pub(super) struct Writer<'o> {
+    out: &'o mut Output,
+    line: Vec<u8>,
+}
+
+impl<'o> Writer<'o> {
+    pub(super) fn new(out: &'o mut Output) -> Self {
+        Self { out, line: Vec::new() }
+    }
+}
+
+impl WriteBatch for Writer<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let names: Vec<Vec<u8>> =
+            batch.schema_ref().fields().iter().map(|field| member(field.name())).collect();
+        for row in 0..batch.num_rows() {
+            self.line.clear();
+            self.line.push(b'{');
+            for (number, (name, column)) in names.iter().zip(batch.columns()).enumerate() {
+                if number > 0 {
+                    self.line.push(b',');
+                }
+                self.line.extend_from_slice(name);
+                push_json(column as &dyn Array, row, &mut self.line);
+            }
+            self.line.extend_from_slice(b"}\n");
+            self.out.write_bytes(&self.line)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A name as a member begins with it.
+fn member(name: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_string(name, &mut out);
+    out.push(b':');
+    out
+}

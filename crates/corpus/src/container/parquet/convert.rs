@@ -1,0 +1,131 @@
+//! Rows of a Parquet file as record batches, and the other way round.
+//!
+//! Only conversion goes through Arrow. A copy from Parquet to Parquet does not, because some columns have no Arrow type that
+//! becomes the same column again.
+
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use super::File;
+use super::copy::writing;
+use super::write::{CREATED_BY, of_column};
+use crate::container::WriteBatch;
+use crate::container::table::{Foreign, Selection, guarded, selections};
+use crate::document::Place;
+use crate::error::Result;
+use crate::output::{Output, TableCompression};
+use crate::source::Reader;
+use crate::sources::TakeBatch;
+
+/// Decoded bytes that a batch has about, and rows that it has at most.
+const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_ROWS: u64 = 8 << 10;
+/// Encoded bytes that a row group has about. They are held in memory until it is written.
+const GROUP_BYTES: usize = 64 << 20;
+
+impl File {
+    /// The columns as Arrow describes them.
+    pub(super) fn arrow_schema(&self, reader: &Reader) -> Result<SchemaRef> {
+        Ok(Arc::clone(self.described(reader)?.schema()))
+    }
+
+    fn described(&self, reader: &Reader) -> Result<ArrowReaderMetadata> {
+        guarded(|| ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), ArrowReaderOptions::new()))
+            .map_err(|error| error.at(reader.name(), "its schema"))
+    }
+
+    /// Hands on rows as record batches with all columns.
+    pub(super) fn arrow_batches(
+        &self,
+        reader: &Reader,
+        places: &mut dyn Iterator<Item = Place>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<()> {
+        let described = self.described(reader)?;
+        for selection in selections(places.map(|place| (place, ())), |_, row| self.group_of(row)) {
+            let bad = |error: Foreign| error.at(reader.name(), format!("row group {}", selection.part));
+            let mut batches = guarded(|| self.selected(reader, &described, &selection)).map_err(bad)?;
+            while let Some(batch) = guarded(|| batches.next().transpose()).map_err(bad)? {
+                take(batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn selected(
+        &self,
+        reader: &Reader,
+        described: &ArrowReaderMetadata,
+        selection: &Selection<()>,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>, ::parquet::errors::ParquetError>
+    {
+        let group = self.metadata.row_group(selection.part);
+        let rows = group.num_rows().max(1).cast_unsigned();
+        let row_bytes = (group.total_byte_size().max(1).cast_unsigned() / rows).max(1);
+        let first_row = self.groups.get(selection.part).map_or(0, |group| group.rows.start);
+        let chosen = selection
+            .rows
+            .iter()
+            .map(|rows| (rows.start - first_row) as usize..(rows.end - first_row) as usize);
+        let chosen = RowSelection::from_consecutive_ranges(chosen, rows as usize);
+        ParquetRecordBatchReaderBuilder::new_with_metadata(reader.clone(), described.clone())
+            .with_row_groups(vec![selection.part])
+            .with_row_selection(chosen)
+            .with_batch_size((BATCH_BYTES / row_bytes).clamp(1, BATCH_ROWS) as usize)
+            .build()
+    }
+}
+
+/// A Parquet file that is written by record batches.
+pub(super) struct Writer<'o>(Option<ArrowWriter<&'o mut Output>>);
+
+impl<'o> Writer<'o> {
+    /// Begins a file with these columns. Unless another compression is chosen, it has that of Zstandard.
+    pub(super) fn new(
+        schema: &SchemaRef,
+        out: &'o mut Output,
+        compression: TableCompression,
+    ) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_created_by(CREATED_BY.to_owned())
+            .set_compression(of_column(compression, Compression::ZSTD(ZstdLevel::default())))
+            .build();
+        let writer = ArrowWriter::try_new(out, Arc::clone(schema), Some(properties)).map_err(writing)?;
+        Ok(Self(Some(writer)))
+    }
+}
+
+impl WriteBatch for Writer<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let Some(writer) = &mut self.0 else { return Ok(()) };
+        writer.write(batch).map_err(writing)?;
+        if writer.in_progress_size() > GROUP_BYTES {
+            writer.flush().map_err(writing)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if let Some(writer) = self.0.take() {
+            writer.close().map_err(writing)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why Parquet cannot hold columns; `None` if it can.
+pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
+    let converted = ::parquet::arrow::ArrowSchemaConverter::new().convert(schema);
+    converted.err().map(|error| match Foreign::from(error) {
+        Foreign::Ours(error) => error.to_string(),
+        Foreign::Words(words) => words,
+    })
+}

@@ -1,0 +1,36 @@
+//! Annotations as a column.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, StringArray, StructArray};
+use arrow_schema::{DataType, Field, Fields};
+
+use crate::annotation::{Annotation, MEMBER};
+
+/// The column that an annotation becomes, as Arrow describes it.
+pub(crate) fn annotation_field() -> Field {
+    let members = vec![
+        Field::new("cluster", DataType::Utf8, false),
+        Field::new("duplicate_of", DataType::Utf8, true),
+        Field::new("similarity", DataType::Float64, true),
+    ];
+    Field::new(MEMBER, DataType::Struct(members.into()), false)
+}
+
+/// Annotations as a column, as [`annotation_field`] describes it.
+pub(crate) fn annotation_column(annotations: &[Annotation<'_>]) -> ArrayRef {
+    let clusters: StringArray = annotations.iter().map(|annotation| Some(&*annotation.cluster)).collect();
+    let keepers: StringArray =
+        annotations.iter().map(|annotation| annotation.similarity.map(|_| &*annotation.cluster)).collect();
+    let similarities: Float64Array = annotations.iter().map(|annotation| annotation.similarity).collect();
+    let field = annotation_field();
+    let members = match field.data_type() {
+        DataType::Struct(members) => members.clone(),
+        _ => Fields::empty(),
+    };
+    Arc::new(StructArray::new(
+        members,
+        vec![Arc::new(clusters), Arc::new(keepers), Arc::new(similarities)],
+        None,
+    ))
+}

@@ -1,0 +1,410 @@
+//! The types of JSON values, gathered over all records.
+//!
+//! A column of Parquet or Arrow has one type. Which one is known only when every record was seen, so each chunk notes what it
+//! saw in a [`Shape`], and shapes are merged in the order of the records. Every type that was seen comes with the first record
+//! that showed it, for the person who has to find two records that do not fit together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_schema::{DataType, Field, Fields};
+
+/// A record: the number of its source and the offset at which it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    pub(crate) source: u32,
+    pub(crate) offset: u64,
+}
+
+/// What was seen where a value may be. Nothing at all means that every value was null.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// The first record with a boolean, and so on.
+    pub(crate) boolean: Option<At>,
+    pub(crate) integer: Option<At>,
+    /// An integer below 0.
+    pub(crate) negative: Option<At>,
+    /// An integer above the largest signed one of 64 bits.
+    pub(crate) large: Option<At>,
+    /// An integer that no float of 64 bits holds exactly.
+    pub(crate) inexact: Option<At>,
+    pub(crate) float: Option<At>,
+    /// A number that no type of 64 bits holds.
+    pub(crate) huge: Option<At>,
+    pub(crate) text: Option<At>,
+    pub(crate) list: Option<(At, Box<Shape>)>,
+    pub(crate) object: Option<(At, Members)>,
+}
+
+/// The members of objects, in the order in which they were first seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Members {
+    shapes: Vec<(String, Shape)>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Members {
+    /// The shape of the member of this name, which is added if it was not seen before.
+    pub(crate) fn shape(&mut self, name: &str) -> &mut Shape {
+        let found = self.numbers.get(name).copied();
+        let number = found.unwrap_or_else(|| {
+            self.numbers.insert(name.to_owned(), self.shapes.len());
+            self.shapes.push((name.to_owned(), Shape::default()));
+            self.shapes.len() - 1
+        });
+        &mut self.shapes[number].1
+    }
+
+    /// Every member with its shape.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Shape)> {
+        self.shapes.iter().map(|(name, shape)| (name.as_str(), shape))
+    }
+
+    /// Adds what later records showed.
+    pub(crate) fn merge(&mut self, later: Self) {
+        for (name, shape) in later.shapes {
+            self.shape(&name).merge(shape);
+        }
+    }
+}
+
+/// A number as a column holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    /// No type of 64 bits holds it.
+    Huge,
+}
+
+impl Number {
+    /// The number that JSON writes so.
+    pub(crate) fn of(text: &str) -> Self {
+        let is_integer = !text.contains(['.', 'e', 'E']);
+        if is_integer {
+            if let Ok(number) = text.parse() {
+                return Self::Signed(number);
+            }
+            if let Ok(number) = text.parse() {
+                return Self::Unsigned(number);
+            }
+        }
+        match text.parse::<f64>() {
+            Ok(number) if !number.is_finite() => Self::Huge,
+            Ok(number) if is_integer && format!("{number:.0}") != text => Self::Huge,
+            Ok(number) => Self::Float(number),
+            Err(_) => Self::Huge,
+        }
+    }
+
+    /// The float that is exactly this number.
+    pub(crate) fn to_float(self) -> Option<f64> {
+        match self {
+            Self::Signed(number) => {
+                // The largest numbers round up to 2^63, which does not come back.
+                let float = number as f64;
+                (float as i128 == i128::from(number)).then_some(float)
+            }
+            Self::Unsigned(number) => {
+                let float = number as f64;
+                (float as i128 == i128::from(number)).then_some(float)
+            }
+            Self::Float(number) => Some(number),
+            Self::Huge => None,
+        }
+    }
+}
+
+impl Shape {
+    /// Notes a number of the record at `at`.
+    pub(crate) fn note_number(&mut self, number: Number, at: At) {
+        match number {
+            Number::Signed(_) | Number::Unsigned(_) => {
+                self.integer.get_or_insert(at);
+                if number.to_float().is_none() {
+                    self.inexact.get_or_insert(at);
+                }
+                if matches!(number, Number::Unsigned(_)) {
+                    self.large.get_or_insert(at);
+                }
+                if matches!(number, Number::Signed(..0)) {
+                    self.negative.get_or_insert(at);
+                }
+            }
+            Number::Float(_) => {
+                self.float.get_or_insert(at);
+            }
+            Number::Huge => {
+                self.huge.get_or_insert(at);
+            }
+        }
+    }
+
+    /// Notes a list of the record at `at`, and gives the shape of its items.
+    pub(crate) fn note_list(&mut self, at: At) -> &mut Self {
+        &mut self.list.get_or_insert_with(|| (at, Box::default())).1
+    }
+
+    /// Notes an object of the record at `at`, and gives its members.
+    pub(crate) fn note_object(&mut self, at: At) -> &mut Members {
+        &mut self.object.get_or_insert_with(|| (at, Members::default())).1
+    }
+
+    /// Adds what later records showed.
+    pub(crate) fn merge(&mut self, later: Self) {
+        let Self { boolean, integer, negative, large, inexact, float, huge, text, list, object } = later;
+        for (first, second) in [
+            (&mut self.boolean, boolean),
+            (&mut self.integer, integer),
+            (&mut self.negative, negative),
+            (&mut self.large, large),
+            (&mut self.inexact, inexact),
+            (&mut self.float, float),
+            (&mut self.huge, huge),
+            (&mut self.text, text),
+        ] {
+            *first = first.or(second);
+        }
+        match (&mut self.list, list) {
+            (Some((_, items)), Some((_, later))) => items.merge(*later),
+            (list, later) => *list = list.take().or(later),
+        }
+        match (&mut self.object, object) {
+            (Some((_, members)), Some((_, later))) => members.merge(later),
+            (object, later) => *object = object.take().or(later),
+        }
+    }
+
+    /// The type that holds every value.
+    pub(crate) fn data_type(&self) -> Result<DataType, Conflict> {
+        let seen = self.seen();
+        if let Some(at) = self.huge {
+            return Err(Conflict::of([(at, "a number that 64 bits cannot hold")]));
+        }
+        if let [first, second, ..] = seen[..] {
+            return Err(Conflict::of([first, second]));
+        }
+        if self.boolean.is_some() {
+            return Ok(DataType::Boolean);
+        }
+        if self.text.is_some() {
+            return Ok(DataType::Utf8);
+        }
+        if let Some((_, items)) = &self.list {
+            let items = items.data_type().map_err(|conflict| conflict.inside("[]"))?;
+            return Ok(DataType::List(Field::new("element", items, true).into()));
+        }
+        if let Some((_, members)) = &self.object {
+            return Ok(DataType::Struct(members.fields()?));
+        }
+        self.number_type()
+    }
+
+    fn number_type(&self) -> Result<DataType, Conflict> {
+        match (self.integer, self.float, self.inexact) {
+            (None, None, _) => Ok(DataType::Null),
+            (None, Some(_), _) | (Some(_), Some(_), None) => Ok(DataType::Float64),
+            (Some(_), Some(float), Some(inexact)) => {
+                let mut both = [
+                    (inexact, "an integer that no float holds exactly"),
+                    (float, "a number with a fraction"),
+                ];
+                both.sort();
+                Err(Conflict::of(both))
+            }
+            (Some(_), None, inexact) => match (self.negative, self.large) {
+                (Some(_), Some(_)) if inexact.is_none() => Ok(DataType::Float64),
+                (Some(negative), Some(large)) => {
+                    let mut both = [(negative, "a negative integer"), (large, "an integer above 2^63")];
+                    both.sort();
+                    Err(Conflict::of(both))
+                }
+                (None, Some(_)) => Ok(DataType::UInt64),
+                (_, None) => Ok(DataType::Int64),
+            },
+        }
+    }
+
+    /// The kinds of values that were seen, the first one first.
+    pub(crate) fn seen(&self) -> Vec<(At, &'static str)> {
+        let number = [self.integer, self.float, self.huge].into_iter().flatten().min();
+        let mut seen: Vec<(At, &'static str)> = [
+            (self.boolean, "true or false"),
+            (number, "a number"),
+            (self.text, "a string"),
+            (self.list.as_ref().map(|list| list.0), "a list"),
+            (self.object.as_ref().map(|object| object.0), "an object"),
+        ]
+        .into_iter()
+        .filter_map(|(at, kind)| Some((at?, kind)))
+        .collect();
+        seen.sort();
+        seen
+    }
+}
+
+impl Members {
+    /// The columns that hold every value of the members.
+    pub(crate) fn fields(&self) -> Result<Fields, Conflict> {
+        let field = |(name, shape): (&str, &Shape)| {
+            let kind = shape.data_type().map_err(|conflict| conflict.inside(name))?;
+            Ok(Field::new(name, kind, true))
+        };
+        self.iter().map(field).collect()
+    }
+}
+
+/// Values that no column holds together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// The names that lead to the values, the innermost first.
+    names: Vec<String>,
+    /// The records, and what each holds there; one or two.
+    pub(crate) seen: Vec<(At, &'static str)>,
+}
+
+impl Conflict {
+    fn of(seen: impl Into<Vec<(At, &'static str)>>) -> Self {
+        Self { names: vec![], seen: seen.into() }
+    }
+
+    fn inside(mut self, name: &str) -> Self {
+        self.names.push(name.to_owned());
+        self
+    }
+
+    /// The field, as its path is written.
+    pub(crate) fn field(&self) -> String {
+        let mut path = String::new();
+        for name in self.names.iter().rev() {
+            if !path.is_empty() && name != "[]" {
+                path.push('.');
+            }
+            path.push_str(name);
+        }
+        path
+    }
+}
+
+/// The shapes of the records of a corpus, noted while it is scanned if somebody needs them.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    is_wanted: AtomicBool,
+    /// By source and first byte; what was scanned again is noted again.
+    noted: Mutex<BTreeMap<(u32, u64), (u64, Members)>>,
+}
+
+impl Shapes {
+    /// Has shapes noted by every scan from now on.
+    pub(crate) fn want(&self) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a scan has to note shapes.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Relaxed)
+    }
+
+    /// Notes the shape of the records that begin in these bytes of a source.
+    pub(crate) fn note(&self, source: u32, bytes: Range<u64>, members: Members) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.insert((source, bytes.start), (bytes.end, members));
+    }
+
+    /// Forgets what was noted of a source.
+    pub(crate) fn forget(&self, source: u32) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.retain(|(of, _), _| *of != source);
+    }
+
+    /// The shape of all records of a source of so many bytes; `None` if not all of them were scanned.
+    pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<Members> {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut all, mut end) = (Members::default(), 0);
+        for (&(_, start), (part_end, members)) in noted.range((source, 0)..=(source, u64::MAX)) {
+            if start != end {
+                return None;
+            }
+            all.merge(members.clone());
+            end = *part_end;
+        }
+        (end >= size_bytes).then_some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(offset: u64) -> At {
+        At { source: 0, offset }
+    }
+
+    fn numbers(texts: &[&str]) -> Result<DataType, Conflict> {
+        let mut shape = Shape::default();
+        for (offset, text) in (0..).zip(texts) {
+            shape.note_number(Number::of(text), at(offset));
+        }
+        shape.data_type()
+    }
+
+    #[test]
+    fn a_number_has_the_smallest_type_that_holds_it() {
+        assert_eq!(Number::of("-0"), Number::Signed(0));
+        assert_eq!(Number::of("9223372036854775807"), Number::Signed(i64::MAX));
+        assert_eq!(Number::of("9223372036854775808"), Number::Unsigned(1 << 63));
+        assert_eq!(Number::of("1e3"), Number::Float(1000.0));
+        assert_eq!(Number::of("36893488147419103232"), Number::Float(2f64.powi(65)));
+        assert_eq!(Number::of("36893488147419103233"), Number::Huge);
+        assert_eq!(Number::of("1e999"), Number::Huge);
+        assert_eq!(Number::Signed(i64::MAX).to_float(), None);
+        assert_eq!(Number::Signed(i64::MIN).to_float(), Some(-(2f64.powi(63))));
+        assert_eq!(Number::Unsigned(u64::MAX).to_float(), None);
+        assert_eq!(Number::Signed((1 << 53) + 1).to_float(), None);
+    }
+
+    #[test]
+    fn integers_become_floats_if_every_one_is_exact() {
+        assert_eq!(numbers(&["1", "-2"]), Ok(DataType::Int64));
+        assert_eq!(numbers(&["1", "9223372036854775808"]), Ok(DataType::UInt64));
+        assert_eq!(numbers(&["1", "0.5"]), Ok(DataType::Float64));
+        assert_eq!(numbers(&["-1", "9223372036854775808"]), Ok(DataType::Float64));
+        assert_eq!(numbers(&["36893488147419103232", "1"]), Ok(DataType::Float64));
+        let conflict = numbers(&["1", "0.5", "9007199254740993"]).unwrap_err();
+        assert_eq!(conflict.seen.iter().map(|seen| seen.0.offset).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(numbers(&["1", "36893488147419103233"]).unwrap_err().seen.len(), 1);
+        assert!(numbers(&["-1", "18446744073709551615"]).is_err());
+    }
+
+    #[test]
+    fn a_conflict_names_the_way_to_it() {
+        let mut members = Members::default();
+        let items =
+            members.shape("a").note_object(at(0)).shape("b").note_list(at(0)).note_object(at(0)).shape("c");
+        items.text = Some(at(3));
+        items.boolean = Some(at(2));
+        let conflict = members.fields().unwrap_err();
+        assert_eq!(conflict.field(), "a.b[].c");
+        assert_eq!(conflict.seen, [(at(2), "true or false"), (at(3), "a string")]);
+    }
+
+    #[test]
+    fn parts_that_do_not_cover_a_source_tell_nothing() {
+        let shapes = Shapes::default();
+        let member = |name: &str| {
+            let mut members = Members::default();
+            members.shape(name).text = Some(at(0));
+            members
+        };
+        shapes.note(1, 5..9, member("b"));
+        assert!(shapes.of(1, 9).is_none());
+        shapes.note(1, 0..5, member("a"));
+        assert!(shapes.of(1, 10).is_none());
+        let names = |members: Members| members.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(shapes.of(1, 9).unwrap()), ["a", "b"]);
+        assert_eq!(names(shapes.of(2, 0).unwrap()), Vec::<String>::new());
+    }
+}

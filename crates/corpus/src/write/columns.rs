@@ -1,0 +1,187 @@
+//! The columns of an output to which records of several sources are converted.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+
+use crate::annotation::MEMBER;
+use crate::container::table::{annotation_field, is_scalar, merged, not_json, unfolded};
+use crate::container::{Container, OutputColumns};
+use crate::corpus::Corpus;
+use crate::error::{Error, ErrorKind, Result};
+use crate::problem::Problem;
+use crate::scratch::Scratch;
+use crate::shape::{At, Members};
+use crate::sources::{Content, Handle, Part};
+use crate::unconverted::Unconverted;
+
+/// Bytes of lines that are looked at together.
+const LOOK_BYTES: u64 = 4 << 20;
+
+/// Refuses columns that an output cannot have, as far as they are known before records are read.
+pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Container) -> Result<()> {
+    let Some(schema) = content.schema(handle)? else { return Ok(()) };
+    let name = handle.source.name();
+    for (number, field) in schema.fields().iter().enumerate() {
+        if schema.fields().iter().take(number).any(|before| before.name() == field.name()) {
+            return Err(Error::inside(name, Problem::RepeatedColumn { column: field.name().clone() }));
+        }
+        let misfit = match to.columns() {
+            Some(OutputColumns::Own) => not_json(field),
+            Some(OutputColumns::Texts) => Some(field.data_type())
+                .filter(|kind| !is_scalar(kind))
+                .map(|kind| (field.name().clone(), kind)),
+            Some(OutputColumns::Typed) | None => None,
+        };
+        if let Some((column, found)) = misfit {
+            let (found, to) = (found.to_string(), to.format().to_string());
+            return Err(Error::inside(name, Problem::NotConverted { column, found, to }));
+        }
+    }
+    match to.refuses(&unfolded(&schema)) {
+        Some(message) => {
+            Err(Error::inside(name, Problem::Content { place: "its schema".to_owned(), message }))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The columns of an output for the records of these sources.
+pub(super) fn columns(
+    corpus: &Corpus,
+    numbers: Range<u32>,
+    to: &dyn Container,
+    has_annotations: bool,
+) -> Result<SchemaRef> {
+    let kind = to.columns().unwrap_or(OutputColumns::Own);
+    let mut known: Vec<(String, SchemaRef)> = vec![];
+    let mut shape: Option<(usize, Members)> = None;
+    for number in numbers {
+        let (handle, content) = corpus.sources.get(number)?;
+        match content.schema(&handle)? {
+            Some(schema) => known.push((handle.source.name().to_owned(), unfolded(&schema))),
+            // Such a file takes every line as it is.
+            None if kind == OutputColumns::Own => {}
+            None => {
+                let members = members_of(&handle, content)?;
+                match &mut shape {
+                    Some((_, all)) => all.merge(members),
+                    None => shape = Some((known.len(), members)),
+                }
+            }
+        }
+    }
+    let schema = match kind {
+        OutputColumns::Own => Schema::empty(),
+        OutputColumns::Texts => texts(corpus, &known, shape.as_ref(), to)?,
+        OutputColumns::Typed => typed(corpus, known, shape, to)?,
+    };
+    if let (true, Some(column)) = (has_annotations, schema.column_with_name(MEMBER)) {
+        return Err(Error::inside("the output", Problem::ColumnExists { column: column.1.name().clone() }));
+    }
+    let mut fields = schema.fields().to_vec();
+    if has_annotations {
+        fields.push(Arc::new(match kind {
+            OutputColumns::Texts => Field::new(MEMBER, DataType::Utf8, true),
+            OutputColumns::Own | OutputColumns::Typed => annotation_field(),
+        }));
+    }
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    match to.refuses(&schema) {
+        Some(message) => {
+            Err(Error::new(ErrorKind::Conversion(Unconverted::ColumnsRefused { to: to.format(), message })))
+        }
+        None => Ok(Arc::new(schema)),
+    }
+}
+
+/// The names of all columns, in the order in which they come.
+fn texts(
+    corpus: &Corpus,
+    known: &[(String, SchemaRef)],
+    shape: Option<&(usize, Members)>,
+    to: &dyn Container,
+) -> Result<Schema> {
+    let mut names: Vec<&str> = vec![];
+    let mut add = |name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    for at in 0..=known.len() {
+        if let Some((_, members)) = shape.filter(|(first, _)| *first == at) {
+            for (name, shape) in members.iter() {
+                let nested = shape.list.as_ref().map(|list| (list.0, "a list"));
+                let nested = nested.or(shape.object.as_ref().map(|object| (object.0, "an object")));
+                if let Some(seen) = nested {
+                    return Err(mixed(corpus, name.to_owned(), &[seen], to)?);
+                }
+                add(name);
+            }
+        }
+        if let Some((_, schema)) = known.get(at) {
+            schema.fields().iter().for_each(|field| add(field.name()));
+        }
+    }
+    Ok(Schema::new(names.into_iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>()))
+}
+
+/// All columns with the types that hold every value.
+fn typed(
+    corpus: &Corpus,
+    mut known: Vec<(String, SchemaRef)>,
+    shape: Option<(usize, Members)>,
+    to: &dyn Container,
+) -> Result<Schema> {
+    if let Some((at, members)) = shape {
+        let fields = match members.fields() {
+            Ok(fields) => fields,
+            Err(conflict) => return Err(mixed(corpus, conflict.field(), &conflict.seen, to)?),
+        };
+        known.insert(at, ("the JSONL inputs".to_owned(), Arc::new(Schema::new(fields))));
+    }
+    let mut known = known.into_iter();
+    let Some((mut names, first)) = known.next() else { return Ok(Schema::empty()) };
+    let (mut fields, metadata) = (first.fields().clone(), first.metadata().clone());
+    for (name, schema) in known {
+        fields = merged(&fields, schema.fields()).map_err(|(field, first, second)| {
+            let seen = vec![(names.clone(), first.to_string()), (name.clone(), second.to_string())];
+            Error::new(ErrorKind::Conversion(Unconverted::MixedTypes { field, to: to.format(), seen }))
+        })?;
+        if !names.contains(&name) {
+            names = format!("{names}, {name}");
+        }
+    }
+    Ok(Schema::new_with_metadata(fields, metadata))
+}
+
+/// The error that values do not fit into one column, with the lines of the records that show it.
+fn mixed(corpus: &Corpus, field: String, seen: &[(At, &'static str)], to: &dyn Container) -> Result<Error> {
+    let mut shown = vec![];
+    for &(at, kind) in seen {
+        let (handle, _) = corpus.sources.get(at.source)?;
+        let line = handle.line_at(at.offset)?;
+        shown.push((format!("{}:{line}", handle.source.name()), kind.to_owned()));
+    }
+    Ok(Error::new(ErrorKind::Conversion(Unconverted::MixedTypes { field, to: to.format(), seen: shown })))
+}
+
+/// The members of all records of a source of lines.
+fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<Members> {
+    let (shapes, size_bytes) = (&handle.shared.shapes, handle.source.size_bytes());
+    if let Some(members) = shapes.of(handle.number, size_bytes) {
+        return Ok(members);
+    }
+    // A run that was resumed may not have scanned it.
+    shapes.want();
+    shapes.forget(handle.number);
+    let mut start = 0;
+    while start < size_bytes {
+        let end = (start + LOOK_BYTES).min(size_bytes);
+        let turns = handle.shared.turns();
+        content.scan(&Part::Bytes(start..end), handle, &turns, &mut Scratch::new(), &mut |_, _| {})?;
+        start = end;
+    }
+    shapes.of(handle.number, size_bytes).ok_or_else(|| handle.no_such_place(size_bytes))
+}

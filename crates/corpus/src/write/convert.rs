@@ -1,0 +1,218 @@
+//! Records of other formats to one file.
+//!
+//! Every conversion goes through record batches of Arrow: each format knows how to make its records into batches and how to write
+//! batches, so that no format knows another. Only JSONL lines that go to JSONL stay as they are.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::columns::{check, columns};
+use crate::annotation::{Annotation, MEMBER};
+use crate::container::table::{Foreign, annotation_column, annotation_field, fit, plain, unfolded};
+use crate::container::{self, Container, OutputColumns};
+use crate::corpus::Corpus;
+use crate::document::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::output::{Output, TableCompression, Verdict};
+use crate::unconverted::Unconverted;
+
+/// Whether records of these sources are copied to a file of a format, and not converted.
+pub(super) fn is_copy(corpus: &Corpus, numbers: Range<u32>, format: Format) -> Result<bool> {
+    for number in numbers {
+        if corpus.sources.get(number)?.0.source.format() != format {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Refuses inputs of which the records cannot be written to a file of a format, as far as that is known before they are read.
+/// [`check_conversion`] tells the rest.
+pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
+    let to = container::of(format)?;
+    for (handle, content) in corpus.sources.iter_inputs() {
+        let from = handle.source.format();
+        if from == format && is_copy(corpus, corpus.input_numbers(), format)? {
+            continue;
+        }
+        if to.columns().is_none() || !container::of(from)?.is_converted() {
+            let name = handle.source.name().to_owned();
+            return Err(Error::new(ErrorKind::Conversion(Unconverted::NoConversion {
+                name,
+                from,
+                to: format,
+            })));
+        }
+        check(&handle, content, to)?;
+    }
+    if to.columns().is_some_and(|columns| columns != OutputColumns::Own) {
+        corpus.sources.shared().shapes.want();
+    }
+    Ok(())
+}
+
+/// Refuses inputs of which the records do not fit one file of a format. They have been read.
+pub fn check_conversion(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    format: Format,
+    has_annotations: bool,
+) -> Result<()> {
+    if is_copy(corpus, sources.clone(), format)? {
+        return Ok(());
+    }
+    columns(corpus, sources, container::of(format)?, has_annotations).map(|_| ())
+}
+
+/// The writing of records to a file of another format.
+pub(super) struct Conversion<'c> {
+    pub(super) corpus: &'c Corpus,
+    pub(super) numbers: Range<u32>,
+    pub(super) to: &'static dyn Container,
+    pub(super) compression: TableCompression,
+}
+
+impl Conversion<'_> {
+    /// Writes records, in the order of their sources.
+    pub(super) fn write<'a>(
+        &self,
+        records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
+        has_annotations: bool,
+        out: &mut Output,
+    ) -> Result<()> {
+        let schema = columns(self.corpus, self.numbers.clone(), self.to, has_annotations)?;
+        let mut records = records.peekable();
+        if self.to.columns() == Some(OutputColumns::Own) {
+            return self.write_own(&schema, &mut records, out);
+        }
+        let mut writer = self.to.writer(&schema, out, self.compression)?;
+        for number in self.numbers.clone() {
+            let of_source = std::iter::from_fn(|| records.next_if(|(place, _)| place.source == number));
+            self.convert(number, &schema, of_source, &mut |batch| writer.write(&batch))?;
+        }
+        writer.finish()
+    }
+
+    /// Writes records to a file in which each record names its own fields.
+    fn write_own<'a>(
+        &self,
+        schema: &SchemaRef,
+        records: &mut std::iter::Peekable<impl Iterator<Item = (Place, Option<Annotation<'a>>)>>,
+        out: &mut Output,
+    ) -> Result<()> {
+        for number in self.numbers.clone() {
+            let mut of_source = std::iter::from_fn(|| records.next_if(|(place, _)| place.source == number));
+            let (handle, _) = self.corpus.sources.get(number)?;
+            if handle.source.format() != self.to.format() {
+                let mut writer = self.to.writer(schema, out, self.compression)?;
+                self.convert(number, schema, of_source, &mut |batch| writer.write(&batch))?;
+                writer.finish()?;
+                continue;
+            }
+            let mut last = None;
+            let mut of_source = of_source.by_ref().inspect(|(place, _)| last = Some(*place)).peekable();
+            let (sources, numbers) = (&self.corpus.sources, number..number + 1);
+            if of_source.peek().is_some_and(|(_, annotation)| annotation.is_some()) {
+                let mut annotated = of_source.filter_map(|(place, annotation)| Some((place, annotation?)));
+                self.to.annotate(sources, numbers, &mut annotated, out, self.compression)?;
+            } else {
+                let mut places = of_source.map(|(place, _)| place);
+                self.to.copy(sources, numbers, &mut places, Verdict::Kept, out, self.compression)?;
+            }
+            // The last line of a file may have no line end.
+            if let Some(place) = last {
+                let mut end = [0];
+                sources.read_span(number, place.offset + u64::from(place.len) - 1, &mut end)?;
+                if end != *b"\n" {
+                    out.write_bytes(b"\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts records of one source.
+    fn convert<'a>(
+        &self,
+        number: u32,
+        schema: &SchemaRef,
+        records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
+        take: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let (handle, content) = self.corpus.sources.get(number)?;
+        let misfit = |error| Foreign::from(error).at(handle.source.name(), "its records");
+        // The source takes places a batch at a time, and annotations wait for their rows.
+        let waiting: RefCell<VecDeque<Annotation<'a>>> = RefCell::default();
+        let mut places = records.map(|(place, annotation)| {
+            waiting.borrow_mut().extend(annotation);
+            place
+        });
+        let kind = self.to.columns();
+        // The column of annotations is not one of the source.
+        let bare = match schema.index_of(MEMBER) {
+            Ok(last) if is_annotation(schema.field(last)) => {
+                let others: Vec<usize> =
+                    (0..schema.fields().len()).filter(|column| *column != last).collect();
+                Arc::new(schema.project(&others).map_err(misfit)?)
+            }
+            _ => Arc::clone(schema),
+        };
+        content.batches(&handle, &bare, &mut places, &mut |batch| {
+            let batch = match kind {
+                Some(OutputColumns::Texts) => as_texts(&batch, &bare).map_err(misfit)?,
+                Some(OutputColumns::Typed) => fit(&batch, &bare).map_err(misfit)?,
+                Some(OutputColumns::Own) | None => {
+                    fit(&batch, &unfolded(batch.schema_ref())).map_err(misfit)?
+                }
+            };
+            let mut waiting = waiting.borrow_mut();
+            let rows = batch.num_rows().min(waiting.len());
+            let annotations: Vec<Annotation<'_>> = waiting.drain(..rows).collect();
+            if annotations.is_empty() {
+                return take(batch);
+            }
+            let (field, column) = match kind {
+                Some(OutputColumns::Texts) => {
+                    let texts =
+                        annotations.iter().map(|annotation| Ok(annotation.to_json()?.get().to_owned()));
+                    let texts: Vec<String> = texts.collect::<Result<_>>()?;
+                    let column: ArrayRef = Arc::new(StringArray::from(texts));
+                    (Field::new(MEMBER, DataType::Utf8, true), column)
+                }
+                _ => (annotation_field(), annotation_column(&annotations)),
+            };
+            let mut fields = batch.schema_ref().fields().to_vec();
+            fields.push(Arc::new(field));
+            let mut columns = batch.columns().to_vec();
+            columns.push(column);
+            let schema = Schema::new_with_metadata(fields, batch.schema_ref().metadata().clone());
+            take(RecordBatch::try_new(Arc::new(schema), columns).map_err(misfit)?)
+        })
+    }
+}
+
+/// Whether a column of an output is that of annotations. No input has a column of that name then.
+fn is_annotation(field: &Field) -> bool {
+    field.name() == MEMBER
+        && (field.data_type() == annotation_field().data_type() || field.data_type() == &DataType::Utf8)
+}
+
+/// The columns of a batch as texts, by the names of a schema.
+fn as_texts(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    let batch = fit(batch, &unfolded(batch.schema_ref()))?;
+    let column = |field: &Arc<Field>| -> ArrayRef {
+        match batch.column_by_name(field.name()) {
+            Some(column) => {
+                Arc::new((0..column.len()).map(|row| plain(&**column, row)).collect::<StringArray>())
+            }
+            None => Arc::new(StringArray::new_null(batch.num_rows())),
+        }
+    };
+    RecordBatch::try_new(Arc::clone(schema), schema.fields().iter().map(column).collect())
+}

@@ -42,6 +42,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
             Ok(Outcome::Ran(Runner::Libtest.run(&mut cargo(&arguments))?))
         }),
         Part::new("vectors", "vectors/ against the reference in Python", vectors),
+        Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
     ];
     parts.extend(pages.parts());
     Ok(part::run("cargo x test", parts, &notes))
@@ -60,14 +61,32 @@ pub fn reference() -> Result<()> {
 }
 
 fn vectors() -> Result<Outcome> {
-    if find("python3").is_none() {
-        return Ok(Outcome::Skipped("`python3` is not in the path".to_owned()));
-    }
-    if run::output(Path::new("python3"), &["-c", "import ensurepip, venv"]).is_err() {
-        return Ok(Outcome::Skipped("`python3` has no module `venv`".to_owned()));
+    if let Some(why) = no_python() {
+        return Ok(Outcome::Skipped(why.to_owned()));
     }
     reference()?;
     Ok(Outcome::Ran(Report::of_one()))
+}
+
+/// Converted outputs, read by programs that share no code with ours.
+fn formats() -> Result<Outcome> {
+    if let Some(why) = no_python() {
+        return Ok(Outcome::Skipped(why.to_owned()));
+    }
+    let python = run::python_venv(&["pyarrow", "polars", "duckdb"])?;
+    let minwise = build_minwise()?;
+    let mut command = Command::new(python);
+    command.current_dir(root()).arg("tests/formats/check.py").arg(minwise);
+    Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
+}
+
+/// Why no Python with packages can be had.
+fn no_python() -> Option<&'static str> {
+    if find("python3").is_none() {
+        return Some("`python3` is not in the path");
+    }
+    let has_venv = run::output(Path::new("python3"), &["-c", "import ensurepip, venv"]).is_ok();
+    (!has_venv).then_some("`python3` has no module `venv`")
 }
 
 /// Rust tests of the workspace.

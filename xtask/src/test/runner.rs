@@ -17,6 +17,8 @@ pub enum Runner {
     Libtest,
     /// `node --test` with `--test-reporter=spec`.
     Node,
+    /// A script of our own, of which the last line says `12 passed, 0 failed`.
+    Script,
 }
 
 impl Runner {
@@ -61,6 +63,7 @@ impl Runner {
             Self::Nextest => nextest(lines),
             Self::Libtest => libtest(lines),
             Self::Node => node(lines),
+            Self::Script => script(lines),
         }
     }
 }
@@ -94,6 +97,20 @@ fn plain(line: &str) -> String {
 fn counted(text: &str) -> Option<(u64, &str)> {
     let (number, what) = text.trim().split_once(' ')?;
     Some((number.parse().ok()?, what.trim()))
+}
+
+/// The line `12 passed, 0 failed`.
+fn script(lines: &[String]) -> (Counts, Vec<String>) {
+    let mut counts = Counts::default();
+    let Some(last) = lines.last() else { return (counts, vec![]) };
+    for (number, what) in last.split(',').filter_map(counted) {
+        match what {
+            "passed" => counts.passed += number,
+            "failed" => counts.failed += number,
+            _ => {}
+        }
+    }
+    (counts, vec![last.clone()])
 }
 
 /// From the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` to the end, where the tests that failed

@@ -417,6 +417,12 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
     pub null: String,
 
+    /// Stop before anything is written if a file that was found in a folder or by a pattern cannot be read: it may not be opened,
+    /// or it is a link that leads nowhere or in a circle. Without it, such a file is a reject. A file that is named must be
+    /// readable in either case.
+    #[arg(long, help_heading = "Reading")]
+    pub strict: bool,
+
     /// Where temporary files go: input that is compressed or piped, parts of tables, texts found in documents, frequency tables,
     /// and what does not fit into memory. Without it they go to the folder of `dedup --work`, or else to the system's.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
@@ -578,6 +584,11 @@ pub struct OutputOptions {
     /// No progress and no summary; errors and warnings only.
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// List the files that were skipped, each with its reason. Skipped are files of folders and patterns that are no documents:
+    /// `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty files, and files of no known format with many NUL bytes.
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// How messages on standard error are written.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

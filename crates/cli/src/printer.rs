@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use minwise::Sentence;
-use minwise_corpus::{visible, visible_json, visible_lines};
+use minwise_corpus::{Skipped, visible, visible_json, visible_lines};
 use minwise_engine::Search;
 use minwise_engine::audit::Audit;
 use minwise_engine::report::Summary;
@@ -167,6 +167,25 @@ impl Printer {
         line(&format!("{text}\n\nhint: {}", visible(hint)));
     }
 
+    /// Files that were skipped, if somebody wants to know which.
+    pub fn skipped(&self, files: &[Skipped]) {
+        if !self.options.verbose || files.is_empty() {
+            return;
+        }
+        if self.is_json() {
+            let file = |Skipped { name, reason }: &Skipped| json!({"file": name, "reason": reason.code(), "message": reason.to_string()});
+            let list: Vec<serde_json::Value> = files.iter().map(file).collect();
+            json_line(&json!({"event": "skipped", "count": files.len(), "files": list}));
+            return;
+        }
+        let were = if files.len() == 1 { "file was" } else { "files were" };
+        let mut text = format!("minwise: {} {were} skipped", grouped(files.len() as u64));
+        for Skipped { name, reason } in files {
+            let _ = write!(text, "\n    {}: {reason}", visible(name));
+        }
+        line(&text);
+    }
+
     /// What a run did.
     pub fn summary(&self, summary: &Summary, elapsed: Duration) {
         if self.options.quiet {
@@ -255,13 +274,14 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         "read        {read}\n\
          kept        {}\n\
          removed     {removed}\n\
-         rejected    {}\n\
+         rejected    {}{}\n\
          candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}\n\
          recall      {:.4} expected, {}{}\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
         grouped(summary.kept),
         grouped(summary.rejected),
+        skipped_line(summary.skipped_files, summary.skipped_records),
         grouped(summary.candidates),
         put_aside(summary.filtered, summary.filter_compared, summary.filter_registers),
         grouped(summary.compared),
@@ -350,6 +370,21 @@ pub fn with_nulls(nulls: u64) -> String {
     if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
 }
 
+/// What was skipped, as a further line of a summary; nothing if there is none.
+pub fn skipped_line(files: u64, records: u64) -> String {
+    let files = match files {
+        0 => None,
+        1 => Some("1 file that is no document (`--verbose` names it)".to_owned()),
+        _ => Some(format!("{} files that are no documents (`--verbose` names them)", grouped(files))),
+    };
+    let records = match records {
+        0 => None,
+        _ => Some(format!("{} without text", counted(records, "record"))),
+    };
+    let parts: Vec<String> = [files, records].into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!("\nskipped     {}", parts.join(", ")) }
+}
+
 /// A number and what is counted, in the plural unless it is one.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
@@ -391,6 +426,17 @@ mod tests {
         assert_eq!(measured(none), format!("{nothing}; `--audit N` draws more"));
         // All that there are.
         assert_eq!(measured(Audit { low: 1.0, ..none }), nothing);
+    }
+
+    #[test]
+    fn what_was_skipped_is_a_line_of_its_own() {
+        assert_eq!(skipped_line(0, 0), "");
+        assert_eq!(skipped_line(1, 0), "\nskipped     1 file that is no document (`--verbose` names it)");
+        assert_eq!(skipped_line(0, 1), "\nskipped     1 record without text");
+        assert_eq!(
+            skipped_line(1200, 2),
+            "\nskipped     1 200 files that are no documents (`--verbose` names them), 2 records without text"
+        );
     }
 
     #[test]

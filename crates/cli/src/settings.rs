@@ -406,6 +406,7 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
         Ok(format) => options.format = format,
         Err(error) => problems.add(format!("`--input-format`: {error}"), None),
     }
+    options.strict = args.strict;
     options.spool_dir = args.temp_dir.as_ref().map(PathBuf::from);
     options
 }

@@ -57,6 +57,26 @@ pub enum ErrorKind {
         /// The folder as typed.
         folder: String,
     },
+    /// A folder or a pattern whose files are all no documents.
+    OnlySkipped {
+        /// The folder or the pattern as typed.
+        input: String,
+        /// How many files were skipped.
+        files: usize,
+        /// The name of the first one.
+        first: String,
+    },
+    /// A file that was found and cannot be read, if that is an error or if no other one can be read.
+    Unreadable {
+        /// The file.
+        name: String,
+        /// The reason.
+        message: String,
+        /// How many further files cannot be read.
+        others: usize,
+        /// Whether it is an error because the caller wants it to be one.
+        strict: bool,
+    },
     /// The same file named twice.
     RepeatedInput {
         /// The second name.
@@ -311,6 +331,15 @@ impl Error {
             )
             .into(),
             ErrorKind::EmptyFolder { .. } => "folders are searched in full, hidden files included".into(),
+            ErrorKind::OnlySkipped { .. } => {
+                "a file that you name is read even if it would be skipped in a folder".into()
+            }
+            ErrorKind::Unreadable { strict: true, .. } => Sentence::from("without ")
+                .setting("strict")
+                .text(", files that cannot be read are rejected and the others are read"),
+            ErrorKind::Unreadable { strict: false, .. } => {
+                "check the permissions and where links lead; no file was found that can be read".into()
+            }
             ErrorKind::RepeatedInput { .. } => {
                 "name each file once: read twice, all its documents would be duplicates".into()
             }
@@ -394,6 +423,8 @@ impl ErrorKind {
             Self::BadPattern { .. } => "bad_pattern",
             Self::NoMatch { .. } => "no_match",
             Self::EmptyFolder { .. } => "empty_folder",
+            Self::OnlySkipped { .. } => "only_skipped",
+            Self::Unreadable { .. } => "unreadable",
             Self::RepeatedInput { .. } => "repeated_input",
             Self::MixedFormats { .. } => "mixed_formats",
             Self::Inside { problem, .. } => problem.code(),
@@ -447,6 +478,23 @@ fn no_output_name(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "`{source}` lies in memory, and has no name that a file in the output folder could have")
 }
 
+fn only_skipped(input: &str, files: usize, first: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "there are no documents in `{}`: ", shown(input))?;
+    match files {
+        1 => write!(f, "its only file, `{}`, is none", shown(first)),
+        _ => write!(f, "none of its {files} files is one, such as `{}`", shown(first)),
+    }
+}
+
+fn unreadable(name: &str, message: &str, others: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "`{}` cannot be read: {}", shown(name), visible(message))?;
+    match others {
+        0 => Ok(()),
+        1 => f.write_str("; another file cannot be read either"),
+        _ => write!(f, "; {others} other files cannot be read either"),
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -460,6 +508,8 @@ impl fmt::Display for Error {
             ErrorKind::EmptyFolder { folder } => {
                 write!(f, "there are no files in the folder `{}`", shown(folder))?;
             }
+            ErrorKind::OnlySkipped { input, files, first } => only_skipped(input, *files, first, f)?,
+            ErrorKind::Unreadable { name, message, others, .. } => unreadable(name, message, *others, f)?,
             ErrorKind::RepeatedInput { input, first } if input == first => {
                 write!(f, "`{}` is given twice", shown(input))?;
             }

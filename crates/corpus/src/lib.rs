@@ -15,6 +15,8 @@
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
 //!
+//! Files in a folder that are no documents are [skipped](Corpus::skipped); a file that cannot be read is a reject.
+//!
 //! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
 //! is an [`Error`], written for the person who reads it, with a hint where one helps.
 //!
@@ -78,7 +80,7 @@ pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
-pub use input::{Input, SameId};
+pub use input::{Input, SameId, SkipReason, Skipped};
 pub use memory::InMemory;
 pub use minwise::{
     Observer, Quotes, Unobserved, escape_control, escape_html, visible, visible_json, visible_lines,

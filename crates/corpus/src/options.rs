@@ -36,6 +36,9 @@ pub struct ReadOptions {
     /// The rule for a record whose text is null. The corpus hands each one on as a [`Reject`](crate::Reject); whoever reads
     /// it follows this rule. Default: it is kept.
     pub nulls: Nulls,
+    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. Default: it is a
+    /// [`Reject`](crate::Reject). A file that was named is an error in either case.
+    pub strict: bool,
     /// Where compressed and piped inputs are spooled. Default: the system's folder for temporary files.
     pub spool_dir: Option<PathBuf>,
 }
@@ -63,6 +66,7 @@ impl Default for ReadOptions {
             format: InputFormat::default(),
             max_record_bytes: DEFAULT_MAX_RECORD_BYTES,
             nulls: Nulls::default(),
+            strict: false,
             spool_dir: None,
         }
     }

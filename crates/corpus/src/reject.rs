@@ -106,6 +106,18 @@ pub enum RejectReason {
         /// The rule that the record breaks.
         message: String,
     },
+    /// A file that was found in a folder or by a pattern and cannot be read: it may not be opened, or it is a link that leads
+    /// nowhere or in a circle.
+    Unreadable {
+        /// The reason in words.
+        message: String,
+    },
+    /// A record of a crawl that holds no text, such as a picture or an empty body. It is no document: whoever reads it counts it as
+    /// skipped, not as rejected, and keeps it beside the documents.
+    NotText {
+        /// What the record holds.
+        message: String,
+    },
     /// A body in an HTTP response whose encoding is not decoded.
     UnreadEncoding {
         /// The encoding, as `Content-Encoding` names it.
@@ -130,6 +142,8 @@ impl RejectReason {
             Self::Damaged { .. } => "damaged",
             Self::NoText { refusal } => refusal.code(),
             Self::InvalidWarc { .. } => "invalid_warc",
+            Self::Unreadable { .. } => "unreadable",
+            Self::NotText { .. } => "not_text",
             Self::UnreadEncoding { .. } => "unread_encoding",
         }
     }
@@ -161,6 +175,8 @@ impl fmt::Display for RejectReason {
             }
             Self::NoText { refusal } => refusal.fmt(f),
             Self::InvalidWarc { message } => write!(f, "not a WARC record: {}", visible(message)),
+            Self::Unreadable { message } => write!(f, "cannot be read: {}", visible(message)),
+            Self::NotText { message } => visible(message).fmt(f),
             Self::UnreadEncoding { encoding } => {
                 write!(f, "its body has the encoding `{}`, which is not read", escape_control(encoding))
             }

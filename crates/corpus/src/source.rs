@@ -58,6 +58,8 @@ pub(crate) enum Store {
     Spooled { base: u64 },
     /// In memory. There are no bytes to read by position, only records.
     Memory(InMemory),
+    /// Nowhere: the file cannot be read, for this reason.
+    Unreadable { message: String },
 }
 
 impl Source {
@@ -102,7 +104,16 @@ impl Source {
     pub(crate) fn memory(&self) -> Option<&InMemory> {
         match &self.store {
             Store::Memory(memory) => Some(memory),
-            Store::InPlace { .. } | Store::Spooled { .. } => None,
+            Store::InPlace { .. } | Store::Spooled { .. } | Store::Unreadable { .. } => None,
+        }
+    }
+
+    /// Why the file cannot be read, if it cannot. Such a source was found in a folder or by a pattern; it has no bytes, and is
+    /// rejected when it is scanned.
+    pub fn unreadable(&self) -> Option<&str> {
+        match &self.store {
+            Store::Unreadable { message } => Some(message),
+            Store::InPlace { .. } | Store::Spooled { .. } | Store::Memory(_) => None,
         }
     }
 
@@ -122,7 +133,7 @@ impl Source {
                 self.check_unchanged(&metadata, self.size_bytes, *modified)?;
                 (Some(Arc::new(file)), 0)
             }
-            (Store::InPlace { .. }, None) | (Store::Memory(_), _) => (None, 0),
+            (Store::InPlace { .. }, None) | (Store::Memory(_) | Store::Unreadable { .. }, _) => (None, 0),
         };
         // An empty spool has no file, and nobody asks it for a byte.
         Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })

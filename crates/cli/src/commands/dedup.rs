@@ -23,6 +23,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     printer.summary(outcome.summary(), started.elapsed());
+    printer.skipped(outcome.corpus().skipped());
     let exit =
         rejects(&outcome.rejected_records(), &report_rejects(args.report.as_deref()), &args.run, printer);
     outcome.close()?;

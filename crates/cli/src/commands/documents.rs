@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use minwise_corpus::{
-    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Reject, RejectReason, Scratch, visible,
+    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Place, Reject, RejectReason, Scratch, visible,
 };
 use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
@@ -20,27 +20,39 @@ pub struct Read {
     /// Each with its source and the line that it begins on, counted from the first of the chunk; its id is empty if it has
     /// none.
     pub documents: Vec<(u32, u64, NewDocument)>,
-    /// What was rejected, in words.
-    pub rejects: Vec<String>,
+    /// Records that were rejected, in order.
+    pub rejects: Vec<Rejected>,
     /// Records whose text is null, which are left out.
     pub nulls: u64,
+    /// Records that are no documents, which are left out.
+    pub skipped: u64,
     /// Lines of the chunk.
     pub lines: u64,
-    /// The line of the first record whose text is null, and what is wrong with it, if that ends the run.
-    pub null_error: Option<(u64, String)>,
+    /// The first record whose text is null, if that ends the run.
+    pub null_error: Option<Rejected>,
+}
+
+/// A record that was rejected.
+#[derive(Debug, Clone)]
+pub struct Rejected {
+    source: u32,
+    /// The line that it begins on, counted from the first of the chunk.
+    line: u64,
+    reason: String,
+}
+
+impl Rejected {
+    /// Its place and its reason. `before` lines of its source come before its chunk.
+    pub fn describe(&self, corpus: &Corpus, before: u64) -> String {
+        format!("{}: {}", corpus.place_name(self.source, before + self.line), self.reason)
+    }
 }
 
 /// Ends the run at a record whose text is null, if that is the rule. `before` lines of its source come before its chunk.
-pub fn refuse_null(
-    corpus: &Corpus,
-    source: u32,
-    before: u64,
-    found: Option<(u64, String)>,
-) -> Result<(), Failure> {
-    let Some((line, reason)) = found else { return Ok(()) };
-    let name = visible(corpus.sources()[source as usize].name());
+pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&Rejected>) -> Result<(), Failure> {
+    let Some(rejected) = found else { return Ok(()) };
     Err(Failure::Error {
-        message: format!("{name}:{}: {reason}", before + line + 1),
+        message: rejected.describe(corpus, before),
         hint: Some("`--null keep` leaves such records out, and `--null reject` rejects them".to_owned()),
     })
 }
@@ -76,7 +88,7 @@ pub fn read(
 ) -> Result<Read, Failure> {
     let mut read = Read::default();
     let nulls = corpus.options().nulls;
-    let mut failed = None;
+    let mut null_error = None;
     let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
         Ok(document) => {
             let document = new_document(document, fields);
@@ -85,21 +97,26 @@ pub fn read(
                 Some(&document).filter(|new| !new.id.is_empty()).map(Index::refuses).unwrap_or_default();
             match refused {
                 None => read.documents.push((place.source, place.line, document)),
-                Some(error) => read.rejects.push(error.to_string()),
+                Some(error) => read.rejects.push(rejected(&place, error.to_string())),
             }
         }
         Err(Reject { reason: RejectReason::Null { .. }, .. }) if nulls == Nulls::Keep => read.nulls += 1,
+        Err(Reject { reason: RejectReason::NotText { .. }, .. }) => read.skipped += 1,
         Err(reject) => {
+            let rejected = rejected(&place, reject.reason.to_string());
             if nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. }) {
-                failed.get_or_insert((place.line, reject.to_string()));
+                null_error.get_or_insert_with(|| rejected.clone());
             }
-            let source = visible(corpus.sources()[place.source as usize].name());
-            read.rejects.push(format!("{source}: {reject}"));
+            read.rejects.push(rejected);
         }
     })?;
     read.lines = lines.0;
-    read.null_error = failed;
+    read.null_error = null_error;
     Ok(read)
+}
+
+fn rejected(place: &Place, reason: String) -> Rejected {
+    Rejected { source: place.source, line: place.line, reason }
 }
 
 fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {

@@ -10,7 +10,7 @@ use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
 use crate::printer::{
-    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, with_nulls,
+    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, skipped_line, with_nulls,
 };
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
@@ -32,6 +32,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);
+    printer.skipped(outcome.corpus().skipped());
     Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer))
 }
 
@@ -41,6 +42,8 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
     let screened = verification.screened;
     let recall = verification.expected_recall.value();
     let rejected = outcome.rejected_records().count;
+    let (skipped_files, skipped_records) =
+        (outcome.corpus().skipped().len() as u64, outcome.skipped_records());
     printer.event(&json!({
         "event": "summary",
         "spec": plan.spec().to_string(),
@@ -50,6 +53,8 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "read": outcome.read(),
         "rejected": rejected,
         "nulls": outcome.nulls(),
+        "skipped_files": skipped_files,
+        "skipped_records": skipped_records,
         "pairs": outcome.written(),
         "candidates": verification.candidates,
         "filtered": screened.pairs,
@@ -71,7 +76,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
     };
     let bytes = outcome.corpus().size_bytes();
     printer.note(&format!(
-        "read        {}, {}{}; {} rejected\n\
+        "read        {}, {}{}; {} rejected{}\n\
          pairs       {} at or above {}{by}\n\
          candidates  {}{}; {} compared exactly{reordered}\n\
          recall      {recall:.4} expected, {}\n\
@@ -81,6 +86,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         megabytes(bytes),
         with_nulls(outcome.nulls()),
         grouped(rejected),
+        skipped_line(skipped_files, skipped_records),
         grouped(outcome.written()),
         plan.threshold(),
         grouped(verification.candidates),

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::SketchFileArgs;
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, with_nulls};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -31,12 +31,14 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);
+    printer.skipped(&outcome.skipped_files);
     Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, &args.run, printer))
 }
 
 fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
     let elapsed = started.elapsed();
-    let SketchOutcome { spec, documents, nulls, bytes: read_bytes, rejected } = outcome;
+    let SketchOutcome { spec, documents, nulls, bytes: read_bytes, rejected, skipped_records, skipped_files } =
+        outcome;
     let bytes = spec.method.size_bytes() as u64;
     printer.event(&json!({
         "event": "summary",
@@ -44,12 +46,14 @@ fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
         "read": documents + nulls + rejected.count,
         "rejected": rejected.count,
         "nulls": nulls,
+        "skipped_files": skipped_files.len(),
+        "skipped_records": skipped_records,
         "sketched": documents,
         "sketch_bytes": bytes,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
-        "read        {}, {}{}; {} rejected\n\
+        "read        {}, {}{}; {} rejected{}\n\
          sketched    {}, {bytes} bytes each\n\
          spec        {spec}\n\
          time        {:.2} s, {:.1} MB/s",
@@ -57,6 +61,7 @@ fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
         megabytes(*read_bytes),
         with_nulls(*nulls),
         grouped(rejected.count),
+        skipped_line(skipped_files.len() as u64, *skipped_records),
         counted(*documents, "document"),
         elapsed.as_secs_f64(),
         *read_bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::REPORTED_BY_DEDUP;
 use crate::Exit;
 use crate::args::WeightsArgs;
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, with_nulls};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 use crate::spell::spelled;
@@ -34,13 +34,15 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
         "event": "summary",
         "documents": counted_here.documents,
         "nulls": counted_here.nulls,
+        "skipped_files": counted_here.skipped_files.len(),
+        "skipped_records": counted_here.skipped_records,
         "rejected": counted_here.rejected.count,
         "shingles": counted_here.shingles,
         "fingerprint": format!("{:016x}", counted_here.fingerprint),
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
-        "counted     {}, {}{}; {} rejected\n\
+        "counted     {}, {}{}; {} rejected{}\n\
          shingles    {} different ones\n\
          table       {:016x}\n\
          time        {:.2} s, {:.1} MB/s",
@@ -48,11 +50,13 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
         megabytes(counted_here.bytes),
         with_nulls(counted_here.nulls),
         grouped(counted_here.rejected.count),
+        skipped_line(counted_here.skipped_files.len() as u64, counted_here.skipped_records),
         grouped(counted_here.shingles),
         counted_here.fingerprint,
         elapsed.as_secs_f64(),
         counted_here.bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9),
     ));
+    printer.skipped(&counted_here.skipped_files);
     let hint = counted_here.rejected.hint.as_ref().map_or_else(|| REPORTED_BY_DEDUP.to_owned(), spelled);
     printer.rejects(counted_here.rejected.count, &counted_here.rejected.first, &hint);
     Ok(if counted_here.rejected.count == 0 { Exit::Done } else { Exit::Error })

@@ -438,12 +438,13 @@ fn wrong_input_is_told() {
         rejected.err.lines().skip_while(|line| !line.starts_with("minwise:")).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(said, @"
     minwise: 1 record was rejected
-        broken.docx: record `broken.docx`: it is broken: invalid Zip archive: Could not find EOCD
+        broken.docx: it is broken: invalid Zip archive: Could not find EOCD
 
     hint: they are not in the archive; all others are
     ");
     desk.write("ids.jsonl", record("bad\nid", "one") + &record("good", "two"));
     let rejected = desk.run("index add archive ids.jsonl").exit(2);
+    assert!(rejected.err.contains("\n    ids.jsonl:1: "), "{rejected}");
     assert!(rejected.err.contains("it has a control character in it"), "{rejected}");
     desk.run("index show archive good").exit(0);
     desk.run("check new.txt --index archive --top 0").exit(2);

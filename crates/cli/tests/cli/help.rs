@@ -155,6 +155,11 @@ fn dedup() {
       -q, --quiet
               No progress and no summary; errors and warnings only
 
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
+
           --log <FORMAT>
               How messages on standard error are written
 
@@ -202,6 +207,11 @@ fn dedup() {
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
+
+          --strict
+              Stop before anything is written if a file that was found in a folder or by a pattern
+              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
+              Without it, such a file is a reject. A file that is named must be readable in either case
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -369,6 +379,11 @@ fn pairs() {
       -q, --quiet
               No progress and no summary; errors and warnings only
 
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
+
           --log <FORMAT>
               How messages on standard error are written
 
@@ -416,6 +431,11 @@ fn pairs() {
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
+
+          --strict
+              Stop before anything is written if a file that was found in a folder or by a pattern
+              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
+              Without it, such a file is a reject. A file that is named must be readable in either case
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -569,6 +589,11 @@ fn compare() {
       -q, --quiet
               No progress and no summary; errors and warnings only
 
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
+
           --log <FORMAT>
               How messages on standard error are written
 
@@ -616,6 +641,11 @@ fn compare() {
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
+
+          --strict
+              Stop before anything is written if a file that was found in a folder or by a pattern
+              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
+              Without it, such a file is a reject. A file that is named must be readable in either case
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -816,6 +846,7 @@ fn manual_pages_are_generated() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it has that many options")]
 fn sketch() {
     insta::assert_snapshot!(Desk::new().run("sketch --help"), @"
     exit 0
@@ -850,6 +881,11 @@ fn sketch() {
 
       -q, --quiet
               No progress and no summary; errors and warnings only
+
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
 
           --log <FORMAT>
               How messages on standard error are written
@@ -898,6 +934,11 @@ fn sketch() {
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
+
+          --strict
+              Stop before anything is written if a file that was found in a folder or by a pattern
+              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
+              Without it, such a file is a reject. A file that is named must be readable in either case
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -1007,6 +1048,11 @@ fn estimate() {
       -q, --quiet
               No progress and no summary; errors and warnings only
 
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
+
           --log <FORMAT>
               How messages on standard error are written
 
@@ -1051,6 +1097,11 @@ fn weights() {
 
       -q, --quiet
               No progress and no summary; errors and warnings only
+
+      -v, --verbose
+              List the files that were skipped, each with its reason. Skipped are files of folders and
+              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
+              files, and files of no known format with many NUL bytes
 
           --log <FORMAT>
               How messages on standard error are written
@@ -1099,6 +1150,11 @@ fn weights() {
               `check` always rejects it. A record without the field is rejected
 
               [default: keep]
+
+          --strict
+              Stop before anything is written if a file that was found in a folder or by a pattern
+              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
+              Without it, such a file is a reject. A file that is named must be readable in either case
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found

@@ -31,6 +31,7 @@ mod promises;
 mod report;
 mod serve;
 mod sketch;
+mod skipped;
 mod support;
 mod terminal;
 mod warc;

@@ -5,7 +5,7 @@ mod hash;
 
 use std::ops::Range;
 
-use minwise::Observer;
+use minwise::{Observer, escape_control};
 
 pub use self::chunk::Chunk;
 use self::chunk::{Span, cut};
@@ -14,7 +14,7 @@ use crate::container;
 use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
-use crate::input::{self, FileIds, Input, Resolved, SameId, Walked};
+use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
 use crate::options::ReadOptions;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
@@ -28,6 +28,7 @@ pub struct Corpus {
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
     same_id: Option<SameId>,
+    skipped: Vec<Skipped>,
 }
 
 impl Corpus {
@@ -47,8 +48,8 @@ impl Corpus {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let resolved = input::resolve(references, inputs, options, observer)?;
-        let Resolved { sources, file_ids, walked, same_id } = resolved;
-        let corpus = Self { sources, file_ids, walked, same_id };
+        let Resolved { sources, file_ids, walked, same_id, skipped } = resolved;
+        let corpus = Self { sources, file_ids, walked, same_id, skipped };
         if let (Layout::Texts, Some(field)) = (corpus.layout(), options.value_fields.first()) {
             return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
         }
@@ -75,6 +76,10 @@ impl Corpus {
         self.sources.inputs()
     }
 
+    fn readable_inputs(&self) -> impl Iterator<Item = &Source> {
+        self.inputs().iter().filter(|source| source.unreadable().is_none())
+    }
+
     /// The numbers of the sources that are not references.
     pub fn input_numbers(&self) -> Range<u32> {
         self.references()..self.sources().len() as u32
@@ -86,10 +91,26 @@ impl Corpus {
         self.same_id.as_ref()
     }
 
-    /// The formats of the inputs, each once, in the order in which they come.
+    /// The files that were found in folders or by patterns and are no documents, in the order in which they were found. They are
+    /// no sources, and nothing of them is written.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// The place of a record, for messages: `file:line`, or the name of a file that is one document. `line` counts from 0.
+    pub fn place_name(&self, source: u32, line: u64) -> String {
+        let Some(source) = self.sources().get(source as usize) else { return "?".to_owned() };
+        let name = escape_control(source.name());
+        match source.layout() {
+            Layout::Records => format!("{name}:{}", line + 1),
+            Layout::Texts => name.into_owned(),
+        }
+    }
+
+    /// The formats of the inputs, each once, in the order in which they come. Files that cannot be read have none.
     pub fn formats(&self) -> Vec<Format> {
         let mut formats = vec![];
-        for source in self.inputs() {
+        for source in self.readable_inputs() {
             if !formats.contains(&source.format()) {
                 formats.push(source.format());
             }
@@ -117,7 +138,7 @@ impl Corpus {
 
     /// Whether each record or each source of the inputs is a document. Records and texts are never read together.
     pub fn layout(&self) -> Layout {
-        self.inputs().first().map_or(Layout::Records, Source::layout)
+        self.readable_inputs().next().map_or(Layout::Records, Source::layout)
     }
 
     /// The number of WARC records of the inputs that note an earlier visit of a page. They are no documents, and all are kept.

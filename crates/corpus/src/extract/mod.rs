@@ -47,7 +47,7 @@ use std::fmt;
 use crate::refusal::Refusal;
 pub use limits::Limits;
 pub(crate) use markdown::body as markdown_body;
-pub(crate) use plain::{UNKNOWN, is_binary};
+pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
 
 use crate::decode::Decoded;

@@ -26,9 +26,50 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
         && simdutf8::basic::from_utf8(bytes).is_err()
 }
 
+/// Bytes of a file among which [`has_many_nuls`] counts.
+pub(crate) const NUL_LOOK_BYTES: usize = 64 << 10;
+
+/// One NUL byte per this many bytes is allowed in a text.
+const BYTES_PER_NUL: usize = 1000;
+
+/// Whether bytes of no known format hold more NUL bytes than a text does, without the mark of UTF-16.
+///
+/// The share was measured on the first 64 KiB of some 60,000 files:
+///
+/// | files | share of NUL bytes |
+/// |---|---|
+/// | 33,000 texts of the test corpora, in UTF-8 and GB 18030 | 0 |
+/// | 17,500 sources, pages and texts of a Linux machine, except 10 in UTF-16, UTF-32 or no encoding | 0 |
+/// | random bytes, which compressed, encrypted and media files are for the most part | 0.39 % on average; 0.32 % to 0.48 % in 64 KiB, 0.20 % to 0.67 % in 10 kB |
+/// | programs, fonts, databases and compiled files | nearly all above 2 % |
+/// | UTF-16 without a mark, which is not read | 50 % in English, 14 % to 50 % in Chinese, at least 4 % |
+///
+/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them. A limit of 0.1 % misses none, and a text may still
+/// hold one stray NUL byte per 1,000 bytes.
+pub(crate) fn has_many_nuls(bytes: &[u8]) -> bool {
+    let look = bytes.get(..NUL_LOOK_BYTES).unwrap_or(bytes);
+    let nuls = memchr::memchr_iter(0, look).count();
+    nuls * BYTES_PER_NUL > look.len() && encoding_rs::Encoding::for_bom(look).is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_nul_byte_per_thousand_is_a_text() {
+        let mut bytes = vec![b'a'; 2000];
+        bytes[..2].fill(0);
+        assert!(!has_many_nuls(&bytes));
+        bytes[2] = 0;
+        assert!(has_many_nuls(&bytes));
+        assert!(!has_many_nuls(b""));
+        let utf16: Vec<u8> = "a rose is a rose".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(has_many_nuls(&utf16));
+        assert!(!has_many_nuls(&[b"\xff\xfe", &*utf16].concat()));
+        // Only the beginning counts.
+        assert!(!has_many_nuls(&[vec![b'a'; NUL_LOOK_BYTES], vec![0; NUL_LOOK_BYTES]].concat()));
+    }
 
     #[test]
     fn text_may_hold_nul_bytes_only_where_it_is_text() {

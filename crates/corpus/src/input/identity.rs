@@ -102,6 +102,14 @@ impl FileIds {
         }
     }
 
+    /// Forgets a file that was to become the source number `source` and did not.
+    pub(super) fn forget(&mut self, id: &FileId, source: usize) {
+        // Of hard links, the first one keeps the number.
+        if self.seen.get(id).is_some_and(|seen| seen.source == source) {
+            self.seen.remove(id);
+        }
+    }
+
     /// Takes note of the file behind a source that has no path. A source that has one is what the file is known by.
     pub(super) fn note(&mut self, id: FileId, source: usize) {
         self.seen.entry(id).or_insert(Seen { source, given: Given::Named });

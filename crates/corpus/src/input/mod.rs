@@ -5,7 +5,9 @@
 
 mod identity;
 mod pattern;
+mod skip;
 mod typed;
+mod unreadable;
 mod walk;
 
 use std::collections::HashMap;
@@ -15,15 +17,19 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use identity::{FileId, FileIds};
+pub use skip::{SkipReason, Skipped};
 pub use typed::Input;
 
 use minwise::Observer;
 
 use self::identity::Admission;
+use self::skip::Beside;
+use self::unreadable::Unreadable;
 use self::walk::Found;
 use crate::compression::{Compression, MAGIC_BYTES};
 use crate::container::{self, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
+use crate::extract::{NUL_LOOK_BYTES, has_many_nuls};
 use crate::format::{Format, InputFormat, Layout};
 use crate::members::MemberReader;
 use crate::memory::InMemory;
@@ -46,6 +52,7 @@ pub(crate) struct Resolved {
     pub(crate) file_ids: FileIds,
     pub(crate) walked: Vec<Walked>,
     pub(crate) same_id: Option<SameId>,
+    pub(crate) skipped: Vec<Skipped>,
 }
 
 /// Two files that would have one id, so that all ids were made longer.
@@ -80,6 +87,7 @@ pub(crate) fn resolve(
         sources: Vec::new(),
         file_ids: FileIds::default(),
         walked: Vec::new(),
+        beside: Beside::default(),
         format: None,
         references: 0,
     };
@@ -87,13 +95,15 @@ pub(crate) fn resolve(
         resolver.input(reference)?;
     }
     resolver.references = resolver.sources.len();
+    check_readable(&resolver.sources, options)?;
     // The inputs may be of another kind.
     let reference_format = resolver.format.take();
     for input in inputs {
         resolver.input(input)?;
     }
+    check_readable(resolver.sources.get(resolver.references..).unwrap_or_default(), options)?;
     let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
-    let Resolver { mut sources, spool, file_ids, walked, references, .. } = resolver;
+    let Resolver { mut sources, spool, file_ids, walked, beside, references, .. } = resolver;
     let spool = spool.into_file();
     // Texts go by their ids, those of references among them.
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
@@ -113,7 +123,7 @@ pub(crate) fn resolve(
         source.size_bytes = content.text_bytes().unwrap_or(source.size_bytes);
     }
     let sources = Sources::new(sources, contents, references, Shared::new(options.clone(), spool));
-    Ok(Resolved { sources, file_ids, walked, same_id })
+    Ok(Resolved { sources, file_ids, walked, same_id, skipped: beside.skipped })
 }
 
 /// Opens sources, and adds their contents to `contents`.
@@ -128,9 +138,24 @@ fn open_contents(
         if observer.cancelled() {
             return Err(Error::new(ErrorKind::Cancelled));
         }
-        contents.push(container::of(source.format)?.open(&Opening { source, spool, options, observer })?);
+        contents.push(match source.unreadable() {
+            Some(message) => Box::new(Unreadable { message: message.to_owned() }),
+            None => container::of(source.format)?.open(&Opening { source, spool, options, observer })?,
+        });
     }
     Ok(())
+}
+
+/// Refuses sources if none of them can be read, or if one cannot and that is to be an error.
+fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
+    let mut unread = sources.iter().filter_map(|source| Some((source.name(), source.unreadable()?)));
+    let Some((name, message)) = unread.next() else { return Ok(()) };
+    let others = unread.count();
+    if !options.strict && others + 1 < sources.len() {
+        return Ok(());
+    }
+    let (name, message) = (name.to_owned(), message.to_owned());
+    Err(Error::new(ErrorKind::Unreadable { name, message, others, strict: options.strict }))
 }
 
 /// Gives texts of different folders that have one relative path longer ids, one folder at a time. Says which two they were.
@@ -175,12 +200,6 @@ fn leads_out(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Whether a file in a folder of records is what a writer left beside them, such as `_SUCCESS` or `.part-0.parquet.crc`.
-fn is_left_beside(name: &str) -> bool {
-    let file = name.rsplit('/').next().unwrap_or(name);
-    file.starts_with(['.', '_']) && Format::of_name(file).is_none()
-}
-
 struct Resolver<'o> {
     options: &'o ReadOptions,
     observer: &'o dyn Observer,
@@ -188,6 +207,7 @@ struct Resolver<'o> {
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
+    beside: Beside,
     /// That of the first reference, or of the first input.
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.
@@ -245,10 +265,7 @@ impl Resolver<'_> {
     }
 
     fn folder(&mut self, input: &str, folder: &Path) -> Result<()> {
-        let mut found = walk::files_in(folder, None)?;
-        if found.iter().any(|file| Format::of_name(&file.name).is_some()) {
-            found.retain(|file| !is_left_beside(&file.name));
-        }
+        let found = walk::files_in(folder, None)?;
         if found.is_empty() {
             return Err(Error::new(ErrorKind::EmptyFolder { folder: input.to_owned() }));
         }
@@ -257,24 +274,59 @@ impl Resolver<'_> {
         self.walked.push(Walked { name: input.to_owned(), path });
         let prefix = slashed(input);
         let prefix = format!("{}/", prefix.trim_end_matches('/'));
-        self.found(&prefix, prefix.len(), folder, found)
+        let beside_records = found.iter().any(|file| Format::of_name(&file.name).is_some());
+        self.found(input, (&prefix, prefix.len()), folder, found, beside_records)
     }
 
     fn pattern(&mut self, input: &str) -> Result<()> {
         let matches = pattern::expand(input)?;
         let id_start = if leads_out(matches.folder) { matches.prefix.len() } else { 0 };
-        self.found(&slashed(matches.prefix), id_start, matches.folder, matches.files)
+        self.found(input, (&slashed(matches.prefix), id_start), matches.folder, matches.files, false)
     }
 
-    fn found(&mut self, prefix: &str, id_start: usize, folder: &Path, files: Vec<Found>) -> Result<()> {
+    /// Takes the files that `input` stands for. Their names begin with a prefix, and their ids where the number says.
+    fn found(
+        &mut self,
+        input: &str,
+        (prefix, id_start): (&str, usize),
+        folder: &Path,
+        files: Vec<Found>,
+        beside_records: bool,
+    ) -> Result<()> {
+        let (all, skips) = (files.len(), self.beside.skips);
+        self.beside.first_of_input = None;
         for file in files {
             if self.observer.cancelled() {
                 return Err(Error::new(ErrorKind::Cancelled));
             }
             let name = format!("{prefix}{}", file.name);
-            self.file(name, id_start, &folder.join(file.relative), Given::Found, true)?;
+            let path = folder.join(file.relative);
+            if let Some(reason) = skip::by_name(&file.name, beside_records) {
+                self.beside.skip(name, &path, reason);
+                continue;
+            }
+            match file.obstacle {
+                Some(obstacle) => self.unreadable(name, id_start, &path, obstacle.message)?,
+                None => self.file(name, id_start, &path, Given::Found, true)?,
+            }
+        }
+        if self.beside.skips - skips == all {
+            let first = self.beside.first_of_input.take().unwrap_or_default();
+            return Err(Error::new(ErrorKind::OnlySkipped { input: input.to_owned(), files: all, first }));
         }
         Ok(())
+    }
+
+    /// Takes a file that was found and cannot be read.
+    fn unreadable(&mut self, name: String, id_start: usize, path: &Path, message: String) -> Result<()> {
+        if !self.beside.is_new(path) {
+            return Ok(());
+        }
+        let origin = origin_of(&name, path);
+        let (name, store) = (name.into(), Store::Unreadable { message });
+        // A message about it has no line.
+        let (size_bytes, compression, format, packed) = (0, None, Format::DOCUMENT, None);
+        self.add(Source { name, id_start, origin, store, size_bytes, compression, format, packed })
     }
 
     fn stdin(&mut self) -> Result<()> {
@@ -299,12 +351,21 @@ impl Resolver<'_> {
         given: Given,
         regular: bool,
     ) -> Result<()> {
-        let file = open_file(path, &name)?;
+        let file = match open_file(path, &name) {
+            Ok(file) => file,
+            Err(error) => {
+                let cause =
+                    error.io_error().and_then(io::Error::raw_os_error).map(io::Error::from_raw_os_error);
+                let message = cause.filter(|_| given == Given::Found);
+                let message = message.and_then(|cause| unreadable::reason(path, cause));
+                return message.map_or(Err(error), |message| self.unreadable(name, id_start, path, message));
+            }
+        };
         let metadata = file.metadata().map_err(|error| Error::io("read", &*name, error))?;
         let id = FileId::of(path, &metadata).map_err(|error| Error::io("read", &*name, error))?;
         let sources = &self.sources;
         let first_path = |first: usize| sources.get(first).and_then(Source::path);
-        match self.file_ids.admit(id, path, sources.len(), given, first_path) {
+        match self.file_ids.admit(id.clone(), path, sources.len(), given, first_path) {
             Admission::New => {}
             Admission::Repeat { first, .. } if first < self.references => {
                 let reference = self.sources.get(first).map_or("", Source::name).to_owned();
@@ -316,14 +377,19 @@ impl Resolver<'_> {
             }
             Admission::Repeat { .. } => return Ok(()),
         }
-        let origin = if Path::new(&name) == path { Origin::Named } else { Origin::Path(path.into()) };
-        if regular {
-            self.regular_file(name, id_start, origin, file, &metadata)
-        } else {
-            self.stream(name, id_start, origin, file)
+        let origin = origin_of(&name, path);
+        if !regular {
+            return self.stream(name, id_start, origin, file);
         }
+        let number = self.sources.len();
+        if let Some((name, reason)) = self.regular_file(name, id_start, origin, file, &metadata, given)? {
+            self.file_ids.forget(&id, number);
+            self.beside.skip(name, path, reason);
+        }
+        Ok(())
     }
 
+    /// Takes a file, unless it was found and is no document: then gives its name back, with the reason.
     fn regular_file(
         &mut self,
         name: String,
@@ -331,8 +397,13 @@ impl Resolver<'_> {
         origin: Origin,
         file: File,
         metadata: &Metadata,
-    ) -> Result<()> {
+        given: Given,
+    ) -> Result<Option<(String, SkipReason)>> {
         let size_bytes = metadata.len();
+        let is_found = given == Given::Found;
+        if is_found && size_bytes == 0 && !self.format_by_name(&[], &name).is_some_and(is_of_records) {
+            return Ok(Some((name, SkipReason::Empty)));
+        }
         if let (0, Some(compression)) = (size_bytes, Compression::of_name(&name)) {
             // Every compressed stream has a header; what has none is what is left of a download that failed.
             let (compression, message) = (compression.name(), "the file is empty".to_owned());
@@ -355,6 +426,15 @@ impl Resolver<'_> {
                 None => container::of_content(&look(LOOK_BYTES)?),
             },
         };
+        let is_guessed = self.options.format == InputFormat::Auto && compression.is_none();
+        if is_found
+            && is_guessed
+            && !is_of_records(format)
+            && skip::may_be_text(&head, &name)
+            && has_many_nuls(&look(NUL_LOOK_BYTES)?)
+        {
+            return Ok(Some((name, SkipReason::Binary)));
+        }
         let modified = metadata.modified().ok();
         let source = match compression {
             Some(Compression::Gzip) if container::of(format)?.notes_members() => {
@@ -379,7 +459,8 @@ impl Resolver<'_> {
                 Source { name, id_start, origin, store, size_bytes, compression, format, packed: None }
             }
         };
-        self.push(source, format)
+        self.push(source, format)?;
+        Ok(None)
     }
 
     /// A source that can be read only once, and only forwards.
@@ -427,7 +508,7 @@ impl Resolver<'_> {
     fn check_format(&self, format: Format, name: &str) -> Result<()> {
         match self.format.filter(|first| first.layout() != format.layout()) {
             Some(first_format) => Err(Error::new(ErrorKind::MixedFormats {
-                first: self.sources.get(self.references).map_or("", Source::name).to_owned(),
+                first: self.first_readable().map_or("", Source::name).to_owned(),
                 first_format,
                 second: name.to_owned(),
                 second_format: format,
@@ -436,15 +517,33 @@ impl Resolver<'_> {
         }
     }
 
+    /// The first of the references, or of the inputs, that has a format.
+    fn first_readable(&self) -> Option<&Source> {
+        self.sources.iter().skip(self.references).find(|source| source.unreadable().is_none())
+    }
+
     fn push(&mut self, source: Source, format: Format) -> Result<()> {
         self.check_format(format, &source.name)?;
+        self.add(source)?;
+        self.format.get_or_insert(format);
+        Ok(())
+    }
+
+    fn add(&mut self, source: Source) -> Result<()> {
         if self.sources.len() >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooManyInputs));
         }
-        self.format.get_or_insert(format);
         self.sources.push(source);
         Ok(())
     }
+}
+
+fn is_of_records(format: Format) -> bool {
+    format.layout() == Layout::Records
+}
+
+fn origin_of(name: &str, path: &Path) -> Origin {
+    if Path::new(name) == path { Origin::Named } else { Origin::Path(path.into()) }
 }
 
 fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {

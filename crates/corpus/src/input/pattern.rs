@@ -33,11 +33,30 @@ pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
     let folder = Path::new(prefix);
     let start = if prefix.is_empty() { Path::new(".") } else { folder };
     let mut files = if start.is_dir() { walk::files_in(start, depth(&names))? } else { Vec::new() };
-    files.retain(|file| glob_match(&names, file.relative.as_os_str().as_encoded_bytes()));
+    files.retain(|file| {
+        let is_folder = file.obstacle.as_ref().is_some_and(|obstacle| obstacle.is_folder);
+        if is_folder { may_hold(&names, file) } else { is_match(&names, file) }
+    });
     if files.is_empty() {
         return Err(Error::new(ErrorKind::NoMatch { pattern: pattern.to_owned() }));
     }
     Ok(Matches { prefix, folder, files })
+}
+
+fn is_match(names: &str, file: &Found) -> bool {
+    glob_match(names, file.relative.as_os_str().as_encoded_bytes())
+}
+
+/// Whether a folder that cannot be read may hold files that match.
+fn may_hold(names: &str, folder: &Found) -> bool {
+    if depth(names).is_none() {
+        return true;
+    }
+    let parts: Vec<&str> = names.split(['/', MAIN_SEPARATOR]).collect();
+    match parts.get(..folder.relative.components().count()) {
+        Some(above) if above.len() < parts.len() => is_match(&above.join("/"), folder),
+        _ => false,
+    }
 }
 
 /// Why a pattern is none.
@@ -119,5 +138,28 @@ mod tests {
         for bad in ["a[.txt", "*{a", "*a\\"] {
             assert!(matches!(matched(bad).unwrap_err().kind(), ErrorKind::BadPattern { .. }), "{bad}");
         }
+    }
+
+    /// A pattern names files; links and folders elsewhere are none of its business.
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_be_read_counts_if_the_pattern_asks_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(folder.path().join("x")).unwrap();
+        fs_err::write(folder.path().join("x/a.txt"), "a").unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("x/b.txt")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("x/b.pdf")).unwrap();
+        std::os::unix::fs::symlink("../x", folder.path().join("x/circle")).unwrap();
+        let matched = |pattern| matched(folder.path(), pattern).unwrap();
+        assert_eq!(matched("x/*.txt"), ["a.txt", "b.txt"]);
+        assert_eq!(matched("?/*.txt"), ["x/a.txt", "x/b.txt"]);
+        assert_eq!(matched("x/**/*.txt"), ["a.txt", "b.txt", "circle"]);
+        assert_eq!(matched("{x,y}/*.txt"), ["x/a.txt", "x/b.txt", "x/circle"]);
+        let unread =
+            |relative: &str| Found { name: relative.into(), relative: relative.into(), obstacle: None };
+        assert!(may_hold("part-*/*.txt", &unread("part-1")));
+        assert!(!may_hold("part-*/*.txt", &unread("secret")));
+        assert!(!may_hold("*.txt", &unread("secret.txt")));
+        assert!(!may_hold("*/*.txt", &unread("part-1/secret.txt")));
     }
 }

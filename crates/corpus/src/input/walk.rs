@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::slashed;
+use super::{slashed, unreadable};
 use crate::error::{Error, Result};
 use crate::source::os_error;
 
@@ -15,27 +15,38 @@ pub(super) struct Found {
     pub(super) name: String,
     /// Its path from the folder.
     pub(super) relative: PathBuf,
+    /// What is in the way, if it cannot be read.
+    pub(super) obstacle: Option<Obstacle>,
+}
+
+/// What is in the way of a walk.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Obstacle {
+    /// The reason in words.
+    pub(super) message: String,
+    /// Whether it is a folder, so that files may lie behind it.
+    pub(super) is_folder: bool,
 }
 
 /// Every file in `folder` down to `depth`, ordered by the bytes of its name.
 ///
-/// Links are followed, since data sets are often folders of links, and a link that leads back to a folder
-/// above it is passed over. Pipes, sockets and devices are not files.
+/// Links are followed, since data sets are often folders of links. Links that lead nowhere or in a circle, and folders that may
+/// not be opened, are listed with their obstacle. Pipes, sockets and devices are not files.
 pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>> {
     let mut files = Vec::new();
+    let found = |path: &Path, obstacle| {
+        let relative = path.strip_prefix(folder).unwrap_or(path).to_owned();
+        Found { name: slashed(&relative.to_string_lossy()), relative, obstacle }
+    };
     for entry in WalkDir::new(folder).follow_links(true).max_depth(depth.unwrap_or(usize::MAX)) {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => match io_error(error, folder) {
-                Some(error) => return Err(error),
-                None => continue,
-            },
-        };
-        if !entry.file_type().is_file() {
-            continue;
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => files.push(found(entry.path(), None)),
+            Ok(_) => {}
+            Err(error) => {
+                let (path, obstacle) = obstacle(&error, folder)?;
+                files.push(found(&path, Some(obstacle)));
+            }
         }
-        let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path()).to_owned();
-        files.push(Found { name: slashed(&relative.to_string_lossy()), relative });
     }
     files.sort_unstable_by(|a, b| {
         a.name.as_bytes().cmp(b.name.as_bytes()).then_with(|| a.relative.cmp(&b.relative))
@@ -43,10 +54,25 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>
     Ok(files)
 }
 
-/// What the operating system said; `None` for a link that leads in a circle.
-fn io_error(error: walkdir::Error, folder: &Path) -> Option<Error> {
+/// What is in the way of a walk, and where. The folder that is walked must be readable itself.
+fn obstacle(error: &walkdir::Error, folder: &Path) -> Result<(PathBuf, Obstacle)> {
     let path = error.path().unwrap_or(folder).to_owned();
-    error.into_io_error().map(|error| Error::path("read", &path, os_error(error)))
+    if let Some(above) = error.loop_ancestor() {
+        return Ok((path, Obstacle { message: unreadable::loop_reason(above), is_folder: true }));
+    }
+    let cause = || error.io_error().map_or(std::io::ErrorKind::Other.into(), copied);
+    match unreadable::reason(&path, cause()).filter(|_| path != folder) {
+        Some(message) => {
+            let is_folder = path.is_dir();
+            Ok((path, Obstacle { message, is_folder }))
+        }
+        None => Err(Error::path("read", &path, os_error(cause()))),
+    }
+}
+
+/// An error of the operating system once more: `io::Error` cannot be cloned.
+fn copied(error: &std::io::Error) -> std::io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
@@ -83,9 +109,21 @@ mod tests {
         link("../elsewhere/b", "data/linked");
         link("../data", "data/circle");
         link("../elsewhere", "data/folder");
-        assert_eq!(names(&folder.path().join("data"), None), ["a", "folder/b", "linked"]);
         link("nowhere", "data/dangling");
-        let error = files_in(&folder.path().join("data"), None).unwrap_err();
-        assert!(error.to_string().contains("data/dangling"), "{error}");
+        link("two", "data/one");
+        link("one", "data/two");
+        let found = files_in(&folder.path().join("data"), None).unwrap();
+        let obstacle = |name: &str| {
+            let file = found.iter().find(|file| file.name == name).unwrap();
+            file.obstacle.as_ref().map(|obstacle| (&*obstacle.message, obstacle.is_folder))
+        };
+        let names: Vec<&str> = found.iter().map(|file| &*file.name).collect();
+        assert_eq!(names, ["a", "circle", "dangling", "folder/b", "linked", "one", "two"]);
+        assert_eq!(obstacle("linked"), None);
+        assert_eq!(obstacle("dangling"), Some(("it is a link to `nowhere`, which does not exist", false)));
+        assert_eq!(obstacle("one"), Some(("it is a link that leads in a circle", false)));
+        let (message, is_folder) = obstacle("circle").unwrap();
+        assert!(message.ends_with("data`, which holds it") && is_folder, "{message}");
+        assert!(files_in(&folder.path().join("missing"), None).is_err(), "it was named");
     }
 }

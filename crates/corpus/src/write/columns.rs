@@ -59,6 +59,9 @@ pub(super) fn columns(
     let mut shape: Option<(usize, Members)> = None;
     for number in numbers {
         let (handle, content) = corpus.sources.get(number)?;
+        if handle.source.unreadable().is_some() {
+            continue;
+        }
         match content.schema(&handle)? {
             Some(schema) => known.push((handle.source.name().to_owned(), unfolded(&schema))),
             // Such a file takes every line as it is.

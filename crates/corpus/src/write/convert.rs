@@ -25,7 +25,8 @@ use crate::unconverted::Unconverted;
 /// Whether records of these sources are copied to a file of a format, and not converted.
 pub(super) fn is_copy(corpus: &Corpus, numbers: Range<u32>, format: Format) -> Result<bool> {
     for number in numbers {
-        if corpus.sources.get(number)?.0.source.format() != format {
+        let (handle, _) = corpus.sources.get(number)?;
+        if handle.source.unreadable().is_none() && handle.source.format() != format {
             return Ok(false);
         }
     }
@@ -38,6 +39,9 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     let to = container::of(format)?;
     for (handle, content) in corpus.sources.iter_inputs() {
         let from = handle.source.format();
+        if handle.source.unreadable().is_some() {
+            continue;
+        }
         if from == format && is_copy(corpus, corpus.input_numbers(), format)? {
             continue;
         }
@@ -109,6 +113,9 @@ impl Conversion<'_> {
         for number in self.numbers.clone() {
             let mut of_source = std::iter::from_fn(|| records.next_if(|(place, _)| place.source == number));
             let (handle, _) = self.corpus.sources.get(number)?;
+            if handle.source.unreadable().is_some() {
+                continue;
+            }
             if handle.source.format() != self.to.format() {
                 let mut writer = self.to.writer(schema, out, self.compression)?;
                 self.convert(number, schema, of_source, &mut |batch| writer.write(&batch))?;
@@ -146,6 +153,9 @@ impl Conversion<'_> {
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let (handle, content) = self.corpus.sources.get(number)?;
+        if handle.source.unreadable().is_some() {
+            return Ok(());
+        }
         let misfit = |error| Foreign::from(error).at(handle.source.name(), "its records");
         // The source takes places a batch at a time, and annotations wait for their rows.
         let waiting: RefCell<VecDeque<Annotation<'a>>> = RefCell::default();

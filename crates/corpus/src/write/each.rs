@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputFolder, TableCompression, Verdict};
 
-/// Copies records to a folder that has one file for each input, even for one of which nothing is copied. The records
-/// come in the order of their sources. With a format, all files are of that format; else each is of the format of its input.
+/// Copies records to a folder that has one file for each input, even for one of which nothing is copied, except inputs that
+/// cannot be read. The records come in the order of their sources. With a format, all files are of that format; else each is of
+/// the format of its input.
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = Place>,
@@ -86,7 +87,8 @@ fn each<T, I: Iterator<Item = T>>(
     write: impl Fn(Range<u32>, &mut dyn Iterator<Item = T>, Format, &mut Output) -> Result<()>,
 ) -> Result<()> {
     let mut items: Peekable<I> = items.peekable();
-    for (number, source) in (corpus.references()..).zip(corpus.inputs()) {
+    let readable = (corpus.references()..).zip(corpus.inputs());
+    for (number, source) in readable.filter(|(_, source)| source.unreadable().is_none()) {
         let format = format.unwrap_or(source.format());
         let mut out = folder.file(&converted_name(source.id(), source.format(), format))?;
         let mut of_source = std::iter::from_fn(|| items.next_if(|item| source_of(item) == number));

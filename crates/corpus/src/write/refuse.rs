@@ -32,7 +32,7 @@ pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
 /// Refuses inputs that would have the same name in an output folder, and one that has none.
 pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> {
     let mut seen: HashMap<String, &Source> = HashMap::new();
-    for source in corpus.inputs() {
+    for source in corpus.inputs().iter().filter(|source| source.unreadable().is_none()) {
         if source.path().is_none() {
             return Err(Error::new(ErrorKind::NoOutputName { name: source.name().to_owned() }));
         }

@@ -57,7 +57,7 @@ fn stream(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<
     writer.into_inner().unwrap()
 }
 
-fn file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
+pub fn file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
     let mut writer =
         FileWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options(compression)).unwrap();
     writer.write_metadata("made by", "a test");

@@ -100,10 +100,13 @@ fn a_bad_file_is_a_reject_with_its_reason_and_the_rest_is_read() {
     folder.write("in/d.docx", &docx("<w:p/>")[..100]);
     folder.write("in/e.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t\0");
     folder.write("in/f.txt", b"na\xefve");
-    let records = scan(&folder.open(&["in"]).unwrap(), 1 << 20);
+    folder.write("in/g.txt", [b"na\xefve".repeat(1000), vec![0]].concat());
+    let corpus = folder.open(&["in"]).unwrap();
+    assert_eq!(corpus.skipped().len(), 1, "the binary file is no document");
+    let records = scan(&corpus, 1 << 20);
     let codes: Vec<_> = records.iter().map(Record::code).collect();
-    assert_eq!(codes, ["ok", "unsupported", "only_pictures", "broken", "unsupported", "invalid_utf8"]);
-    let reject = records[4].reject();
+    assert_eq!(codes, ["ok", "only_pictures", "broken", "unsupported", "invalid_utf8", "unsupported"]);
+    let reject = records[3].reject();
     assert_eq!(reject.id.as_deref(), Some("e.doc"));
     assert_eq!(
         reject.to_string(),

@@ -11,6 +11,7 @@ mod memory;
 mod parquet;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod skipped;
 mod support;
 mod values;
 mod warc;

@@ -262,7 +262,7 @@ fn batches_of_another_schema_are_refused() {
 }
 
 #[test]
-fn kinds_are_not_mixed() {
+fn records_of_files_and_of_memory_are_one_corpus() {
     let folder = Folder::new();
     folder.write("a.jsonl", "{\"text\": \"a\"}\n");
     let texts = || Input::from(vec!["b".to_owned()]);
@@ -271,7 +271,7 @@ fn kinds_are_not_mixed() {
     let file = || Input::from(folder.path("a.jsonl"));
     for inputs in [[file(), texts()], [texts(), table()], [table(), file()]] {
         let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
-        assert_eq!((corpus.format(), corpus.output_format()), (None, None));
+        assert_eq!(corpus.format(), None);
         let mut out = Output::create(&folder.path("all.jsonl"), Overwrite::Allow).unwrap();
         let places = places(&scan(&corpus, 7));
         let count = places.len();

@@ -273,7 +273,7 @@ fn many_annotations_are_a_column() {
 const SMALL: &str = "message m { required int64 id (INTEGER(64, false)); optional binary text (UTF8); }";
 
 /// A row group of `count` rows, every seventh without a text, in pages of about `page_rows` rows.
-fn small(count: usize, page_rows: usize) -> Vec<u8> {
+pub fn small(count: usize, page_rows: usize) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_data_page_row_count_limit(page_rows)
         .set_write_batch_size(page_rows)

@@ -155,7 +155,12 @@ impl<'a> Run<'a> {
             return Ok(Some(Audit::NONE));
         }
         let read_again = bounds.read_again(asked, size);
-        let drawn = sample::draw(inputs.clone(), size as usize, plan.spec.seed);
+        let mut drawn = sample::draw(inputs.clone(), size as usize, plan.spec.seed);
+        // Records that are no documents have numbers, too. What is left of a fair sample without them is one.
+        drawn.retain(|&document| !reading.documents.is_skipped(document));
+        if drawn.is_empty() {
+            return Ok(None);
+        }
 
         // Equal documents have one set, which is compared once.
         let mut sets: Vec<u32> = drawn.iter().map(|&document| self.equals.first(document)).collect();
@@ -172,7 +177,8 @@ impl<'a> Run<'a> {
                 *seen = of_set;
             }
         }
-        let unseen = 1.0 - drawn.len() as f64 / inputs.len() as f64;
+        let documents = inputs.len() as u64 - reading.documents.skipped(reading.references);
+        let unseen = 1.0 - drawn.len() as f64 / documents as f64;
         Ok(Some(self.add_up(&drawn, &sets, &seen, unseen)))
     }
 

@@ -131,7 +131,7 @@ impl Equals {
         for part in parts.all() {
             keyed.clear(order.len(), parts);
             documents.for_each_equality_key(|document, key| {
-                if parts.has(part, (key >> 64) as u64) && !documents.is_null(document) {
+                if parts.has(part, (key >> 64) as u64) && documents.has_text(document) {
                     keyed.push(key, order.place(document));
                 }
             })?;

@@ -50,7 +50,7 @@ pub fn create(path: &Path, overwrite: Overwrite) -> Result<NewSketchFile, Error>
 /// Writes the sketches of a corpus that was read with this spec.
 pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spec) -> Result<(), Error> {
     let documents = &reading.documents;
-    let numbers = || (0..documents.len() as u32).filter(|&document| !documents.is_null(document));
+    let numbers = || (0..documents.len() as u32).filter(|&document| documents.has_text(document));
     let NewSketchFile(mut writer) = file;
     writer.begin("present")?;
     for document in numbers() {

@@ -54,6 +54,10 @@ pub struct Summary {
     pub removed_equal: u64,
     /// Records of the inputs that were not taken in.
     pub rejected: u64,
+    /// Files of inputs and references that were skipped because they are no documents. Nothing of them is written.
+    pub skipped_files: u64,
+    /// Records of the inputs that were skipped because they are no documents. They stay beside the kept documents.
+    pub skipped_records: u64,
     /// Documents whose text is null, which stay and are compared with nothing.
     pub nulls: u64,
     /// Documents without shingles.
@@ -96,8 +100,9 @@ impl Summary {
     /// Adds up a run.
     #[must_use]
     pub fn new(corpus: &Corpus, reading: &Reading, decisions: &Decisions, plan: &Plan) -> Self {
-        let reference = u64::from(reading.references);
-        let documents = reading.documents.len() as u64 - reference;
+        let skipped_records = reading.documents.skipped(reading.references);
+        let reference = u64::from(reading.references) + skipped_records - reading.documents.skipped(0);
+        let documents = reading.documents.len() as u64 - u64::from(reading.references) - skipped_records;
         let reference_rejected = reading.rejected.of_references();
         let rejected = reading.rejected.len() - reference_rejected;
         let removed = decisions.removed.len() as u64;
@@ -123,6 +128,8 @@ impl Summary {
             removed,
             removed_equal: decisions.equal,
             rejected,
+            skipped_files: corpus.skipped().len() as u64,
+            skipped_records,
             nulls: reading.documents.nulls(reading.references),
             without_shingles: reading.documents.without_shingles(reading.references),
             repaired: reading.repaired,

@@ -41,6 +41,8 @@ const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
 const SOUGHT_IN: u64 = 1000;
 /// The code of a record whose text is null.
 const NULL: &str = "null";
+/// The code of a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
 /// The section of a segment that has its rejected records.
 const REJECTS: &str = "rejects";
 
@@ -175,15 +177,18 @@ impl FieldSought {
         }
         let first_document = part.columns.first_place().map(|place| place.line);
         let is_before = |rejected: &Rejected| first_document.is_none_or(|line| rejected.line <= line);
-        let without =
-            part.rejected.iter().take_while(|rejected| is_before(rejected) && lacks_field(rejected));
-        let without = without.count();
-        self.records += without as u64;
+        // A file that cannot be read says nothing about the fields of records.
+        let mut records = part.rejected.iter().filter(|rejected| rejected.code != UNREADABLE).peekable();
+        let mut without = 0;
+        while records.next_if(|rejected| is_before(rejected) && lacks_field(rejected)).is_some() {
+            without += 1;
+        }
+        self.records += without;
         self.example = self.example.or(part.without_field);
         if self.records >= SOUGHT_IN {
             return self.fail(SOUGHT_IN, corpus);
         }
-        self.is_found = first_document.is_some() || without < part.rejected.len();
+        self.is_found = first_document.is_some() || records.peek().is_some();
         Ok(())
     }
 
@@ -407,7 +412,8 @@ impl<'a> Desk<'a> {
         let references = self.corpus.references();
         let records = rejected.len() - rejected.of_references();
         let of_references = documents.partition_point(|place| place.source < references)?;
-        if documents.len() > of_references as usize || records == 0 {
+        let of_inputs = documents.len() as u64 - u64::from(of_references) - documents.skipped(of_references);
+        if of_inputs > 0 || records == 0 {
             return Ok(());
         }
         self.field.fail(records, self.corpus)?;
@@ -573,6 +579,10 @@ impl<'a> Worker<'a> {
             }
             Err(Reject { reason: RejectReason::Null { .. }, id }) if nulls == Nulls::Keep => {
                 let new = New { place, id: id.as_deref(), kind: Kind::Null, equality_key: 0 };
+                part.columns.add(&new, |out| Ranks::add_last(keep, out));
+            }
+            Err(Reject { reason: RejectReason::NotText { .. }, id }) => {
+                let new = New { place, id: id.as_deref(), kind: Kind::Skipped, equality_key: 0 };
                 part.columns.add(&new, |out| Ranks::add_last(keep, out));
             }
             Err(reject) => {

@@ -106,7 +106,8 @@ impl Ranks {
             let (Some(field), Some((example, value))) = (ranking.field(), &unranked.example) else {
                 continue;
             };
-            let asked = documents.len() as u64 - u64::from(references) - documents.nulls(references);
+            let without_text = documents.nulls(references) + documents.skipped(references);
+            let asked = documents.len() as u64 - u64::from(references) - without_text;
             if unranked.without_field == asked {
                 let fields = corpus.field_names(&documents.place(*example)?, &mut Scratch::new())?;
                 return Err(ErrorKind::NoSuchField { field: field.to_owned(), fields }.into());

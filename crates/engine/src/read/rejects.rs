@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minwise_corpus::{Corpus, Layout, Place, Reject, Source, escape_control};
+use minwise_corpus::{Corpus, Place, Reject};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -42,12 +42,7 @@ impl Rejected {
     /// Where it stands and why it was rejected, in one line.
     #[must_use]
     pub fn describe(&self, corpus: &Corpus) -> String {
-        let source = corpus.sources().get(self.source as usize);
-        let name = escape_control(source.map_or("?", |source| source.name()));
-        match source.map_or(corpus.layout(), Source::layout) {
-            Layout::Records => format!("{name}:{}: {}", self.line, self.message),
-            Layout::Texts => format!("{name}: {}", self.message),
-        }
+        format!("{}: {}", corpus.place_name(self.source, self.line.saturating_sub(1)), self.message)
     }
 }
 

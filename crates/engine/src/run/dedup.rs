@@ -229,7 +229,8 @@ pub struct Outcome {
     work: Option<Arc<Work>>,
 }
 
-/// What was decided about each document of the inputs, in input order. Documents of references have no rows.
+/// What was decided about each document of the inputs, in input order. Documents of references have no rows. Records that were
+/// skipped have rows, because they are written beside the kept documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionColumns {
     /// Whether the document stays.

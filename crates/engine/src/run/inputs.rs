@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::shingle::Shingles;
 use minwise::weight::Frequencies;
 use minwise::{Observer, Sentence, Spec, Stage, Weights};
-use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch, visible};
+use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 
 use crate::error::{Error, Problem};
 use crate::settings::{Settings, table_problem};
@@ -162,11 +162,14 @@ impl Inputs {
                     shingler.shingle_into(&document.text, &mut shingles);
                     all.extend_from_slice(shingles.hashes());
                     if shingles.hashes().is_empty() {
-                        let name = visible(corpus.sources()[place.source as usize].name());
+                        let name = corpus.place_name(place.source, place.line);
                         refused = Some(format!("`{name}` has no shingles that could be left out"));
                     }
                 }
-                Err(reject) => refused = Some(reject.to_string()),
+                Err(reject) => {
+                    let name = corpus.place_name(place.source, place.line);
+                    refused = Some(format!("`{name}`: {}", reject.reason));
+                }
             })?;
         }
         match refused {

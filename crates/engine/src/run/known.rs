@@ -41,6 +41,8 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         format,
         max_record_bytes,
         nulls,
+        // It decides whether there is a run at all.
+        strict: _,
         spool_dir: _,
     } = corpus.options();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());

@@ -135,7 +135,8 @@ impl PairsOutcome {
     /// How many records were read, rejected ones among them.
     #[must_use]
     pub fn read(&self) -> u64 {
-        self.reading.documents.len() as u64 + self.reading.rejected.len()
+        let documents = self.reading.documents.len() as u64 - self.skipped_records();
+        documents + self.reading.rejected.len()
     }
 
     /// What was compared.
@@ -154,6 +155,13 @@ impl PairsOutcome {
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.reading.documents.nulls(0)
+    }
+
+    /// Records that were skipped because they are no documents. The files that were skipped are those of the
+    /// [corpus](Corpus::skipped).
+    #[must_use]
+    pub fn skipped_records(&self) -> u64 {
+        self.reading.documents.skipped(0)
     }
 
     /// The records that were rejected, for people.

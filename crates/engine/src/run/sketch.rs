@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use minwise::{Observer, Spec, Weights};
-use minwise_corpus::refuse_overlap;
+use minwise_corpus::{Skipped, refuse_overlap};
 
 use super::inputs::Inputs;
 use super::{overwrite, refuse};
@@ -53,6 +53,10 @@ pub struct SketchOutcome {
     pub bytes: u64,
     /// The records that were rejected.
     pub rejected: RejectedRecords,
+    /// Records that were skipped because they are no documents.
+    pub skipped_records: u64,
+    /// Files that were skipped because they are no documents.
+    pub skipped_files: Vec<Skipped>,
 }
 
 impl SketchRun {
@@ -88,10 +92,13 @@ impl SketchRun {
         let file = sketch_file::create(&output, overwrite(replace))?;
         let reading = read(&corpus, &plan, observer)?;
         sketch_file::write(file, &corpus, &reading, &spec)?;
+        let (nulls, skipped_records) = (reading.documents.nulls(0), reading.documents.skipped(0));
         Ok(SketchOutcome {
             spec,
-            documents: reading.documents.len() as u64 - reading.documents.nulls(0),
-            nulls: reading.documents.nulls(0),
+            documents: reading.documents.len() as u64 - nulls - skipped_records,
+            nulls,
+            skipped_records,
+            skipped_files: corpus.skipped().to_vec(),
             bytes: corpus.size_bytes(),
             rejected: RejectedRecords::new(&reading.documents, &reading.rejected, &corpus),
         })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use minwise::weight::Frequencies;
 use minwise::{Observer, Spec};
-use minwise_corpus::refuse_overlap;
+use minwise_corpus::{Skipped, refuse_overlap};
 
 use super::inputs::Inputs;
 use super::{overwrite, refuse};
@@ -44,6 +44,10 @@ pub struct WeightsOutcome {
     pub nulls: u64,
     /// The records that were rejected.
     pub rejected: RejectedRecords,
+    /// Records that were skipped because they are no documents.
+    pub skipped_records: u64,
+    /// Files that were skipped because they are no documents.
+    pub skipped_files: Vec<Skipped>,
     /// Different shingles that were found.
     pub shingles: u64,
     /// The fingerprint of the table.
@@ -79,6 +83,8 @@ impl WeightsRun {
         Ok(WeightsOutcome {
             documents: table.documents(),
             nulls: counted.nulls,
+            skipped_records: counted.skipped,
+            skipped_files: corpus.skipped().to_vec(),
             rejected: RejectedRecords::of_counted(&counted, &corpus),
             shingles: table.shingles().len() as u64,
             fingerprint: table.fingerprint(),

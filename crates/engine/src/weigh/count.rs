@@ -8,8 +8,7 @@ use minwise::sort::sort_mixed;
 use minwise::text::UNICODE;
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Chunk, Corpus, Layout, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, escape_control,
-    temporary_folder,
+    Chunk, Corpus, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, temporary_folder,
 };
 use xxhash_rust::xxh3::Xxh3;
 
@@ -39,6 +38,8 @@ pub struct Counted {
     pub documents: u64,
     /// Records whose text is null; they have no shingles.
     pub nulls: u64,
+    /// Records that were skipped because they are no documents.
+    pub skipped: u64,
     /// Records that were rejected.
     pub rejected: u64,
     /// The first few of them, with their lines in their sources.
@@ -50,6 +51,7 @@ impl Counted {
     fn add(&mut self, part: Self, lines: u64) {
         self.documents += part.documents;
         self.nulls += part.nulls;
+        self.skipped += part.skipped;
         self.rejected += part.rejected;
         let left = REMEMBERED - self.first.len();
         let numbered = part
@@ -134,12 +136,7 @@ fn is_error(corpus: &Corpus, reject: &Reject) -> bool {
 
 /// A rejected record in words.
 fn described(corpus: &Corpus, place: &Place, reject: &Reject) -> String {
-    let source = &corpus.sources()[place.source as usize];
-    let name = escape_control(source.name());
-    match source.layout() {
-        Layout::Records => format!("{name}:{}: {}", place.line + 1, reject.reason),
-        Layout::Texts => format!("{name}: {}", reject.reason),
-    }
+    format!("{}: {}", corpus.place_name(place.source, place.line), reject.reason)
 }
 
 /// Counts for one run only: the table goes with it.
@@ -189,6 +186,10 @@ impl Worker {
                 Ok(document) => document,
                 Err(Reject { reason: RejectReason::Null { .. }, .. }) if keeps_nulls => {
                     counted.nulls += 1;
+                    return;
+                }
+                Err(Reject { reason: RejectReason::NotText { .. }, .. }) => {
+                    counted.skipped += 1;
                     return;
                 }
                 Err(reject) => return counted.reject(place, reject),

@@ -281,26 +281,22 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     assert_eq!(text("kept.jsonl"), "{\"text\":\"a rose\"}\n{\"text\":null}\n");
     assert_eq!(text("removed.jsonl"), "{\"text\":\"A rose!\"}\n");
     assert_eq!(text("report/pairs.tsv").lines().count(), 1);
-    // Formats are not converted yet, and there is no name for a file in a folder.
-    let refused = |kept: &str, input: Input| {
+    let run = |kept: &str, input: Input| {
         let outputs = Outputs { kept: Some(to(&desk.path(kept))), ..Outputs::default() };
         let options = RunOptions { inputs: Inputs::new([input]), outputs, ..RunOptions::default() };
-        Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
+        Run::new(options).unwrap().execute(&Unobserved)
     };
-    let error = refused("kept.parquet", desk.memory());
-    assert!(
-        error.to_string().ends_with("has the name of a file of Parquet, and the inputs are JSONL"),
-        "{error}"
-    );
-    assert_eq!(refused("folder/", desk.memory()).code(), "no_output_name");
-    let rows = || -> ArrayRef { Arc::new(Int64Array::from(vec![1])) };
-    let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
-    let table = RecordBatch::try_from_iter([("text", text), ("n", rows())]).unwrap();
-    let error = refused("kept.jsonl", table.into());
-    assert!(
-        error.to_string().ends_with("has the name of a file of JSONL, and the inputs are Arrow IPC"),
-        "{error}"
-    );
+    // There is no name for a file in a folder.
+    assert_eq!(run("folder/", desk.memory()).unwrap_err().code(), "no_output_name");
+    // Other names have the documents converted.
+    run("kept.csv", desk.memory()).unwrap().close().unwrap();
+    let text = |name: &str| fs_err::read_to_string(desk.path(name)).unwrap();
+    assert_eq!(text("kept.csv"), "text\na rose\n\"\"\n");
+    let rows: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+    let table = RecordBatch::try_from_iter([("text", texts), ("n", rows)]).unwrap();
+    run("rows.jsonl", table.into()).unwrap().close().unwrap();
+    assert_eq!(text("rows.jsonl"), "{\"text\":\"a\",\"n\":1}\n");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
 use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use self::page::Page;
 use super::documents::{self, CHUNK_BYTES};
@@ -19,7 +19,7 @@ use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
-use crate::printer::{Failure, Printer, counted, grouped};
+use crate::printer::{Failure, Printer, counted, grouped, skipped_line};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -66,13 +66,14 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
     let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), vec![]);
-    let mut found = false;
+    let (mut found, mut checked, mut skipped) = (false, 0, 0);
     let mut lines = documents::Lines::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
         let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
-        rejects.extend(read.rejects);
         let before = lines.before(chunk.source(), read.lines);
-        documents::refuse_null(&corpus, chunk.source(), before, read.null_error)?;
+        rejects.extend(read.rejects.iter().map(|rejected| rejected.describe(&corpus, before)));
+        skipped += read.skipped;
+        documents::refuse_null(&corpus, before, read.null_error.as_ref())?;
         for (source, line, mut document) in read.documents {
             if interrupt::asked() {
                 return Err(Failure::Interrupted);
@@ -83,6 +84,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             document.metadata.extend(metadata.clone());
             let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };
             let answer = index.query(&query, &options)?;
+            checked += 1;
             found |= answer.matches.len() + answer.further > 0;
             let matched = matched(&index, &answer)?;
             let one = Checked { document, answer, matched };
@@ -100,6 +102,15 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         std::io::Write::write_all(&mut report, page.as_bytes())?;
         report.finish()?;
     }
+    let skipped_files = corpus.skipped().len() as u64;
+    if skipped_files + skipped > 0 {
+        printer.note(skipped_line(skipped_files, skipped).trim_start());
+    }
+    printer.event(&json!({
+        "event": "summary", "checked": checked, "rejected": rejects.len(),
+        "skipped_files": skipped_files, "skipped_records": skipped,
+    }));
+    printer.skipped(corpus.skipped());
     printer.rejects(
         rejects.len() as u64,
         &rejects[..rejects.len().min(super::SHOWN_REJECTS)],
@@ -254,6 +265,7 @@ fn forms(paths: &[Input], options: &ReadOptions, progress: &Progress) -> Result<
     for chunk in corpus.chunks(u64::MAX) {
         let read = documents::read(&corpus, &chunk, &[], &mut Scratch::new())?;
         if let Some(reject) = read.rejects.first() {
+            let reject = reject.describe(&corpus, 0);
             return Err(Failure::Error { message: format!("`--ignore-text`: {reject}"), hint: None });
         }
         texts.extend(read.documents.into_iter().map(|(.., document)| document.text));

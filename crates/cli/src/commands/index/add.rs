@@ -9,8 +9,8 @@ use minwise_index::{Added, Batch, NewDocument};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
-use crate::commands::documents::{self, CHUNK_BYTES};
-use crate::printer::{Failure, Printer, counted, grouped, megabytes, with_nulls};
+use crate::commands::documents::{self, CHUNK_BYTES, Rejected};
+use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -22,9 +22,10 @@ struct Ready {
     batch: Batch,
     /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
     nameless: Vec<(usize, u32, u64, NewDocument)>,
-    rejects: Vec<String>,
+    rejects: Vec<Rejected>,
     nulls: u64,
-    null_error: Option<(u64, String)>,
+    skipped: u64,
+    null_error: Option<Rejected>,
     lines: u64,
     source: u32,
     bytes: u64,
@@ -51,7 +52,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
     let mut lines = documents::Lines::default();
-    let (mut batch, mut nulls) = (Batch::default(), 0);
+    let (mut batch, mut nulls, mut skipped) = (Batch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
         let mut nameless = vec![];
@@ -72,6 +73,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             nameless,
             rejects: read.rejects,
             nulls: read.nulls,
+            skipped: read.skipped,
             null_error: read.null_error,
             lines: read.lines,
             source,
@@ -83,8 +85,9 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             return Err(Failure::Interrupted);
         }
         let before = lines.before(ready.source, ready.lines);
-        documents::refuse_null(&corpus, ready.source, before, ready.null_error)?;
+        documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
         nulls += ready.nulls;
+        skipped += ready.skipped;
         for (at, source, line, mut document) in ready.nameless {
             let name = corpus.sources()[source as usize].id();
             document.id = format!("{name}:{}", before + line + 1);
@@ -96,7 +99,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         if batch.is_full() {
             total += index.commit(std::mem::take(&mut batch))?;
         }
-        rejects.append(&mut ready.rejects);
+        rejects.extend(ready.rejects.iter().map(|rejected| rejected.describe(&corpus, before)));
         progress.advance(ready.bytes);
         Ok(())
     };
@@ -106,12 +109,14 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let elapsed = started.elapsed().as_secs_f64();
     let statistics = index.statistics()?;
+    let skipped_files = corpus.skipped().len() as u64;
     printer.event(&serde_json::json!({
         "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.len(), "nulls": nulls,
+        "skipped_files": skipped_files, "skipped_records": skipped,
         "documents": statistics.documents, "elapsed_ms": (elapsed * 1e3) as u64,
     }));
     printer.note(&format!(
-        "added       {}, {} of them in place of others; {} unchanged{}; {} rejected\n\
+        "added       {}, {} of them in place of others; {} unchanged{}; {} rejected{}\n\
          archive     {}, {} of text, {} on disk\n\
          time        {elapsed:.2} s, {} documents/s",
         counted(total.new + total.replaced, "document"),
@@ -119,17 +124,24 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         grouped(total.unchanged),
         with_nulls(nulls),
         grouped(rejects.len() as u64),
+        skipped_line(skipped_files, skipped),
         counted(statistics.documents, "document"),
         megabytes(statistics.text_bytes),
         megabytes(statistics.disk_bytes),
         grouped((read as f64 / elapsed.max(1e-9)) as u64),
     ));
+    printer.skipped(corpus.skipped());
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
+    Ok(exit(&rejects, printer))
+}
+
+/// Lists the records that were rejected, and gives the exit code that they make.
+fn exit(rejects: &[String], printer: &Printer) -> Exit {
     let hint = "they are not in the archive; all others are";
     printer.rejects(rejects.len() as u64, &rejects[..rejects.len().min(SHOWN)], hint);
-    Ok(if rejects.is_empty() { Exit::Done } else { Exit::Error })
+    if rejects.is_empty() { Exit::Done } else { Exit::Error }
 }
 
 /// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would

@@ -46,7 +46,10 @@ pub(super) fn file(sources: &Sources, source: u32) -> Result<&File> {
 /// The file or stream that the output is like: the first that has rows, since only those tell compression.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&File> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
-    file(sources, numbers.clone().find(has_rows).unwrap_or(numbers.start))
+    // A source that cannot be read is no table.
+    let is_table = |source: &u32| file(sources, *source).is_ok();
+    let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
+    file(sources, model.unwrap_or(numbers.start))
 }
 
 /// Decodes batches one after the other.

@@ -63,7 +63,10 @@ pub(super) fn file(sources: &Sources, source: u32) -> Result<&File> {
 /// The file that the output is like: the first that has rows, since only those tell compression and encodings.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&File> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
-    file(sources, numbers.clone().find(has_rows).unwrap_or(numbers.start))
+    // A source that cannot be read is no table.
+    let is_table = |source: &u32| file(sources, *source).is_ok();
+    let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
+    file(sources, model.unwrap_or(numbers.start))
 }
 
 /// Copies the columns of the selected rows to the row group that is written.

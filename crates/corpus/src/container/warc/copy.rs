@@ -42,8 +42,11 @@ pub(super) fn copy(
     let mut places = places.peekable();
     let mut copier = Copier { out, block: Vec::new(), unsynced: 0, open_end: false };
     for number in numbers {
-        let archive: &Archive = sources.content_as(number)?;
         let (handle, _) = sources.get(number)?;
+        if handle.source.unreadable().is_some() {
+            continue;
+        }
+        let archive: &Archive = sources.content_as(number)?;
         let mut documents = HashSet::new();
         while let Some(place) = places.next_if(|place| place.source == number) {
             let document = archive.document_at(place.offset);

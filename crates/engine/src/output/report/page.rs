@@ -77,9 +77,12 @@ fn survey<'a>(run: &Findings<'a>) -> Result<(Sources<'a>, Strange), Error> {
     let documents = &run.reading.documents;
     for (document, place) in (0..).zip(documents.places()).skip(run.reading.references as usize) {
         let place = place?;
+        if documents.is_skipped(document) {
+            continue;
+        }
         let is_removed = removed.next_if_eq(&document).is_some();
         sources.add(run.corpus, place.source, if is_removed { Fate::Removed } else { Fate::Kept });
-        if !documents.is_null(document) {
+        if documents.has_text(document) {
             strange.see(document, place.len, documents.has_shingles(document));
         }
     }
@@ -90,6 +93,23 @@ fn survey<'a>(run: &Findings<'a>) -> Result<(Sources<'a>, Strange), Error> {
         Ok(())
     })?;
     Ok((sources, strange))
+}
+
+/// What was skipped, in words.
+fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
+    let files = match summary.skipped_files {
+        0 => None,
+        1 => Some("1 file was skipped, because it is no document.".to_owned()),
+        files => Some(format!("{} files were skipped, because they are no documents.", grouped(files))),
+    };
+    let records = match summary.skipped_records {
+        0 => None,
+        1 => Some("1 record without text is no document; it is kept.".to_owned()),
+        records => {
+            Some(format!("{} records without text are no documents; they are kept.", grouped(records)))
+        }
+    };
+    files.into_iter().chain(records)
 }
 
 /// The numbers at a glance, and what they mean.
@@ -117,6 +137,7 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
         "{} of the removed documents have the shingles of the kept one.",
         grouped(summary.removed_equal)
     )];
+    notes.extend(skipped(summary));
     if summary.reference > 0 {
         notes.push(format!(
             "Compared with {} of references, which stay.",

@@ -92,7 +92,7 @@ fn most_repeated(run: &Findings<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Er
     let mut shingles = Shingles::new();
     let mut most = Least::new(SHOWN);
     for document in sample(run.reading.references.into(), run.reading.documents.len() as u64) {
-        if run.reading.documents.is_null(document) {
+        if !run.reading.documents.has_text(document) {
             continue;
         }
         let Some(text) = run.short_text(document)? else { continue };

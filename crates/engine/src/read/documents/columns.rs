@@ -25,12 +25,14 @@ pub(crate) enum Kind {
     Shingled = 1,
     /// No text at all: the record is kept, and compared with nothing.
     Null = 2,
+    /// No document at all: the record is kept beside the documents, and compared with nothing.
+    Skipped = 3,
 }
 
 impl Kind {
     /// The kind that a byte stands for.
     pub(super) fn of(byte: u8) -> Option<Self> {
-        [Self::Empty, Self::Shingled, Self::Null].into_iter().find(|kind| *kind as u8 == byte)
+        [Self::Empty, Self::Shingled, Self::Null, Self::Skipped].into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Documents {
     has_shingles: Vec<u64>,
     /// A bit for each document: whether its text is null.
     is_null: Vec<u64>,
+    /// A bit for each document: whether it is a record that was skipped.
+    is_skipped: Vec<u64>,
     /// Documents whose id another one has too, in order.
     repeated: Vec<u32>,
     /// Where segments go that no later process is to find.
@@ -56,6 +58,7 @@ impl Documents {
             first_held: 0,
             has_shingles: vec![],
             is_null: vec![],
+            is_skipped: vec![],
             repeated: vec![],
             temporary: None,
         }
@@ -89,7 +92,7 @@ impl Documents {
     /// How many of them have a text without shingles, from one on.
     #[must_use]
     pub fn without_shingles(&self, from: u32) -> u64 {
-        let is_empty = |&document: &u32| !self.has_shingles(document) && !self.is_null(document);
+        let is_empty = |&document: &u32| !self.has_shingles(document) && self.has_text(document);
         (from..self.len() as u32).filter(is_empty).count() as u64
     }
 
@@ -97,6 +100,12 @@ impl Documents {
     #[must_use]
     pub fn nulls(&self, from: u32) -> u64 {
         (from..self.len() as u32).filter(|&document| self.is_null(document)).count() as u64
+    }
+
+    /// How many of them are records that were skipped, from one on. They are no documents, and stay beside those that are kept.
+    #[must_use]
+    pub fn skipped(&self, from: u32) -> u64 {
+        (from..self.len() as u32).filter(|&document| self.is_skipped(document)).count() as u64
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -149,6 +158,20 @@ impl Documents {
     #[must_use]
     pub fn is_null(&self, document: u32) -> bool {
         self.is_null[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// Whether the record was skipped: it is no document, stays beside those that are kept, and is compared with nothing.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    #[must_use]
+    pub fn is_skipped(&self, document: u32) -> bool {
+        self.is_skipped[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// Whether the document has a text, so that it may be compared.
+    pub(crate) fn has_text(&self, document: u32) -> bool {
+        !self.is_null(document) && !self.is_skipped(document)
     }
 
     /// The document's id: the user's own if it has one that no other document has, else `file:line`.
@@ -233,6 +256,7 @@ impl Documents {
         self.held.reserve(documents);
         let _ = self.has_shingles.try_reserve(documents / 64 + 1);
         let _ = self.is_null.try_reserve(documents / 64 + 1);
+        let _ = self.is_skipped.try_reserve(documents / 64 + 1);
     }
 
     /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
@@ -247,9 +271,11 @@ impl Documents {
         if document / 64 == self.has_shingles.len() {
             self.has_shingles.push(0);
             self.is_null.push(0);
+            self.is_skipped.push(0);
         }
         self.has_shingles[document / 64] |= u64::from(kind == Kind::Shingled) << (document % 64);
         self.is_null[document / 64] |= u64::from(kind == Kind::Null) << (document % 64);
+        self.is_skipped[document / 64] |= u64::from(kind == Kind::Skipped) << (document % 64);
     }
 
     /// How many of them are in memory.

@@ -1,0 +1,272 @@
+//! Files that are no documents, and files that cannot be read.
+
+use serde_json::Value;
+
+use crate::support::{Desk, Run, prose, record};
+
+/// A folder as people have it: two documents that are alike, and files that are none.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("in/a.txt", prose(1, 30));
+    desk.write("in/b.txt", prose(1, 30));
+    desk.write("in/.DS_Store", b"\0\0\0\x01Bud1\0");
+    desk.write("in/Thumbs.db", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
+    desk.write("in/empty.txt", "");
+    desk.write("in/~$a.docx", "\u{7}Jane");
+    desk.write("in/dump.bin", [0, 1, 2, 255].repeat(99));
+    desk
+}
+
+/// An event of a log.
+fn event(run: &Run, name: &str) -> Value {
+    let events = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.into_iter().find(|event| event["event"] == name).unwrap_or_else(|| panic!("no {name} in {run}"))
+}
+
+const COMMANDS: [&str; 6] = [
+    "dedup in -o out --force",
+    "pairs in",
+    "sketch in -o sketches --force",
+    "weights in -o table --force",
+    "index add archive in",
+    "check in --index archive",
+];
+
+#[test]
+fn a_folder_with_files_that_are_no_documents_is_read_without_complaint() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.run("dedup in -o out --audit off"), @"
+    exit 0
+    --- stderr
+    read        2 documents, 338 B
+    kept        1
+    removed     1 in 1 cluster, 1 of them with equal shingles
+    rejected    0
+    skipped     5 files that are no documents (`--verbose` names them)
+    candidates  0; 0 compared exactly, 0 of them at or above 0.8
+    recall      1.0000 expected, from 16 bands of 6 rows
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
+    time        [time]
+    ");
+    let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out")).collect();
+    assert_eq!(names, ["out", "out/a.txt"]);
+}
+
+#[test]
+fn every_command_counts_them_and_names_them_on_request() {
+    let desk = desk();
+    desk.run("index create archive -q").exit(0);
+    for command in COMMANDS {
+        // `check` finds what was added before.
+        let code = i32::from(command.starts_with("check"));
+        let run = desk.run(command).exit(code);
+        assert_eq!(
+            run.summary("skipped"),
+            "5 files that are no documents (`--verbose` names them)",
+            "{command}"
+        );
+        let run = desk.run(&format!("{command} --verbose")).exit(code);
+        let list = "minwise: 5 files were skipped
+    in/.DS_Store: a file manager left it
+    in/Thumbs.db: a file manager left it
+    in/dump.bin: it is binary, and of no known format
+    in/empty.txt: it is empty
+    in/~$a.docx: Office left it beside an open document
+";
+        assert!(run.err.contains(list), "{command}: {run}");
+        let run = desk.run(&format!("{command} --log json -v")).exit(code);
+        let (summary, skipped) = (event(&run, "summary"), event(&run, "skipped"));
+        assert_eq!(
+            (&summary["skipped_files"], &summary["skipped_records"]),
+            (&5.into(), &0.into()),
+            "{command}"
+        );
+        assert_eq!(skipped["files"][1]["file"], "in/Thumbs.db");
+        assert_eq!(skipped["files"][1]["reason"], "system");
+        assert!(!desk.run(&format!("{command} --log json")).err.contains("Thumbs.db"));
+    }
+    let listed = desk.run("index list archive").exit(0);
+    assert_eq!(listed.lines().len(), 2, "{listed}");
+    let run = desk.run("dedup in -o out --force -q -v").exit(2);
+    assert!(run.err.contains("cannot be used with"), "{run}");
+}
+
+#[test]
+fn what_is_named_is_read_whatever_it_is() {
+    let desk = desk();
+    let run = desk.run("dedup in/a.txt in/empty.txt in/~$a.docx -o out").exit(0);
+    assert_eq!(run.summary("kept"), "3");
+    assert!(desk.path("out/in/empty.txt").exists());
+    insta::assert_snapshot!(desk.run("pairs in/*.bin"), @"
+    exit 2
+    --- stderr
+    minwise: there are no documents in `in/*.bin`: its only file, `in/dump.bin`, is none
+
+    hint: a file that you name is read even if it would be skipped in a folder
+    ");
+}
+
+#[test]
+fn files_of_records_may_have_files_beside_them() {
+    let desk = Desk::with("in/a.jsonl", record("a", &prose(1, 9)));
+    desk.write("in/empty.jsonl", "");
+    for beside in ["_SUCCESS", ".a.jsonl.crc", "Thumbs.db"] {
+        desk.write(&format!("in/{beside}"), [0, 1]);
+    }
+    let run = desk.run("dedup in -o out/").exit(0);
+    assert!(run.summary("skipped").starts_with("3 files"), "{run}");
+    let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out/")).collect();
+    assert_eq!(names, ["out/a.jsonl", "out/empty.jsonl"]);
+}
+
+#[test]
+fn one_skipped_file_stands_in_references_and_templates_too() {
+    let desk = desk();
+    desk.write("form/form.txt", prose(7, 20));
+    desk.write("form/.DS_Store", b"\0");
+    let run = desk.run("dedup in/a.txt -o out --against form --ignore-text form").exit(0);
+    assert_eq!(run.summary("skipped"), "1 file that is no document (`--verbose` names it)");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::support::MINWISE;
+
+    /// Two documents, a link that leads nowhere, and one that leads back.
+    fn broken() -> Desk {
+        let desk = Desk::new();
+        desk.write("in/a.txt", prose(1, 30));
+        desk.write("in/z.txt", prose(2, 30));
+        symlink("nowhere.txt", desk.path("in/gone.txt")).unwrap();
+        symlink(".", desk.path("in/up")).unwrap();
+        desk.run("index create archive -q").exit(0);
+        desk
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_reject_of_every_command() {
+        let desk = broken();
+        fs_err::remove_file(desk.path("in/up")).unwrap();
+        for command in COMMANDS {
+            let run = desk.run(command).exit(2);
+            let list = "minwise: 1 record was rejected\n    in/gone.txt: cannot be read: it is a link to `nowhere.txt`, which does not exist\n";
+            assert!(run.err.contains(list), "{command}: {run}");
+            let run = desk.run(&format!("{command} --log json")).exit(2);
+            assert_eq!(event(&run, "rejects")["count"], 1, "{command}");
+            assert_eq!(event(&run, "summary")["rejected"], 1, "{command}");
+        }
+        assert_eq!(desk.run("index list archive").exit(0).lines().len(), 2);
+        let out = desk.names().into_iter().filter(|name| name.starts_with("out/")).count();
+        assert_eq!(out, 2, "what can be read is written");
+    }
+
+    #[test]
+    fn rejects_of_files_are_counted_allowed_and_reported() {
+        let desk = broken();
+        let run = desk.run("dedup in -o out --report report").exit(2);
+        assert_eq!((run.summary("read"), run.summary("rejected")), ("4 documents, 338 B", "2"), "{run}");
+        let rejects: Vec<Value> = desk
+            .text("report/rejects.jsonl")
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(rejects[0]["file"], "in/gone.txt");
+        assert_eq!(
+            (&rejects[0]["reason"], &rejects[1]["reason"]),
+            (&"unreadable".into(), &"unreadable".into())
+        );
+        assert_eq!(
+            rejects[1]["message"].as_str().unwrap(),
+            "cannot be read: it is a link that leads back to `in`, which holds it"
+        );
+        desk.run("dedup in -o allowed --max-rejects 2").exit(0);
+        let run = desk.run("dedup in -o more --max-rejects 1").exit(2);
+        assert!(run.err.contains("more than 1 record"), "{run}");
+        assert!(!desk.path("more").exists());
+    }
+
+    #[test]
+    fn strict_stops_before_anything_is_written() {
+        let desk = broken();
+        insta::assert_snapshot!(desk.run("dedup in -o out --report report --strict"), @"
+        exit 2
+        --- stderr
+        minwise: `in/gone.txt` cannot be read: it is a link to `nowhere.txt`, which does not exist; another file cannot be read either
+
+        hint: without `--strict`, files that cannot be read are rejected and the others are read
+        ");
+        for command in COMMANDS {
+            let run = desk.run(&format!("{command} --strict --log json")).exit(2);
+            assert!(run.err.contains("in/gone.txt"), "{command}: {run}");
+        }
+        for output in ["out", "report", "sketches", "table"] {
+            assert!(!desk.path(output).exists(), "{output}");
+        }
+        assert_eq!(desk.run("index list archive").exit(0).text(), "");
+        desk.run("dedup in/*.txt -o out --strict").exit(2);
+        desk.run("dedup in/z.txt -o out --strict").exit(0);
+        // A path that is named must be there, with the option or without.
+        let run = desk.run("dedup in/gone.txt -o more").exit(2);
+        assert!(run.err.starts_with("minwise: no such file or folder: `in/gone.txt`"), "{run}");
+    }
+
+    #[test]
+    fn a_folder_of_records_is_read_around_a_broken_link() {
+        let desk = Desk::with("in/a.jsonl", record("a", &prose(1, 9)));
+        desk.write("in/c.jsonl", record("c", &prose(2, 9)));
+        symlink("nowhere", desk.path("in/0.jsonl")).unwrap();
+        symlink("nowhere", desk.path("in/b.jsonl")).unwrap();
+        desk.run("dedup in -o out/").exit(2);
+        let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out/")).collect();
+        assert_eq!(names, ["out/a.jsonl", "out/c.jsonl"]);
+        // It says nothing about the fields of records.
+        let run = desk.run("dedup in -o more/ --text-field body").exit(2);
+        assert!(run.err.contains("`body`") && run.err.contains("`text`"), "{run}");
+        // A run that is resumed knows it again.
+        desk.run("dedup in -o first.jsonl -q --work work --keep-work").exit(2);
+        desk.run("dedup in -o second.jsonl -q --work work --resume --keep-work").exit(2);
+        assert_eq!(desk.text("first.jsonl"), desk.text("second.jsonl"));
+        desk.write("nowhere", "");
+        fs_err::rename(desk.path("nowhere"), desk.path("in/nowhere")).unwrap();
+        let run = desk.run("dedup in -o third.jsonl --work work --resume").exit(2);
+        assert!(run.err.contains("in/0.jsonl"), "{run}");
+    }
+
+    #[test]
+    #[ignore = "needs permissions that bind the user"]
+    fn a_file_and_a_folder_that_may_not_be_opened() {
+        use std::os::unix::fs::PermissionsExt;
+        let desk = Desk::with("in/a.txt", prose(1, 30));
+        desk.write("in/locked.txt", "secret");
+        desk.write("in/vault/b.txt", "secret");
+        for name in ["in/locked.txt", "in/vault"] {
+            fs_err::set_permissions(desk.path(name), std::fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let run = |arguments: &[&str]| {
+            let mut command = if fs_err::read(desk.path("in/locked.txt")).is_ok() {
+                // The tests run as root, who may read everything unless these rights are taken away.
+                let mut command = std::process::Command::new("setpriv");
+                command.args(["--bounding-set", "-all", "--inh-caps", "-all", MINWISE]);
+                command
+            } else {
+                std::process::Command::new(MINWISE)
+            };
+            let output = command.current_dir(desk.root()).args(arguments).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        let (code, said) = run(&["dedup", "in", "-o", "out"]);
+        assert_eq!(code, Some(2), "{said}");
+        let list = "minwise: 2 records were rejected\n    \
+                    in/locked.txt: cannot be read: Permission denied (os error 13)\n    \
+                    in/vault: cannot be read: Permission denied (os error 13)\n";
+        assert!(said.contains(list), "{said}");
+        assert_eq!(desk.text("out/a.txt"), prose(1, 30));
+        let (code, said) = run(&["dedup", "in", "-o", "more", "--strict"]);
+        assert_eq!((code, desk.path("more").exists()), (Some(2), false), "{said}");
+        let (_, said) = run(&["dedup", "in/vault", "-o", "more"]);
+        assert!(said.starts_with("minwise: cannot read `in/vault`: Permission denied"), "{said}");
+    }
+}

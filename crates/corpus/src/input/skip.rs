@@ -1,0 +1,160 @@
+//! Files that are no documents.
+//!
+//! A folder holds files that nobody means when they name the folder: those of file managers, locks of Office, empty files and
+//! binary ones. Such files are skipped, and listed in [`Corpus::skipped`](crate::Corpus::skipped). A file that the user named
+//! is never skipped.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::extract::{Recognised, recognise};
+use crate::format::Format;
+
+/// Files that file managers of macOS and Windows leave in folders. Upper and lower case are the same, as on these systems.
+const SYSTEM_FILES: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
+
+/// A file that was found in a folder or by a pattern, and is no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The path as the user would write it, with forward slashes.
+    pub name: String,
+    /// The reason.
+    pub reason: SkipReason,
+}
+
+/// Why a file is no document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// A file manager left it: `.DS_Store`, `Thumbs.db` or `desktop.ini`.
+    System,
+    /// Office left it beside an open document: `~$report.docx`.
+    OfficeLock,
+    /// The writer of the records left it beside them: `_SUCCESS`, `.part-0.parquet.crc`.
+    LeftBeside,
+    /// It has no bytes, and its name is not that of a file of records.
+    Empty,
+    /// It is of no known format, and holds more NUL bytes than a text does.
+    Binary,
+}
+
+impl SkipReason {
+    /// A stable name for programs and counts.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::OfficeLock => "office_lock",
+            Self::LeftBeside => "left_beside",
+            Self::Empty => "empty",
+            Self::Binary => "binary",
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::System => "a file manager left it",
+            Self::OfficeLock => "Office left it beside an open document",
+            Self::LeftBeside => "the writer of the records left it beside them",
+            Self::Empty => "it is empty",
+            Self::Binary => "it is binary, and of no known format",
+        })
+    }
+}
+
+/// What was found beside the documents.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The skipped files, in the order in which they were found.
+    pub(super) skipped: Vec<Skipped>,
+    /// How often a file was skipped. A file that two inputs hold is skipped twice, and listed once.
+    pub(super) skips: usize,
+    /// The first file of the current input that was skipped.
+    pub(super) first_of_input: Option<String>,
+    /// The paths of skipped and unreadable files. Sources are told apart by `FileIds`, which needs an open file.
+    seen: HashSet<PathBuf>,
+}
+
+impl Beside {
+    /// Lists a skipped file.
+    pub(super) fn skip(&mut self, name: String, path: &Path, reason: SkipReason) {
+        self.skips += 1;
+        self.first_of_input.get_or_insert_with(|| name.clone());
+        if self.is_new(path) {
+            self.skipped.push(Skipped { name, reason });
+        }
+    }
+
+    /// Whether a path is seen for the first time.
+    pub(super) fn is_new(&mut self, path: &Path) -> bool {
+        // The file itself may be a link that leads nowhere, so that only its folder is resolved.
+        let resolved = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => {
+                let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+                fs_err::canonicalize(parent).ok().map(|parent| parent.join(name))
+            }
+            _ => None,
+        };
+        self.seen.insert(resolved.unwrap_or_else(|| path.to_owned()))
+    }
+}
+
+/// Whether the name of a file says that it is no document. Some names say so only beside records.
+pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    if SYSTEM_FILES.iter().any(|system| system.eq_ignore_ascii_case(file)) {
+        Some(SkipReason::System)
+    } else if file.starts_with("~$") {
+        Some(SkipReason::OfficeLock)
+    } else if beside_records && file.starts_with(['.', '_']) && Format::of_name(file).is_none() {
+        Some(SkipReason::LeftBeside)
+    } else {
+        None
+    }
+}
+
+/// Whether a file may be a text, told by its first bytes. Other kinds of documents hold NUL bytes, too.
+pub(super) fn may_be_text(head: &[u8], name: &str) -> bool {
+    matches!(recognise(head, Some(name)), Ok(Recognised::Text | Recognised::Markdown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_nobody_means() {
+        for (name, reason) in [
+            ("a/.DS_Store", SkipReason::System),
+            ("thumbs.DB", SkipReason::System),
+            ("Desktop.ini", SkipReason::System),
+            ("a/~$report.docx", SkipReason::OfficeLock),
+        ] {
+            assert_eq!(by_name(name, false), Some(reason), "{name}");
+        }
+        for name in ["a.DS_Store", "Thumbs.db/a", "~report.docx", "a~$b", "notes.txt", "_SUCCESS", ".hidden"]
+        {
+            assert_eq!(by_name(name, false), None, "{name}");
+        }
+        assert_eq!(by_name("x/_SUCCESS", true), Some(SkipReason::LeftBeside));
+        assert_eq!(by_name(".part-0.jsonl.crc", true), Some(SkipReason::LeftBeside));
+        assert_eq!(by_name("_more.jsonl", true), None);
+    }
+
+    #[test]
+    fn other_kinds_of_documents_are_not_looked_at() {
+        for (head, name) in [
+            (&b"%PDF-1.7\n\0\0\0"[..], "a"),
+            (b"PK\x03\x04\0\0\0\0", "a.docx"),
+            (b"\x89PNG\r\n\x1a\n\0\0\0", "a.png"),
+            (b"SQLite format 3\0", "a.sqlite"),
+            (b"<html>\0\0\0", "a"),
+        ] {
+            assert!(!may_be_text(head, name), "{name}");
+        }
+        assert!(may_be_text(b"\0\0\0", "a"));
+        assert!(may_be_text(b"\0\0\0", "a.md"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Files that were found and cannot be read.
+//!
+//! Such a file is a source without bytes, whose only record is a reject. It stands among the other sources where it was found, so
+//! that every command counts and lists it as it does any other reject.
+
+use std::io;
+use std::path::Path;
+
+use minwise::escape_control;
+
+use crate::document::{Document, Place};
+use crate::error::Result;
+use crate::reject::{Reject, RejectReason};
+use crate::scratch::Scratch;
+use crate::source::{Source, os_error};
+use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
+
+/// The content of a file that cannot be read.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    /// The reason in words.
+    pub(super) message: String,
+}
+
+impl Unreadable {
+    fn reject(&self, source: &Source) -> Reject {
+        let reason = RejectReason::Unreadable { message: self.message.clone() };
+        Reject { reason, id: Some(source.id().to_owned()) }
+    }
+}
+
+impl Content for Unreadable {
+    fn cuts(&self, _source: &Source) -> Cuts {
+        Cuts::Nowhere
+    }
+
+    fn scan(
+        &self,
+        _part: &Part,
+        handle: &Handle<'_>,
+        _turns: &Turns<'_>,
+        _scratch: &mut Scratch,
+        visit: &mut Visit<'_>,
+    ) -> Result<ScannedLines> {
+        let place = Place { source: handle.number, line: 0, offset: 0, len: 0 };
+        visit(place, Err(self.reject(handle.source)));
+        Ok(ScannedLines(0))
+    }
+
+    fn read<'s>(
+        &'s self,
+        _place: &Place,
+        handle: &Handle<'s>,
+        _scratch: &'s mut Scratch,
+    ) -> Result<Result<Document<'s>, Reject>> {
+        Ok(Err(self.reject(handle.source)))
+    }
+}
+
+/// Why a path that was found cannot be read; `None` if the path is not to blame, because the process ran out of something.
+pub(super) fn reason(path: &Path, error: io::Error) -> Option<String> {
+    let error = os_error(error);
+    if is_exhaustion(&error) {
+        return None;
+    }
+    if error.kind() == io::ErrorKind::NotFound
+        && let Ok(target) = fs_err::read_link(path)
+    {
+        let target = target.to_string_lossy();
+        return Some(format!("it is a link to `{}`, which does not exist", escape_control(&target)));
+    }
+    // Links that lead to one another. `io::ErrorKind` has no stable name for it.
+    if path.is_symlink() && is_loop(&error) {
+        return Some("it is a link that leads in a circle".to_owned());
+    }
+    Some(error.to_string())
+}
+
+/// Why a link to a folder that holds it is not followed.
+pub(super) fn loop_reason(above: &Path) -> String {
+    format!("it is a link that leads back to `{}`, which holds it", escape_control(&above.to_string_lossy()))
+}
+
+/// Whether the process has too many open files or too little memory. The next file would fail for the same reason.
+fn is_exhaustion(error: &io::Error) -> bool {
+    // ENFILE and EMFILE; ERROR_TOO_MANY_OPEN_FILES.
+    let codes: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
+    error.kind() == io::ErrorKind::OutOfMemory
+        || error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}
+
+/// ELOOP.
+fn is_loop(error: &io::Error) -> bool {
+    let code = if cfg!(target_os = "linux") { 40 } else { 62 };
+    cfg!(unix) && error.raw_os_error() == Some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_out_of_files_is_not_the_fault_of_one() {
+        let path = Path::new("a");
+        let code = if cfg!(windows) { 4 } else { 24 };
+        assert_eq!(reason(path, io::Error::from_raw_os_error(code)), None);
+        assert_eq!(reason(path, io::ErrorKind::OutOfMemory.into()), None);
+        let message = reason(path, io::ErrorKind::PermissionDenied.into()).unwrap();
+        assert_eq!(message, "permission denied");
+    }
+}

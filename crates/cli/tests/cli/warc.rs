@@ -156,3 +156,111 @@ fn a_format_can_be_named_and_a_file_can_be_empty() {
     desk.run("dedup empty.warc -o out.warc").exit(0);
     assert_eq!(desk.bytes("out.warc"), b"");
 }
+
+/// Records 0 to 10: a crawl, 11 and 12: a picture and its request, 13: an empty redirect, 14: a video over the limit,
+/// 15: a page that is damaged.
+fn mixed_crawl() -> Vec<Vec<u8>> {
+    let mut records = crawl();
+    let of_picture = "WARC-Concurrent-To: <urn:uuid:picture>\r\n";
+    let picture = "HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\n\r\nGIF89a";
+    records.push(record("response", "picture", "", picture));
+    records.push(record("request", "picture-request", of_picture, "GET /a.gif HTTP/1.1\r\n\r\n"));
+    records.push(record(
+        "response",
+        "moved",
+        "",
+        "HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
+    ));
+    let video = format!("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n{}", "x".repeat(5000));
+    records.push(record("response", "video", "", &video));
+    let damaged = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: br\r\n\r\n\u{1}";
+    records.push(record("response", "damaged", "", damaged));
+    records
+}
+
+#[test]
+fn records_without_text_are_skipped_counted_and_kept() {
+    let records = mixed_crawl();
+    let desk = Desk::with("in.warc", records[..15].concat());
+    let way = "dedup in.warc -o out.warc --removed gone.warc --force --max-record 4KiB";
+    let run = desk.run(&format!("{way} --report report")).exit(0);
+    assert_eq!(run.summary("read").split(',').next(), Some("3 documents"), "{run}");
+    assert_eq!((run.summary("kept"), run.summary("rejected")), ("2", "0"), "{run}");
+    assert_eq!(run.summary("skipped"), "3 records without text");
+    let kept = joined(&records, &[0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14]);
+    assert_eq!(desk.bytes("out.warc"), kept);
+    assert_eq!(desk.bytes("gone.warc"), joined(&records, &[0, 7, 8, 9]));
+    assert_eq!(desk.json("report/summary.json")["skipped_records"], 3);
+    assert!(
+        desk.text("report/index.html").contains("3 records without text are no documents; they are kept.")
+    );
+    // Neither the way of the run nor its threads show.
+    for option in [
+        "--threads 4",
+        "--candidates all",
+        "--candidates sort-merge",
+        "--measure containment --keep first",
+        "--weight count",
+        "--work work --keep-work",
+        "--work work --resume",
+    ] {
+        let run = desk.run(&format!("{way} --log json {option}")).exit(0);
+        assert!(run.err.contains("\"skipped_records\":3"), "{option}: {run}");
+        assert_eq!(desk.bytes("out.warc"), kept, "{option}");
+    }
+    // No date is missing where there is no document.
+    desk.run(&format!("{way} --keep newest:WARC-Date")).exit(0);
+    assert_eq!(desk.bytes("out.warc"), joined(&records, &[0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]));
+    desk.write("in.warc.gz", members(&records[..15]).concat());
+    desk.run("dedup in.warc.gz -o out.warc.gz --max-record 4KiB").exit(0);
+    assert_eq!(
+        desk.bytes("out.warc.gz"),
+        joined(&members(&records), &[0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14])
+    );
+}
+
+#[test]
+fn a_page_that_is_damaged_is_a_reject() {
+    let records = mixed_crawl();
+    let desk = Desk::with("in.warc", records.concat());
+    let run = desk.run("dedup in.warc -o out.warc").exit(2);
+    assert!(run.err.contains("1 record was rejected\n    in.warc:16: "), "{run}");
+    assert_eq!(run.summary("skipped"), "3 records without text");
+    // A crawl of pictures alone is copied; one whose only page is damaged is an error.
+    desk.write("pictures.warc", records[11..14].concat());
+    let run = desk.run("dedup pictures.warc -o pictures-out.warc").exit(0);
+    assert_eq!((run.summary("read").split(',').next(), run.summary("kept")), (Some("0 documents"), "0"));
+    assert_eq!(desk.bytes("pictures-out.warc"), records[11..14].concat());
+    desk.write("bad.warc", joined(&records, &[11, 15]));
+    desk.run("dedup bad.warc -o bad-out.warc").exit(2);
+    assert!(!desk.path("bad-out.warc").exists());
+}
+
+#[test]
+fn every_command_leaves_records_without_text_out() {
+    let desk = Desk::with("in.warc", mixed_crawl()[..15].concat());
+    desk.run("index create archive -q").exit(0);
+    for command in [
+        "pairs in.warc",
+        "sketch in.warc -o sketches",
+        "weights in.warc -o table",
+        "index add archive in.warc",
+        "check in.warc --index archive",
+    ] {
+        let run = desk.run(command).exit(i32::from(command.starts_with("check")));
+        assert_eq!(run.summary("skipped"), "3 records without text", "{command}: {run}");
+        assert!(!run.err.contains("6 documents"), "{command}: {run}");
+    }
+    assert_eq!(desk.run("index list archive").exit(0).lines().len(), 3);
+    assert_eq!(
+        desk.run("estimate sketches --threshold 0").exit(0).lines().len(),
+        3,
+        "pairs of three documents"
+    );
+    // References that hold no text are no documents either.
+    let run = desk.run("dedup in.warc -o out.warc --against in.warc");
+    assert!(run.err.contains("both a reference and an input"), "{run}");
+    desk.write("other.warc", mixed_crawl()[11..15].concat());
+    let run = desk.run("dedup in.warc -o out.warc --against other.warc").exit(0);
+    assert!(!run.err.contains("reference "), "{run}");
+}

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::document;
 use super::headers::Headers;
+use super::http;
 use super::open::{Archive, Role, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
 use crate::container::turn::Turn;
@@ -19,6 +20,9 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
 use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+
+/// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
+const HTTP_HEAD_BYTES: u64 = 16 << 10;
 
 impl Content for Archive {
     fn cuts(&self, _source: &Source) -> Cuts {
@@ -60,8 +64,13 @@ impl Content for Archive {
                 Role::Bad => visit(place, Err(bad(&reader, &place)?)),
                 Role::Document if size > limit => {
                     let record = parse_at(&reader, bytes.start)?.ok();
+                    let too_large = RejectReason::TooLarge { bytes: size, limit };
+                    let reason = match &record {
+                        Some(record) => media(&reader, record)?.unwrap_or(too_large),
+                        None => too_large,
+                    };
                     let id = record.and_then(|record| id(&record.headers, handle.options()));
-                    visit(place, Err(Reject { reason: RejectReason::TooLarge { bytes: size, limit }, id }));
+                    visit(place, Err(Reject { reason, id }));
                 }
                 Role::Document => {
                     if size > LONG_BYTES {
@@ -126,6 +135,14 @@ impl Archive {
         let record = number.and_then(|number| self.records_in(number..number + 1).next());
         record.is_some_and(|(_, bytes, _)| bytes.end - bytes.start == u64::from(place.len))
     }
+}
+
+/// The reason that a record which is not loaded is no document, told by the media type of its HTTP response.
+fn media(reader: &Reader, record: &Record) -> Result<Option<RejectReason>> {
+    let block = record.block.end - record.block.start;
+    let mut head = vec![0; block.min(HTTP_HEAD_BYTES) as usize];
+    reader.read_exact_at(record.block.start, &mut head)?;
+    Ok(document::of_media(&http::content_type(&head)))
 }
 
 /// The id of a record: the header that the id field names, or else `WARC-Record-ID`.

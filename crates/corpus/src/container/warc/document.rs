@@ -9,18 +9,24 @@
 //! The bytes decide between kinds of documents, as for files. The media type decides only where a file name would: between
 //! text, Markdown and fragments of HTML. As in browsers, a byte-order mark outweighs the charset of the header, and that
 //! charset outweighs `<meta charset>`.
+//!
+//! A crawl holds pictures, fonts, programs and empty redirects, too. They are no documents ([`RejectReason::NotText`]): records
+//! whose body is empty, of a kind that is not read, or a PDF without text. If the bytes do not decide, the media type does: an
+//! SVG is a picture. A body that should hold text and is damaged is a reject.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use encoding_rs::Encoding;
+use minwise::escape_control;
 
 use super::headers::Headers;
 use super::http::{self, ContentType};
 use super::record::Kind;
 use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 use crate::extract::{
-    About, Extracted, Limits, Recognised, UNKNOWN, extract_as, extract_page, is_binary, markdown_body,
-    recognise,
+    About, Extracted, Limits, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls, is_binary,
+    markdown_body, recognise,
 };
 use crate::options;
 use crate::refusal::Refusal;
@@ -48,11 +54,13 @@ pub(crate) fn find<'b>(
 ) -> Result<Option<Found<'b>>, RejectReason> {
     let content_type = ContentType::of(headers);
     let found = match kind {
+        Kind::Conversion | Kind::Resource if block.is_empty() => return Err(not_text("it is empty")),
         Kind::Conversion if content_type.media_type.as_deref().is_none_or(|known| known == "text/plain") => {
             Found::plain(decode_text(block, options::Encoding::Utf8)?)
         }
         Kind::Response if http::is_response(block) || !is_other_protocol(&content_type) => {
-            let response = http::parse(block, limits.bytes.min(limits.unfolded_bytes))?;
+            let response = http::parse(block, limits.bytes.min(limits.unfolded_bytes))
+                .map_err(|reason| of_media(&http::content_type(block)).unwrap_or(reason))?;
             match response.payload {
                 Cow::Borrowed(payload) => text(payload, &response.content_type, limits)?,
                 Cow::Owned(payload) => text(&payload, &response.content_type, limits)?.into_owned(),
@@ -87,6 +95,31 @@ impl<'b> Found<'b> {
     }
 }
 
+/// The reason that a record is no document.
+fn not_text(message: impl fmt::Display) -> RejectReason {
+    RejectReason::NotText { message: message.to_string() }
+}
+
+/// The reason that a record of this content type is no document, if its bytes do not decide.
+pub(super) fn of_media(content_type: &ContentType) -> Option<RejectReason> {
+    let media_type = content_type.media_type.as_deref().filter(|_| content_type.is_media())?;
+    Some(not_text(format_args!("its media type is `{}`", escape_control(media_type))))
+}
+
+/// The reason that a document of any kind has no text: the record is none, or it should have one.
+fn refused(refusal: Refusal) -> RejectReason {
+    match refusal {
+        Refusal::OnlyPictures | Refusal::Unsupported { .. } => not_text(refusal),
+        Refusal::Encrypted
+        | Refusal::TooLarge { .. }
+        | Refusal::TooDeep { .. }
+        | Refusal::TooManyPages { .. }
+        | Refusal::TooSlow { .. }
+        | Refusal::Busy
+        | Refusal::Broken { .. } => RejectReason::NoText { refusal },
+    }
+}
+
 /// Whether the content type of a `response` record names another protocol than HTTP: crawlers store `text/dns`.
 fn is_other_protocol(content_type: &ContentType) -> bool {
     content_type.media_type.as_deref().is_some_and(|known| known != "application/http")
@@ -94,14 +127,20 @@ fn is_other_protocol(content_type: &ContentType) -> bool {
 
 /// The text of a document of any kind.
 fn text<'b>(bytes: &'b [u8], content_type: &ContentType, limits: &Limits) -> Result<Found<'b>, RejectReason> {
-    let refused = |refusal: Refusal| RejectReason::NoText { refusal };
+    if bytes.is_empty() {
+        return Err(not_text("its body is empty"));
+    }
     let label = content_type.charset.as_deref().unwrap_or_default();
     let charset = Encoding::for_label_no_replacement(label.as_bytes());
     let kind = recognise(bytes, file_name(content_type)).map_err(refused)?;
     match kind {
         Recognised::Text | Recognised::Markdown => {
+            if let Some(reason) = of_media(content_type) {
+                return Err(reason);
+            }
             // Every second byte of UTF-16 is 0, which would look binary.
-            if charset.is_none_or(Encoding::is_ascii_compatible) && is_binary(bytes) {
+            if charset.is_none_or(Encoding::is_ascii_compatible) && (is_binary(bytes) || has_many_nuls(bytes))
+            {
                 return Err(refused(UNKNOWN));
             }
             let decoded = decode(bytes, charset);
@@ -214,10 +253,44 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_text_is_rejected_with_its_reason() {
+    fn a_record_that_holds_no_text_is_no_document() {
         let code = |found: Result<String, RejectReason>| found.unwrap_err().code();
-        assert_eq!(code(page("image/png", b"\x89PNG\r\n\x1a\n\0")), "only_pictures");
-        assert_eq!(code(page("application/octet-stream", b"\x01\0\xff")), "unsupported");
+        for (content_type, body) in [
+            ("image/png", &b"\x89PNG\r\n\x1a\n\0"[..]),
+            ("text/html", b"\xff\xd8\xff\xe0"),
+            ("application/octet-stream", b"\x01\0\xff"),
+            ("application/octet-stream", b"\x01\0\x02"),
+            ("application/zip", b"PK\x03\x04"),
+            ("application/rtf", b"{\\rtf1 Hello}"),
+            ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+            ("VIDEO/mp4", b"no NUL bytes"),
+            ("text/html", b""),
+        ] {
+            let found = code(page(content_type, body));
+            let expected = if content_type == "application/zip" { "broken" } else { "not_text" };
+            assert_eq!(found, expected, "{content_type}");
+        }
+        // The bytes decide before the media type.
+        assert_eq!(
+            page("image/png", b"<!doctype html><p>no such picture").as_deref(),
+            Ok("no such picture\n")
+        );
+        let moved = b"HTTP/1.1 301 Moved Permanently\r\nLocation: /\r\n\r\n";
+        assert_eq!(read("response", "", moved).unwrap_err().code(), "not_text");
+        for kind in ["conversion", "resource"] {
+            assert_eq!(read(kind, "text/plain", b"").unwrap_err().code(), "not_text");
+        }
+        // A picture whose body cannot be decoded is still a picture; a page is damaged.
+        let encoded = |content_type: &str| {
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Encoding: br\r\n\r\n\0");
+            read("response", "", head.as_bytes()).unwrap_err().code()
+        };
+        assert_eq!((encoded("image/webp"), encoded("text/html")), ("not_text", "unread_encoding"));
+    }
+
+    #[test]
+    fn a_record_that_should_hold_a_text_is_rejected_with_its_reason() {
         assert_eq!(read("response", "", b"no protocol").unwrap_err().code(), "invalid_warc");
         assert_eq!(read("response", "application/http", b"").unwrap_err().code(), "invalid_warc");
         let bomb =

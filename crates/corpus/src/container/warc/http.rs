@@ -47,6 +47,13 @@ impl ContentType {
         Self { media_type, charset }
     }
 
+    /// Whether the media type is that of pictures, sound, video or fonts, which are no documents.
+    pub(crate) fn is_media(&self) -> bool {
+        const MEDIA: [&str; 4] = ["image", "audio", "video", "font"];
+        let kind = self.media_type.as_deref().and_then(|known| known.split_once('/'));
+        kind.is_some_and(|(kind, _)| MEDIA.contains(&kind))
+    }
+
     /// The content type that headers give.
     pub(crate) fn of(headers: &Headers) -> Self {
         headers.get("Content-Type").map(Self::parse).unwrap_or_default()
@@ -58,18 +65,18 @@ pub(crate) fn is_response(block: &[u8]) -> bool {
     block.starts_with(MAGIC)
 }
 
+/// The content type of the response in a block, of which the end may be missing.
+pub(crate) fn content_type(block: &[u8]) -> ContentType {
+    if is_response(block) { ContentType::of(&Head::final_of(block).headers) } else { ContentType::default() }
+}
+
 /// The response in a block. A body that decodes to more than `limit` bytes is rejected.
 pub(crate) fn parse(block: &[u8], limit: u64) -> Result<Response<'_>, RejectReason> {
     if !is_response(block) {
         let message = "its block is not an HTTP response".to_owned();
         return Err(RejectReason::InvalidWarc { message });
     }
-    let mut head = Head::parse(block);
-    // An interim response (`100 Continue`) has no body; the response that counts follows it.
-    while head.status.is_some_and(|status| (100..200).contains(&status)) && is_response(head.body) {
-        head = Head::parse(head.body);
-    }
-    let Head { status, headers, body } = head;
+    let Head { status, headers, body } = Head::final_of(block);
     let chunked = headers
         .all("Transfer-Encoding")
         .flat_map(|value| value.split(','))
@@ -87,6 +94,15 @@ struct Head<'b> {
 }
 
 impl<'b> Head<'b> {
+    /// The head of the response that counts. An interim response (`100 Continue`) has no body; the one that counts follows it.
+    fn final_of(block: &'b [u8]) -> Self {
+        let mut head = Self::parse(block);
+        while head.status.is_some_and(|status| (100..200).contains(&status)) && is_response(head.body) {
+            head = Self::parse(head.body);
+        }
+        head
+    }
+
     fn parse(block: &'b [u8]) -> Self {
         let (status_line, rest) = split_line(block);
         let status = std::str::from_utf8(status_line)

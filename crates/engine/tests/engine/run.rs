@@ -354,3 +354,29 @@ fn runs_refuse_inputs_that_they_would_ignore() {
     pairs.settings.keep = Some(minwise::keep::Keep::default());
     assert_eq!(settings(PairsRun::new(pairs).unwrap_err()), ["against", "keep"]);
 }
+
+/// What the command prints, other programs get as values.
+#[test]
+fn an_outcome_has_what_was_skipped() {
+    let desk = Desk::new();
+    for (name, content) in [("a.txt", TEXTS[0]), ("b.txt", TEXTS[1]), ("Thumbs.db", "x"), ("empty.txt", "")] {
+        fs_err::create_dir_all(desk.path("folder")).unwrap();
+        fs_err::write(desk.path("folder").join(name), content).unwrap();
+    }
+    let inputs =
+        || Inputs { inputs: vec![desk.path("folder").to_string_lossy().into_owned()], ..Inputs::default() };
+    let outcome = Run::new(RunOptions { inputs: inputs(), ..RunOptions::default() }).unwrap();
+    let outcome = outcome.execute(&Unobserved).unwrap();
+    let summary = outcome.summary();
+    assert_eq!((summary.read, summary.skipped_files, summary.skipped_records), (2, 2, 0));
+    let codes: Vec<&str> = outcome.corpus().skipped().iter().map(|file| file.reason.code()).collect();
+    assert_eq!(codes, ["system", "empty"]);
+    let sketches =
+        SketchOptions { inputs: inputs(), output: desk.path("sketches"), ..SketchOptions::default() };
+    let sketched = SketchRun::new(sketches).unwrap().execute(&Unobserved).unwrap();
+    let weights =
+        WeightsOptions { inputs: inputs(), output: desk.path("table"), ..WeightsOptions::default() };
+    let counted = WeightsRun::new(weights).unwrap().execute(&Unobserved).unwrap();
+    assert_eq!((sketched.documents, sketched.skipped_files.len()), (2, 2));
+    assert_eq!((counted.documents, counted.skipped_files.len()), (2, 2));
+}

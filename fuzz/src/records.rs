@@ -38,8 +38,14 @@ fn read(bytes: &[u8], format: Format) -> bool {
     let folder = crate::folder();
     let path = folder.path().join("in");
     crate::write(&path, bytes);
+    // A table without one of its fields is refused.
+    let fields: &[&str] = if format == Format::JSONL {
+        &["text", "a.b", "a[0]", "a[].b", "c[][]"]
+    } else {
+        &["text", "a.b", "a[0]"]
+    };
     let options = ReadOptions {
-        text_fields: ["text", "a.b", "a[0]"].iter().filter_map(|field| field.parse().ok()).collect(),
+        text_fields: fields.iter().filter_map(|field| field.parse().ok()).collect(),
         format: InputFormat::Only(format),
         ..ReadOptions::default()
     };
@@ -70,6 +76,7 @@ pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
         "jsonl" => texts(&[
             "{\"text\":\"one\\u00e9\\ud83d\\ude00\",\"id\":1}\n{\"a\":{\"b\":\"two\"}}\n\n{\"a\":[\"x\"]}\nbroken\n",
             "{\"id\":\"\\ud800\",\"text\":\"a\\nb\"}\r\n[1]\n{\"text\":null}",
+            "{\"a\":[{\"b\":\"one\"},null,{\"b\":\"two\"}]}\n{\"c\":[[\"x\",\"y\"],[]]}\n{\"a\":[{\"b\":1}]}",
         ]),
         "delimited" => texts(&[
             "\0id,text,more\n1,\"one \"\"word\"\"\r\nand, more\",x\n2,,\n3,short\n",

@@ -22,13 +22,32 @@ impl Columns {
     }
 }
 
-/// Finds the wanted columns among those there are, each given by its path.
+/// A column that can be named.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) path: FieldPath,
+    /// Whether its type says that it holds nothing but nulls. Such a column may stand for anything, a list or a group too.
+    pub(crate) is_null: bool,
+}
+
+impl Known {
+    /// A column that may hold something.
+    pub(crate) fn new(path: FieldPath) -> Self {
+        Self { path, is_null: false }
+    }
+}
+
+/// Finds the wanted columns among those there are; `None` is a column that cannot be named.
 ///
 /// A column of texts or of values must be there. An id column need not be if it is the default one: then there are no ids.
-pub(crate) fn find(name: &str, known: &[Vec<String>], options: &ReadOptions) -> Result<Columns> {
-    let there = |field| position(name, known, field)?.ok_or_else(|| no_column(name, known, field));
-    let text = options.text_fields.iter().map(there).collect::<Result<_>>()?;
-    let values = options.value_fields.iter().map(there).collect::<Result<_>>()?;
+pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -> Result<Columns> {
+    let text = |field: &FieldPath| {
+        let found = position(name, known, field)?.or_else(|| null_position(known, field));
+        found.ok_or_else(|| no_text(name, known, field))
+    };
+    let text = options.text_fields.iter().map(text).collect::<Result<_>>()?;
+    let value = |field| position(name, known, field)?.ok_or_else(|| no_column(name, known, field));
+    let values = options.value_fields.iter().map(value).collect::<Result<_>>()?;
     let id = position(name, known, &options.id_field)?;
     if id.is_none() && options.id_field != ReadOptions::default().id_field {
         return Err(no_column(name, known, &options.id_field));
@@ -36,11 +55,13 @@ pub(crate) fn find(name: &str, known: &[Vec<String>], options: &ReadOptions) -> 
     Ok(Columns { text, id, values })
 }
 
-/// The column with this path; a column whose own name has dots in it is found too.
-fn position(name: &str, known: &[Vec<String>], field: &FieldPath) -> Result<Option<usize>> {
-    let whole = [field.to_string()];
-    let mut found =
-        (0..).zip(known).filter(|(_, path)| path.as_slice() == field.parts() || path.as_slice() == whole);
+/// The column with this path; a column whose own name has dots or brackets in it is found too.
+fn position(name: &str, known: &[Option<Known>], field: &FieldPath) -> Result<Option<usize>> {
+    let whole = FieldPath::field(field.to_string());
+    let is_wanted = |known: &Option<Known>| {
+        known.as_ref().is_some_and(|known| known.path == *field || known.path == whole)
+    };
+    let mut found = (0..).zip(known).filter(|(_, known)| is_wanted(known));
     let first = found.next();
     if found.next().is_some() {
         return Err(Error::inside(name, Problem::RepeatedColumn { column: field.to_string() }));
@@ -48,8 +69,31 @@ fn position(name: &str, known: &[Vec<String>], field: &FieldPath) -> Result<Opti
     Ok(first.map(|(number, _)| number))
 }
 
-fn no_column(name: &str, known: &[Vec<String>], field: &FieldPath) -> Error {
-    let columns = known.iter().map(|path| path.join(".")).collect();
+/// The column of nulls on the way to a field.
+fn null_position(known: &[Option<Known>], field: &FieldPath) -> Option<usize> {
+    let leads_there = |known: &Known| known.is_null && known.path.begins(field);
+    known.iter().position(|known| known.as_ref().is_some_and(leads_there))
+}
+
+/// The error that a field of texts is not there, or that a list is on the way.
+fn no_text(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
+    let paths = || known.iter().flatten().map(|known| &known.path);
+    let in_lists: Vec<String> =
+        paths().filter(|path| field.misses_lists_of(path)).map(ToString::to_string).collect();
+    if !in_lists.is_empty() {
+        let (column, found) = (field.to_string(), "lists".to_owned());
+        let problem = Problem::ColumnType { column, found, expected: "texts", in_lists };
+        return Error::inside(name, problem);
+    }
+    if field.has_lists() && !paths().any(FieldPath::has_lists) {
+        let columns = paths().map(ToString::to_string).collect();
+        return Error::inside(name, Problem::NoLists { field: field.to_string(), columns });
+    }
+    no_column(name, known, field)
+}
+
+fn no_column(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
+    let columns = known.iter().flatten().map(|known| known.path.to_string()).collect();
     Error::inside(name, Problem::NoColumn { column: field.to_string(), columns })
 }
 
@@ -57,9 +101,16 @@ fn no_column(name: &str, known: &[Vec<String>], field: &FieldPath) -> Error {
 mod tests {
     use super::*;
 
-    fn found(known: &[&[&str]], text: &str, id: &str) -> Result<Columns> {
-        let known: Vec<Vec<String>> =
-            known.iter().map(|path| path.iter().map(ToString::to_string).collect()).collect();
+    /// Columns by their paths; one whose path begins with `!` holds nothing but nulls, and one that begins with `=` is a name.
+    fn found(known: &[&str], text: &str, id: &str) -> Result<Columns> {
+        let column = |path: &&str| {
+            if let Some(name) = path.strip_prefix('=') {
+                return Some(Known::new(FieldPath::field(name)));
+            }
+            let is_null = path.starts_with('!');
+            Some(Known { path: path.trim_start_matches('!').parse().unwrap(), is_null })
+        };
+        let known: Vec<Option<Known>> = known.iter().map(column).chain([None]).collect();
         let options = ReadOptions {
             text_fields: FieldPath::list(text).unwrap(),
             id_field: id.parse().unwrap(),
@@ -70,26 +121,52 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_path_and_by_name() {
-        let known: &[&[&str]] = &[&["id"], &["meta", "text"], &["a.b"]];
+        let known = &["id", "meta.text", "=a.b"];
         assert_eq!(
             found(known, "meta.text", "id").unwrap(),
             Columns { text: vec![1], id: Some(0), values: vec![] }
         );
         let both = Columns { text: vec![2, 1], id: Some(2), values: vec![] };
         assert_eq!(found(known, "a.b,meta.text", "a.b").unwrap(), both);
-        assert_eq!(
-            found(&[&["text"]], "text", "id").unwrap(),
-            Columns { text: vec![0], ..Columns::default() }
-        );
+        assert_eq!(found(&["text"], "text", "id").unwrap(), Columns { text: vec![0], ..Columns::default() });
     }
 
     #[test]
     fn what_is_not_there_is_named_with_what_is() {
-        let error = found(&[&["title"], &["meta", "text"]], "body", "id").unwrap_err();
+        let error = found(&["title", "meta.text"], "body", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has no column `body`");
         assert_eq!(error.hint().unwrap().to_string(), "its columns are `title` and `meta.text`");
-        assert!(found(&[&["text"]], "text", "key").is_err());
-        let error = found(&[&["text"], &["text"]], "text", "id").unwrap_err();
+        assert!(found(&["text"], "text", "key").is_err());
+        let error = found(&["text", "text"], "text", "id").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has two columns `text`");
+    }
+
+    #[test]
+    fn columns_in_lists_are_found_by_their_paths() {
+        let known = &["text", "messages[].role", "messages[].content", "=tags[]", "rows[][]"];
+        let text = |field: &str| found(known, field, "id").map(|columns| columns.text);
+        assert_eq!(text("messages[].content,rows[][]").unwrap(), [2, 4]);
+        assert_eq!(text("tags[]").unwrap(), [3], "the name of a column may have brackets");
+        for (field, in_lists) in [
+            ("messages", "`messages[].role` and `messages[].content`"),
+            ("messages.content", "`messages[].content`"),
+            ("rows[]", "`rows[][]`"),
+        ] {
+            let error = text(field).unwrap_err();
+            assert_eq!(error.to_string(), format!("the column `{field}` of `a.csv` holds lists, not texts"));
+            assert_eq!(error.hint().unwrap().to_string(), format!("`[]` leads into a list: {in_lists}"));
+        }
+        let error = text("text[]").unwrap_err();
+        assert_eq!(error.to_string(), "`a.csv` has no column `text[]`");
+        let error = found(&["text", "title"], "text[]", "id").unwrap_err();
+        assert_eq!(error.to_string(), "`a.csv` has no lists, and `text[]` leads into one");
+        assert_eq!(error.hint().unwrap().to_string(), "its columns are `text` and `title`");
+    }
+
+    #[test]
+    fn a_column_of_nulls_stands_for_everything_below_it() {
+        let columns = found(&["id", "!messages", "!tags[]"], "messages[].content,tags[].name", "id").unwrap();
+        assert_eq!(columns.text, [1, 2]);
+        assert!(found(&["!id"], "text", "id.key").is_err(), "an id is looked for by its own path");
     }
 }

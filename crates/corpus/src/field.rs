@@ -6,11 +6,20 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 
-/// The path of a field in a JSON object: `text`, or `meta.id` for the member `id` of the member `meta`.
+/// The path of a field in a record: `text`, `meta.id` for the member `id` of the member `meta`, or `messages[].content` for the
+/// member `content` of each element of the list `messages`. `rows[][]` leads into a list of lists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldPath {
     parts: Vec<String>,
+    /// For each part, the number of lists behind it; empty if the path leads into no list.
+    lists: Vec<usize>,
 }
+
+/// The mark of a path that leads to the elements of a list.
+const EACH: &str = "[]";
+
+/// The texts of a list have this between them.
+pub(crate) const BETWEEN_ELEMENTS: &str = "\n\n";
 
 impl FieldPath {
     /// The names to follow from the top of the record, at least one.
@@ -18,14 +27,85 @@ impl FieldPath {
         &self.parts
     }
 
+    /// Whether the path leads into a list.
+    pub fn has_lists(&self) -> bool {
+        !self.lists.is_empty()
+    }
+
+    /// Refuses a path into a list, where one value is wanted: an id, or a value that decides which document is kept.
+    pub fn check_one_value(&self) -> Result<(), Error> {
+        if !self.has_lists() {
+            return Ok(());
+        }
+        let (given, expected) = (self.to_string(), "a path without `[]`");
+        Err(Error::new(ErrorKind::BadOption { option: "a field with one value", given, expected }))
+    }
+
     /// Several paths, separated by commas.
     pub fn list(paths: &str) -> Result<Vec<Self>, Error> {
         paths.split(',').map(|path| path.trim().parse()).collect()
     }
 
-    /// A path of one name, which may itself contain dots: `field("a.b")` is the member called `a.b`.
+    /// A path of one name, which may itself contain dots and brackets: `field("a.b")` is the member called `a.b`, and
+    /// `field("a[]")` the one called `a[]`.
     pub fn field(name: impl Into<String>) -> Self {
-        Self { parts: vec![name.into()] }
+        Self { parts: vec![name.into()], lists: vec![] }
+    }
+
+    /// The number of lists behind a part.
+    pub(crate) fn lists_behind(&self, part: usize) -> usize {
+        self.lists.get(part).copied().unwrap_or(0)
+    }
+
+    /// The names up to the first list, or all of them.
+    pub(crate) fn head(&self) -> &[String] {
+        let first = self.lists.iter().position(|lists| *lists > 0).map_or(self.parts.len(), |part| part + 1);
+        self.parts.get(..first).unwrap_or(&self.parts)
+    }
+
+    /// The path to a member of what this one leads to.
+    pub(crate) fn member(&self, name: &str) -> Self {
+        let mut path = self.clone();
+        path.parts.push(name.to_owned());
+        if path.has_lists() {
+            path.lists.push(0);
+        }
+        path
+    }
+
+    /// The path to the elements of the list that this one leads to.
+    pub(crate) fn each(&self) -> Self {
+        let mut path = self.clone();
+        path.lists.resize(path.parts.len(), 0);
+        if let Some(last) = path.lists.last_mut() {
+            *last += 1;
+        }
+        path
+    }
+
+    /// The path that ends behind so many lists of a part.
+    pub(crate) fn up_to(&self, part: usize, lists: usize) -> Self {
+        let cut = |count: usize, value: usize| if count == part { lists } else { value };
+        let lists: Vec<usize> = (0..=part).map(|number| cut(number, self.lists_behind(number))).collect();
+        let parts = self.parts.iter().take(part + 1).cloned().collect();
+        Self { parts, lists: if lists.iter().all(|lists| *lists == 0) { vec![] } else { lists } }
+    }
+
+    /// Whether this path, which leads to nothing but null, is the beginning of another.
+    pub(crate) fn begins(&self, other: &Self) -> bool {
+        let last = self.parts.len() - 1;
+        let has_room = |(part, name): (usize, &String)| {
+            let (own, others) = (self.lists_behind(part), other.lists_behind(part));
+            other.parts.get(part) == Some(name) && (own == others || part == last && own < others)
+        };
+        self.parts.iter().enumerate().all(has_room)
+    }
+
+    /// Whether a path with these names leads into a list where this one does not: `messages[].content` for `messages.content`
+    /// and for `messages`.
+    pub(crate) fn misses_lists_of(&self, other: &Self) -> bool {
+        other.parts.starts_with(&self.parts)
+            && (0..self.parts.len()).any(|part| other.lists_behind(part) > self.lists_behind(part))
     }
 }
 
@@ -33,7 +113,15 @@ impl FromStr for FieldPath {
     type Err = Error;
 
     fn from_str(path: &str) -> Result<Self, Error> {
-        let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let (mut parts, mut lists) = (vec![], vec![]);
+        for part in path.split('.') {
+            let (mut name, mut count) = (part, 0);
+            while let Some(list) = name.strip_suffix(EACH) {
+                (name, count) = (list, count + 1);
+            }
+            parts.push(name.to_owned());
+            lists.push(count);
+        }
         if parts.iter().any(String::is_empty) {
             return Err(Error::new(ErrorKind::BadOption {
                 option: "a field",
@@ -41,13 +129,25 @@ impl FromStr for FieldPath {
                 expected: "names separated by single dots, such as `text` or `meta.id`",
             }));
         }
-        Ok(Self { parts })
+        if lists.iter().all(|count| *count == 0) {
+            lists = vec![];
+        }
+        Ok(Self { parts, lists })
     }
 }
 
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.parts.join("."))
+        for (number, part) in self.parts.iter().enumerate() {
+            if number > 0 {
+                f.write_str(".")?;
+            }
+            f.write_str(part)?;
+            for _ in 0..self.lists_behind(number) {
+                f.write_str(EACH)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -79,6 +179,47 @@ mod tests {
     }
 
     #[test]
+    fn brackets_lead_into_lists() {
+        let path: FieldPath = "meta.rows[][].text".parse().unwrap();
+        assert_eq!(
+            (path.parts(), path.has_lists()),
+            (&["meta", "rows", "text"].map(str::to_owned)[..], true)
+        );
+        assert_eq!([0, 1, 2].map(|part| path.lists_behind(part)), [0, 2, 0]);
+        assert_eq!(
+            (path.to_string(), path.head().join(".")),
+            ("meta.rows[][].text".into(), "meta.rows".into())
+        );
+        assert_eq!(path.up_to(1, 1), "meta.rows[]".parse().unwrap());
+        assert_eq!(path.up_to(0, 0), "meta".parse().unwrap());
+        let built = FieldPath::field("meta").member("rows").each().each().member("text");
+        assert_eq!(built, path);
+        let plain = FieldPath::field("a[]");
+        assert_eq!((plain.parts(), plain.has_lists()), (&["a[]".to_owned()][..], false));
+        for name in ["a[0]", "a[]b", "[a"] {
+            let path: FieldPath = name.parse().unwrap();
+            assert_eq!((path.parts(), path.has_lists()), (&[name.to_owned()][..], false));
+        }
+    }
+
+    #[test]
+    fn paths_are_compared_list_by_list() {
+        let path = |path: &str| path.parse::<FieldPath>().unwrap();
+        for (null, other) in [("a", "a"), ("a", "a[].b"), ("a", "a.b"), ("a[]", "a[].b"), ("a[]", "a[][]")] {
+            assert!(path(null).begins(&path(other)), "{null} {other}");
+        }
+        for (null, other) in [("a", "b"), ("a[]", "a.b"), ("a.b", "a"), ("a.b", "a[].b")] {
+            assert!(!path(null).begins(&path(other)), "{null} {other}");
+        }
+        for field in ["messages", "messages.content"] {
+            assert!(path(field).misses_lists_of(&path("messages[].content")), "{field}");
+        }
+        for field in ["messages[]", "messages[].content", "content", "other"] {
+            assert!(!path(field).misses_lists_of(&path("messages[].content")), "{field}");
+        }
+    }
+
+    #[test]
     fn a_list_is_split_at_its_commas() {
         let paths = FieldPath::list("title, meta.body").unwrap();
         assert_eq!(paths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["title", "meta.body"]);
@@ -87,7 +228,7 @@ mod tests {
 
     #[test]
     fn empty_parts_are_refused() {
-        for path in ["", ".", "a.", ".a", "a..b"] {
+        for path in ["", ".", "a.", ".a", "a..b", "[]", "[].a", "a.[]"] {
             let error = path.parse::<FieldPath>().unwrap_err();
             assert!(error.to_string().contains("names separated by single dots"), "{error}");
         }

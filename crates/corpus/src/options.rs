@@ -19,6 +19,10 @@ pub struct ReadOptions {
     ///
     /// The texts of several fields are joined by line breaks. A field that is missing or null is then as good as an
     /// empty one, unless all of them are.
+    ///
+    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
+    /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
+    /// If some elements lack the member and none has it, the field is missing.
     pub text_fields: Vec<FieldPath>,
     /// Where a record keeps its id. Default: `id`. A record without one is still a document.
     pub id_field: FieldPath,

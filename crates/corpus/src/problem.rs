@@ -35,6 +35,15 @@ pub enum Problem {
         found: String,
         /// What it should hold.
         expected: &'static str,
+        /// The columns in its lists, if it holds lists.
+        in_lists: Vec<String>,
+    },
+    /// A path leads into a list, and the file has none.
+    NoLists {
+        /// The path.
+        field: String,
+        /// The columns that are there; none if records have no columns.
+        columns: Vec<String>,
     },
     /// A column cannot be converted to the format of an output.
     NotConverted {
@@ -66,6 +75,7 @@ impl Problem {
             Self::RepeatedColumn { .. } => "repeated_column",
             Self::ColumnType { .. } => "column_type",
             Self::NotConverted { .. } => "not_converted",
+            Self::NoLists { .. } => "no_lists",
             Self::ColumnExists { .. } => "column_exists",
             Self::SharedMember => "shared_member",
             Self::NoBytes => "no_bytes",
@@ -76,8 +86,14 @@ impl Problem {
     pub(crate) fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match self {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
-            Self::NoColumn { columns, .. } => listed(columns).into(),
             Self::RepeatedColumn { .. } => "give its columns different names".into(),
+            Self::NoLists { columns, .. } if columns.is_empty() => {
+                Sentence::from("the text of a record is its page: leave out ").setting("text-field")
+            }
+            Self::NoColumn { columns, .. } | Self::NoLists { columns, .. } => listed(columns).into(),
+            Self::ColumnType { in_lists, .. } if !in_lists.is_empty() => {
+                format!("`[]` leads into a list: {}", enumerated(in_lists)).into()
+            }
             Self::ColumnType { .. } => Sentence::new()
                 .setting("text-field")
                 .text(" names the column of the texts, ")
@@ -111,7 +127,10 @@ impl Problem {
             Self::RepeatedColumn { column } => {
                 write!(f, "`{name}` has two columns `{}`", escape_control(column))
             }
-            Self::ColumnType { column, found, expected } => {
+            Self::NoLists { field, .. } => {
+                write!(f, "`{name}` has no lists, and `{}` leads into one", escape_control(field))
+            }
+            Self::ColumnType { column, found, expected, .. } => {
                 let (column, found) = (escape_control(column), visible(found));
                 write!(f, "the column `{column}` of `{name}` holds {found}, not {expected}")
             }
@@ -136,13 +155,21 @@ const LISTED: usize = 20;
 
 /// The columns there are, in words.
 fn listed(columns: &[String]) -> String {
+    match columns {
+        [] => "it has no columns".to_owned(),
+        [only] => format!("its only column is {}", enumerated(std::slice::from_ref(only))),
+        all => format!("its columns are {}", enumerated(all)),
+    }
+}
+
+/// Names in words, the first of them if they are many.
+fn enumerated(columns: &[String]) -> String {
     let names: Vec<String> =
         columns.iter().take(LISTED).map(|column| format!("`{}`", escape_control(column))).collect();
     match (names.as_slice(), columns.len().saturating_sub(LISTED)) {
-        ([], _) => "it has no columns".to_owned(),
-        ([only], _) => format!("its only column is {only}"),
-        ([first @ .., last], 0) => format!("its columns are {} and {last}", first.join(", ")),
-        (all, more) => format!("its columns are {} and {more} more", all.join(", ")),
+        ([only], _) => only.clone(),
+        ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
+        (all, more) => format!("{} and {more} more", all.join(", ")),
     }
 }
 

@@ -55,6 +55,8 @@ pub enum RejectReason {
     MissingField {
         /// The field.
         field: String,
+        /// Paths to texts in lists that lie where the field leads.
+        in_lists: Vec<String>,
     },
     /// The field that holds the text is null; of several fields, none has a text and one is null.
     Null {
@@ -67,6 +69,8 @@ pub enum RejectReason {
         field: String,
         /// The kind of value that is there: `a number`, `an object`.
         found: &'static str,
+        /// Paths to texts in the list, if a list is there.
+        in_lists: Vec<String>,
     },
     /// A field that is there twice, with no rule to say which counts.
     DuplicateField {
@@ -157,10 +161,14 @@ impl fmt::Display for RejectReason {
                 write!(f, "not JSON: {} at column {column}", visible(message))
             }
             Self::NotAnObject => f.write_str("not a JSON object"),
-            Self::MissingField { field } => write!(f, "there is no field `{}`", escape_control(field)),
+            Self::MissingField { field, in_lists } => {
+                write!(f, "there is no field `{}`", escape_control(field))?;
+                offer(in_lists, f)
+            }
             Self::Null { field } => write!(f, "the field `{}` holds null", escape_control(field)),
-            Self::WrongType { field, found } => {
-                write!(f, "the field `{}` holds {found}", escape_control(field))
+            Self::WrongType { field, found, in_lists } => {
+                write!(f, "the field `{}` holds {found}", escape_control(field))?;
+                offer(in_lists, f)
             }
             Self::DuplicateField { field } => {
                 write!(f, "the field `{}` is there twice", escape_control(field))
@@ -184,18 +192,36 @@ impl fmt::Display for RejectReason {
     }
 }
 
+/// Offers paths into lists.
+fn offer(in_lists: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if in_lists.is_empty() {
+        return Ok(());
+    }
+    let paths: Vec<String> = in_lists.iter().map(|path| format!("`{}`", escape_control(path))).collect();
+    write!(f, " (in a list: {})", paths.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_reject_reads_as_a_sentence() {
-        let reason = RejectReason::WrongType { field: "text".into(), found: "a number" };
+        let reason = RejectReason::WrongType { field: "text".into(), found: "a number", in_lists: vec![] };
         assert_eq!(reason.code(), "wrong_type");
         assert_eq!(Reject::new(reason.clone()).to_string(), "the field `text` holds a number");
         assert_eq!(
             Reject { reason, id: Some("a\t1".into()) }.to_string(),
             r"record `a\t1`: the field `text` holds a number"
         );
+    }
+
+    #[test]
+    fn paths_into_lists_are_offered() {
+        let in_lists = vec!["m[].role".to_owned(), "m[].text".to_owned()];
+        let missing = RejectReason::MissingField { field: "m.text".into(), in_lists: in_lists[1..].to_vec() };
+        assert_eq!(missing.to_string(), "there is no field `m.text` (in a list: `m[].text`)");
+        let wrong = RejectReason::WrongType { field: "m".into(), found: "a list", in_lists };
+        assert_eq!(wrong.to_string(), "the field `m` holds a list (in a list: `m[].role`, `m[].text`)");
     }
 }

@@ -47,6 +47,9 @@ impl Corpus {
         options: &ReadOptions,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        for field in options.value_fields.iter().chain([&options.id_field]) {
+            field.check_one_value()?;
+        }
         let resolved = input::resolve(references, inputs, options, observer)?;
         let Resolved { sources, file_ids, walked, same_id, skipped } = resolved;
         let corpus = Self { sources, file_ids, walked, same_id, skipped };

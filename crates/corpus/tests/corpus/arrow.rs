@@ -290,7 +290,7 @@ fn columns_that_do_not_fit_are_named() {
     assert!(message("meta.n").to_string().ends_with("holds Int64, not texts"));
     assert_eq!(
         message("meta").hint().unwrap().to_string(),
-        "its columns are `id`, `text`, `view`, `kind`, `lists`, `meta.text` and `meta.n`"
+        "its columns are `id`, `text`, `view`, `kind`, `lists[]`, `meta.text` and `meta.n`"
     );
 }
 

@@ -6,6 +6,7 @@ mod delimited;
 mod documents;
 mod each;
 mod files;
+mod lists;
 mod long;
 mod memory;
 mod parquet;

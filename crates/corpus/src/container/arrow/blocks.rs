@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex};
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Schema};
 
 use super::dictionaries::Dictionaries;
 use super::values::{is_id, is_text, is_value};
-use super::{Batch, File, Shape};
-use crate::column::{self, Columns};
+use super::{Batch, File, Shape, Step, Way};
+use crate::column::{self, Columns, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
+use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::problem::Problem;
 use crate::source::Reader;
@@ -32,7 +33,7 @@ impl File {
             head == MAGIC
         };
         let walk = if is_file { from_footer(reader)? } else { from_stream(reader)? };
-        let Wanted { columns, paths } = wanted(reader.name(), &walk.schema, options)?;
+        let Wanted { columns, ways } = wanted(reader.name(), &walk.schema, options)?;
 
         let pieces = walk
             .batches
@@ -48,7 +49,7 @@ impl File {
             batches,
             remarks,
             columns,
-            paths,
+            ways,
             decoder: Mutex::default(),
         };
         Ok(Table { pieces, rows, form })
@@ -59,19 +60,19 @@ impl File {
 #[derive(Debug)]
 pub(in crate::container) struct Wanted {
     pub(in crate::container) columns: Columns,
-    /// For each column that can be named, the way to it: a column, and members of structs from there on.
-    pub(in crate::container) paths: Vec<Vec<usize>>,
+    /// The way to each column that can be named.
+    pub(in crate::container) ways: Vec<Way>,
 }
 
-/// Finds the wanted columns in the schema of a source, and checks their types.
+/// Finds the wanted columns of a schema; `name` is that of the source, for errors.
 pub(in crate::container) fn wanted(name: &str, schema: &Schema, options: &ReadOptions) -> Result<Wanted> {
-    let (known, paths) = named(schema);
+    let named = named(schema);
+    let known: Vec<Option<Known>> = named.iter().map(|named| Some(named.known.clone())).collect();
     let mut columns = column::find(name, &known, options)?;
     // A column of type null holds no id.
-    let is_null = |id: &usize| paths.get(*id).and_then(|path| type_at(schema, path)) == Some(&DataType::Null);
-    columns.id = columns.id.filter(|id| !is_null(id));
-    check(name, schema, &paths, &columns)?;
-    Ok(Wanted { columns, paths })
+    columns.id = columns.id.filter(|id| named.get(*id).is_some_and(|named| !named.known.is_null));
+    check(name, &named, &columns)?;
+    Ok(Wanted { columns, ways: named.into_iter().map(|named| named.way).collect() })
 }
 
 /// What was found on the way through a file or stream.
@@ -256,54 +257,56 @@ fn message_len(reader: &Reader, offset: u64, number: usize) -> Result<Option<(u6
     }
 }
 
-/// The columns that can be named, members of structs included, and the ways to them.
-fn named(schema: &Schema) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
-    fn add(field: &Field, names: &[String], path: &[usize], out: &mut (Vec<Vec<String>>, Vec<Vec<usize>>)) {
-        let names = [names, &[field.name().clone()]].concat();
-        if let DataType::Struct(members) = field.data_type() {
-            for (number, member) in members.iter().enumerate() {
-                add(member, &names, &[path, &[number]].concat(), out);
+/// A column that can be named.
+struct Named {
+    known: Known,
+    way: Way,
+    kind: DataType,
+}
+
+/// The columns that can be named, members of structs and elements of lists included.
+fn named(schema: &Schema) -> Vec<Named> {
+    fn add(kind: &DataType, path: FieldPath, way: Way, out: &mut Vec<Named>) {
+        let step = |step: Step| Way { root: way.root, steps: [&way.steps[..], &[step]].concat() };
+        match kind {
+            DataType::Struct(members) => {
+                for (number, member) in members.iter().enumerate() {
+                    add(member.data_type(), path.member(member.name()), step(Step::Member(number)), out);
+                }
             }
-        } else {
-            out.0.push(names);
-            out.1.push(path.to_vec());
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element)
+            | DataType::FixedSizeList(element, _) => {
+                add(element.data_type(), path.each(), step(Step::Each), out);
+            }
+            _ => {
+                let known = Known { path, is_null: *kind == DataType::Null };
+                out.push(Named { known, way, kind: kind.clone() });
+            }
         }
     }
-    let mut out = (vec![], vec![]);
-    for (number, field) in schema.fields().iter().enumerate() {
-        add(field, &[], &[number], &mut out);
+    let mut out = vec![];
+    for (root, field) in schema.fields().iter().enumerate() {
+        let way = Way { root, steps: vec![] };
+        add(field.data_type(), FieldPath::field(field.name()), way, &mut out);
     }
     out
 }
 
-/// The type of the column at the end of a path.
-fn type_at<'s>(schema: &'s Schema, path: &[usize]) -> Option<&'s DataType> {
-    let (first, rest) = path.split_first()?;
-    let mut field = schema.fields().get(*first)?;
-    for member in rest {
-        let DataType::Struct(members) = field.data_type() else { return None };
-        field = members.get(*member)?;
-    }
-    Some(field.data_type())
-}
-
-fn check(name: &str, schema: &Schema, paths: &[Vec<usize>], columns: &Columns) -> Result<()> {
-    let wanted = columns.text.iter().map(|column| (*column, is_text as fn(&DataType) -> bool, "texts"));
+fn check(name: &str, named: &[Named], columns: &Columns) -> Result<()> {
+    let is_text_or_null = |kind: &DataType| is_text(kind) || *kind == DataType::Null;
+    let wanted = columns.text.iter().map(|text| (*text, is_text_or_null as fn(&DataType) -> bool, "texts"));
     let id = columns.id.map(|id| (id, is_id as fn(&DataType) -> bool, "texts, whole numbers or booleans"));
     let values = columns.values.iter().map(|column| (*column, is_value as fn(&DataType) -> bool, VALUES));
     for (column, fits, expected) in wanted.chain(id).chain(values) {
-        let Some(path) = paths.get(column) else { continue };
-        let Some(found) = type_at(schema, path).filter(|found| !fits(found)) else { continue };
-        let (mut names, mut fields) = (vec![], schema.fields());
-        for number in path {
-            let Some(field) = fields.get(*number) else { break };
-            names.push(field.name().as_str());
-            if let DataType::Struct(members) = field.data_type() {
-                fields = members;
-            }
-        }
-        let (column, found) = (names.join("."), found.to_string());
-        return Err(Error::inside(name, Problem::ColumnType { column, found, expected }));
+        let Some(Named { known, kind, .. }) = named.get(column).filter(|named| !fits(&named.kind)) else {
+            continue;
+        };
+        let (column, found) = (known.path.to_string(), kind.to_string());
+        let problem = Problem::ColumnType { column, found, expected, in_lists: vec![] };
+        return Err(Error::inside(name, problem));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Block, Message};
@@ -12,9 +12,10 @@ use arrow_schema::ArrowError;
 
 use super::blocks::message;
 use super::dictionaries::Known;
+use super::lists::elements;
 use super::values::{cells, has_dictionary};
-use super::{File, lengths};
-use crate::container::table::{Cells, Rows, guarded};
+use super::{File, Step, Way, lengths};
+use crate::container::table::{Cells, Level, Rows, guarded};
 use crate::error::Result;
 use crate::source::Reader;
 
@@ -98,10 +99,9 @@ impl File {
         let decoded = decoder.batch(self, reader, number, Some(&roots))?;
         let no_such = || reader.bad(format!("record batch {number}"), "it is not there");
         let column = |column: usize| -> Option<Cells> {
-            let (root, members) = self.paths.get(column)?.split_first()?;
+            let Way { root, steps } = self.ways.get(column)?;
             let at = roots.iter().position(|known| known == root)?;
-            let (array, nulls) = follow(decoded.columns().get(at)?, members)?;
-            Some(cells(&*array, nulls.as_ref()))
+            follow(decoded.columns().get(at)?, steps)
         };
         let texts: Option<Vec<Cells>> = self.columns.text.iter().map(|text| column(*text)).collect();
         let texts = texts.ok_or_else(no_such)?;
@@ -112,17 +112,17 @@ impl File {
 
     /// The columns at the top that hold the wanted ones.
     fn roots(&self) -> BTreeSet<usize> {
-        self.columns.all().filter_map(|column| self.paths.get(column)?.first().copied()).collect()
+        self.columns.all().filter_map(|column| Some(self.ways.get(column)?.root)).collect()
     }
 
     /// The decoder of the wanted columns. It is shared, so that dictionaries are read once and not for each batch.
     fn decoder(&self, reader: &Reader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
         // Dictionaries of columns that nobody asks for are not read at all.
         let fields = self.schema.fields();
-        let needed = roots.iter().filter_map(|root| fields.get(*root)).any(|field| {
-            has_dictionary(field.data_type())
-                || matches!(field.data_type(), arrow_schema::DataType::Struct(_))
-        });
+        let needed = roots
+            .iter()
+            .filter_map(|root| fields.get(*root))
+            .any(|field| has_dictionary(field.data_type()) || field.data_type().is_nested());
         if !needed {
             return Ok(Arc::default());
         }
@@ -147,15 +147,34 @@ impl File {
     }
 }
 
-/// The array at the end of a path of struct members, and where one of the structs is null.
-pub(in crate::container) fn follow(
-    column: &ArrayRef,
-    members: &[usize],
-) -> Option<(ArrayRef, Option<NullBuffer>)> {
-    let (mut array, mut nulls) = (Arc::clone(column), None);
-    for member in members {
+/// The values at the end of a way into a column.
+fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
+    let End { array, nulls, levels } = end_of(column, steps)?;
+    Some(cells(&*array, nulls.as_ref()).in_lists(levels))
+}
+
+/// The array at the end of a way into a column.
+pub(in crate::container) struct End {
+    pub(in crate::container) array: ArrayRef,
+    /// Where one of the structs around it is null.
+    pub(in crate::container) nulls: Option<NullBuffer>,
+    /// One for each list on the way, the outermost first.
+    pub(in crate::container) levels: Vec<Level>,
+}
+
+/// Follows a way into a column.
+pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<End> {
+    let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
+    for step in steps {
         nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
-        array = Arc::clone(array.as_struct_opt()?.columns().get(*member)?);
+        array = match step {
+            Step::Member(member) => Arc::clone(array.as_struct_opt()?.columns().get(*member)?),
+            Step::Each => {
+                let (level, elements) = elements(&*array, nulls.take().as_ref())?;
+                levels.push(level);
+                elements
+            }
+        };
     }
-    Some((array, nulls))
+    Some(End { array, nulls, levels })
 }

@@ -10,6 +10,7 @@ mod copy;
 mod decode;
 mod dictionaries;
 mod lengths;
+mod lists;
 mod values;
 
 use std::ops::Range;
@@ -22,7 +23,7 @@ pub(super) use self::blocks::{Wanted, wanted};
 pub(super) use self::copy::chosen_rows;
 use self::copy::{Batches, Writer};
 use self::decode::Decoder;
-pub(super) use self::decode::follow;
+pub(super) use self::decode::{End, end_of};
 use self::dictionaries::Dictionaries;
 pub(super) use self::values::{cells, is_text};
 use super::table::{Form, Rows, column_difference, selections};
@@ -119,10 +120,28 @@ pub(super) struct File {
     /// Remarks in the footer, which are passed on.
     remarks: Vec<(String, String)>,
     columns: Columns,
-    /// For each column that can be named, the way to it: a column, and members of structs from there on.
-    paths: Vec<Vec<usize>>,
+    /// For each column that can be named, the way to it.
+    ways: Vec<Way>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.
     decoder: Mutex<Arc<Decoder>>,
+}
+
+/// The way to a column that can be named.
+#[derive(Clone, Debug)]
+pub(in crate::container) struct Way {
+    /// The column at the top.
+    pub(in crate::container) root: usize,
+    /// The steps from there on.
+    pub(in crate::container) steps: Vec<Step>,
+}
+
+/// A step into a column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::container) enum Step {
+    /// To a member of a struct.
+    Member(usize),
+    /// To the elements of a list.
+    Each,
 }
 
 /// Whether there is a footer.

@@ -4,9 +4,10 @@ use memchr::memmem;
 use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
-use crate::column::{self, Columns};
+use crate::column::{self, Columns, Known};
 use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
+use crate::field::FieldPath;
 use crate::options::{Delimiter, ReadOptions};
 use crate::scratch::grown;
 use crate::source::Reader;
@@ -103,7 +104,8 @@ impl Header {
         if self.bytes == 0 {
             return Ok(Columns::default());
         }
-        let known: Vec<Vec<String>> = self.names.iter().map(|name| vec![name.clone()]).collect();
+        let known = self.names.iter().map(|name| Some(Known::new(FieldPath::field(name.as_str()))));
+        let known: Vec<Option<Known>> = known.collect();
         column::find(reader.name(), &known, options)
     }
 }

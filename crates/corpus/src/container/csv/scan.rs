@@ -129,7 +129,7 @@ fn fields_of<'a>(
         .map_err(|error| reject(error.reason))?;
     match join(texts.into_iter()) {
         Some(text) => Ok(Document { id, text, repaired: false, values, about: None }),
-        None => Err(reject(RejectReason::MissingField { field: options.text_names() })),
+        None => Err(reject(RejectReason::MissingField { field: options.text_names(), in_lists: vec![] })),
     }
 }
 

@@ -3,18 +3,16 @@
 //! Nearly every line is read the [quick way](super::quick). A line that it gives up on is checked as a whole
 //! and, if it is JSON, walked the [careful way](super::walk), which either finds the document after all or
 //! says what is wrong.
-//!
-//! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
-//! can hold. They are replaced by U+FFFD, and the document says that it was repaired.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserializer as _, IgnoredAny, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::quick;
+use super::string::{BOOLEAN, Decoded, LIST, NULL, NUMBER, kind_of, string_of};
+use super::values::in_lists;
 use super::walk::{Found, Slot, Wanted, walk};
+use super::{lists, quick};
 use crate::decode::BOM;
 use crate::document::Document;
 use crate::field::{FieldPath, join};
@@ -33,6 +31,7 @@ pub(crate) fn parse_line<'a>(
         return None;
     }
     if let [text_field] = &*options.text_fields
+        && !text_field.has_lists()
         && let Some(found) = quick::read(body, wanted(text_field, options), decoded)
         && let Ok(id) = found.id.map_or(Ok(None), string_of_id)
     {
@@ -56,7 +55,7 @@ pub(crate) fn parse_line<'a>(
 }
 
 fn wanted<'o>(text_field: &'o FieldPath, options: &'o ReadOptions) -> Wanted<'o> {
-    Wanted { text: Some(text_field.parts()), id: Some(options.id_field.parts()) }
+    Wanted { text: Some(text_field.head()), id: Some(options.id_field.parts()) }
 }
 
 pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Result<Document<'a>, Reject> {
@@ -73,7 +72,7 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
         Slot::Once(value) => string_of_id(value).map_err(|found| wrong_type(&options.id_field, found)),
         Slot::Repeated => Err(RejectReason::DuplicateField { field: options.id_field.to_string() }),
     };
-    match (id, text_of(&found, options)) {
+    match (id, text_of(body, &found, options)) {
         (Ok(id), Ok((text, text_repaired))) => {
             let (id, id_repaired) = id.unzip();
             let repaired = text_repaired || id_repaired.unwrap_or(false);
@@ -85,7 +84,7 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
 }
 
 /// The texts of all fields, joined.
-fn text_of<'a>(found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>, RejectReason> {
+fn text_of<'a>(body: &str, found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>, RejectReason> {
     let mut texts = Vec::with_capacity(found.len());
     let mut has_null = false;
     for (field, found) in options.text_fields.iter().zip(found) {
@@ -95,15 +94,26 @@ fn text_of<'a>(found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>
                 has_null = true;
                 None
             }
-            Slot::Once(value) => Some(string_of(value).map_err(|found| wrong_type(field, found))?),
-            Slot::Repeated => return Err(RejectReason::DuplicateField { field: field.to_string() }),
+            Slot::Once(value) if field.has_lists() => lists::text(value, field)?,
+            Slot::Once(value) => Some(string_of(value).map_err(|found| {
+                let in_lists = if found == LIST { in_lists(body, field) } else { vec![] };
+                RejectReason::WrongType { field: field.to_string(), found, in_lists }
+            })?),
+            Slot::Repeated => {
+                return Err(RejectReason::DuplicateField {
+                    field: field.up_to(field.head().len() - 1, 0).to_string(),
+                });
+            }
         });
     }
     let repaired = texts.iter().flatten().any(|(_, repaired)| *repaired);
     match join(texts.into_iter().map(|text| text.map(|(text, _)| text))) {
         Some(text) => Ok((text, repaired)),
         None if has_null => Err(RejectReason::Null { field: options.text_names() }),
-        None => Err(RejectReason::MissingField { field: options.text_names() }),
+        None => Err(RejectReason::MissingField {
+            field: options.text_names(),
+            in_lists: options.text_fields.iter().flat_map(|field| in_lists(body, field)).collect(),
+        }),
     }
 }
 
@@ -114,9 +124,6 @@ fn invalid_json(error: &serde_json::Error) -> Reject {
     Reject::new(RejectReason::InvalidJson { message, column: error.column() as u64 })
 }
 
-/// A string, and whether it had to be repaired.
-pub(super) type Decoded<'a> = (Cow<'a, str>, bool);
-
 /// The id as text: a string, or a number or boolean as it is written; or else what the value is.
 fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
     match kind_of(value) {
@@ -126,66 +133,8 @@ fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
     }
 }
 
-/// The string a value holds, or else what the value is.
-pub(crate) fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
-    let kind = kind_of(value);
-    if kind != STRING {
-        return Err(kind);
-    }
-    let inside = value.get().strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    if let Some(plain) = inside.filter(|inside| memchr::memchr(b'\\', inside.as_bytes()).is_none()) {
-        return Ok((Cow::Borrowed(plain), false));
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(value.get());
-    let (text, repaired) = deserializer.deserialize_bytes(Repair).map_err(|_| kind)?;
-    Ok((Cow::Owned(text), repaired))
-}
-
-const STRING: &str = "a string";
-const NUMBER: &str = "a number";
-const BOOLEAN: &str = "true or false";
-const NULL: &str = "null";
-
-/// What a JSON value is, in words, told by its first byte.
-fn kind_of(value: &RawValue) -> &'static str {
-    match value.get().as_bytes().first() {
-        Some(b'"') => STRING,
-        Some(b't' | b'f') => BOOLEAN,
-        Some(b'n') => NULL,
-        Some(b'[') => "a list",
-        Some(b'{') => "an object",
-        _ => NUMBER,
-    }
-}
-
 fn wrong_type(field: &FieldPath, found: &'static str) -> RejectReason {
-    RejectReason::WrongType { field: field.to_string(), found }
-}
-
-/// Takes the bytes of a string, in which lone surrogates are encoded as if they were characters.
-struct Repair;
-
-impl Visitor<'_> for Repair {
-    type Value = (String, bool);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        let mut text = String::with_capacity(bytes.len());
-        let mut repaired = false;
-        for piece in bytes.utf8_chunks() {
-            text.push_str(piece.valid());
-            // An encoded surrogate is `ed a0..bf 80..bf`. Its first byte alone is already invalid, so the
-            // three bytes come as three invalid pieces, of which one is replaced.
-            if piece.invalid().first() == Some(&0xed) {
-                text.push(char::REPLACEMENT_CHARACTER);
-                repaired = true;
-            }
-        }
-        Ok((text, repaired))
-    }
+    RejectReason::WrongType { field: field.to_string(), found, in_lists: vec![] }
 }
 
 #[cfg(test)]
@@ -260,7 +209,10 @@ mod tests {
             (Some("x".into()), "x".into(), false)
         );
         let missing = parse_as(r#"{"meta": "none", "text": "t"}"#, &options("meta.text", "id")).unwrap_err();
-        assert_eq!(missing.reason, RejectReason::MissingField { field: "meta.text".into() });
+        assert_eq!(
+            missing.reason,
+            RejectReason::MissingField { field: "meta.text".into(), in_lists: vec![] }
+        );
     }
 
     #[test]
@@ -274,11 +226,11 @@ mod tests {
             parse_as(r#"{"title": "\ud800", "meta": {"body": ""}, "id": 3}"#, &both).unwrap(),
             (Some("3".into()), "\u{fffd}\n".into(), true)
         );
-        let missing = RejectReason::MissingField { field: "title,meta.body".into() };
+        let missing = RejectReason::MissingField { field: "title,meta.body".into(), in_lists: vec![] };
         assert_eq!(text(r#"{"body": "b"}"#).unwrap_err().reason, missing);
         let null = RejectReason::Null { field: "title,meta.body".into() };
         assert_eq!(text(r#"{"title": null, "body": "b"}"#).unwrap_err().reason, null);
-        let wrong = RejectReason::WrongType { field: "title".into(), found: "a number" };
+        let wrong = RejectReason::WrongType { field: "title".into(), found: "a number", in_lists: vec![] };
         assert_eq!(text(r#"{"title": 1, "meta": {"body": "b"}}"#).unwrap_err().reason, wrong);
         assert_eq!(text(r#"{"title": "a", "title": "b"}"#).unwrap_err().reason.code(), "duplicate_field");
     }
@@ -308,10 +260,12 @@ mod tests {
             ("{\"a\": 1}", "an object"),
         ] {
             let reject = parse(&format!("{{\"id\": \"x\", \"text\": {value}}}")).unwrap_err();
-            assert_eq!(reject.reason, RejectReason::WrongType { field: "text".into(), found: kind });
+            let in_lists = if kind == LIST { vec!["text[]".to_owned()] } else { vec![] };
+            let wrong = RejectReason::WrongType { field: "text".into(), found: kind, in_lists };
+            assert_eq!(reject.reason, wrong);
             assert_eq!(reject.id.as_deref(), Some("x"));
         }
-        let list = RejectReason::WrongType { field: "id".into(), found: "a list" };
+        let list = RejectReason::WrongType { field: "id".into(), found: "a list", in_lists: vec![] };
         assert_eq!(reason(r#"{"id": [], "text": ""}"#), list);
     }
 
@@ -337,7 +291,7 @@ mod tests {
         assert_eq!(invalid(r#"{"text": "a", "b": 01}"#).0, "invalid number");
         assert_eq!(reason("[1, 2]"), RejectReason::NotAnObject);
         assert_eq!(reason("3"), RejectReason::NotAnObject);
-        assert_eq!(reason("{}"), RejectReason::MissingField { field: "text".into() });
+        assert_eq!(reason("{}"), RejectReason::MissingField { field: "text".into(), in_lists: vec![] });
     }
 
     #[test]

@@ -6,11 +6,13 @@ mod build;
 mod convert;
 mod json;
 mod lines;
+mod lists;
 mod member;
 mod quick;
 mod scan;
 mod skeleton;
 mod sniff;
+mod string;
 mod types;
 mod values;
 mod walk;
@@ -20,9 +22,9 @@ use std::ops::Range;
 use arrow_schema::SchemaRef;
 
 use self::convert::Writer;
-#[cfg(test)]
-pub(crate) use self::json::string_of;
 use self::scan::Lines;
+#[cfg(test)]
+pub(crate) use self::string::string_of;
 use super::{Container, Opening, OutputColumns, WriteBatch, bytes};
 use crate::annotation::Annotation;
 use crate::document::Place;

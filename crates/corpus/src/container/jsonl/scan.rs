@@ -1,6 +1,7 @@
 //! The lines of a source as documents.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use arrow_schema::SchemaRef;
 
@@ -88,7 +89,7 @@ impl Content for Lines {
             // What was before it is not needed while it is read.
             *bytes = Vec::new();
             let (offset, len) = (range.start, range.end - range.start);
-            let looked = skeleton(&reader, offset..offset + content_bytes)?;
+            let looked = look(&reader, offset..offset + content_bytes, options)?;
             match parsed(&looked, &reader, options, &self.fields)? {
                 Parsed::Blank => {}
                 Parsed::Record(record) => {
@@ -136,7 +137,7 @@ impl Content for Lines {
         let mut last = [0];
         reader.read_exact_at(end - 1, &mut last)?;
         end -= u64::from(last == *b"\n");
-        match parsed(&skeleton(&reader, place.offset..end)?, &reader, handle.options(), &[])? {
+        match parsed(&look(&reader, place.offset..end, handle.options())?, &reader, handle.options(), &[])? {
             Parsed::Record(record) => Ok(Some(record)),
             Parsed::Blank | Parsed::NeedsAll => Ok(None),
         }
@@ -161,6 +162,15 @@ impl Content for Lines {
 /// Whether a record can be one of an output: those that are rejected are in none.
 fn is_written<T>(record: &Result<T, Reject>) -> bool {
     matches!(record, Ok(_) | Err(Reject { reason: RejectReason::Null { .. }, .. }))
+}
+
+/// Looks through a long line, which lies at `range` without its line feed.
+fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions) -> Result<Looked> {
+    // The texts of a list stand in many places, and each may be short, so that the line is loaded.
+    if options.text_fields.iter().any(FieldPath::has_lists) {
+        return Ok(Looked::NoSkeleton);
+    }
+    skeleton(reader, range)
 }
 
 /// The record that a long line is.

@@ -12,8 +12,9 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::json::{parse_carefully, string_of};
+use super::json::parse_carefully;
 use super::quick::special_bytes;
+use super::string::string_of;
 use super::values::values;
 use super::walk::{Found, Slot, Wanted, walk};
 use crate::decode::BOM;

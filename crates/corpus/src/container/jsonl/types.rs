@@ -1,6 +1,6 @@
 //! The types of the members of a line.
 
-use super::json::string_of;
+use super::string::string_of;
 use super::values::members_of;
 use crate::decode::BOM;
 use crate::shape::{At, Members, Number, Shape};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::json::string_of;
+use super::string::{LIST, NULL, OBJECT, STRING, kind_of, string_of};
 use super::walk::{Slot, Wanted, walk};
 use crate::decode::BOM;
 use crate::field::FieldPath;
@@ -30,24 +30,56 @@ fn value<'a>(body: &'a str, field: &FieldPath) -> Option<Cow<'a, str>> {
 /// Names that are listed.
 const LISTED: usize = 50;
 
-/// The fields of a line, in their order; those of a nested object with the names that lead to them.
+/// Names of texts in lists that are offered for another path.
+const OFFERED: usize = 5;
+
+/// The fields of a line, in their order, as paths that lead to them: through nested objects, and through lists by their first
+/// elements. A name that no path can spell is left out.
 pub(crate) fn names(line: &str) -> Vec<String> {
+    leaves(line).iter().map(|(path, _)| path.to_string()).collect()
+}
+
+/// The texts in lists that lie where this path leads, which goes into fewer lists: `messages[].content` for
+/// `messages.content` and for `messages`.
+pub(super) fn in_lists(body: &str, field: &FieldPath) -> Vec<String> {
+    let leaves = leaves(body).into_iter();
+    let texts = leaves.filter(|(path, kind)| *kind == STRING && field.misses_lists_of(path));
+    texts.take(OFFERED).map(|(path, _)| path.to_string()).collect()
+}
+
+/// The fields of a line, and what they hold.
+fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     let mut found = vec![];
-    name_members(line.strip_prefix(BOM).unwrap_or(line), "", &mut found);
+    if let Ok(value) = serde_json::from_str::<&RawValue>(line.strip_prefix(BOM).unwrap_or(line).trim_ascii())
+    {
+        add_leaves(value, None, &mut found);
+    }
     found
 }
 
-fn name_members(object: &str, prefix: &str, found: &mut Vec<String>) {
-    for (name, value) in members_of(object) {
-        let name = format!("{prefix}{name}");
-        if found.len() >= LISTED {
-            return;
+fn add_leaves(value: &RawValue, path: Option<FieldPath>, found: &mut Vec<(FieldPath, &'static str)>) {
+    if found.len() >= LISTED {
+        return;
+    }
+    match (kind_of(value), path) {
+        (OBJECT, path) => {
+            for (name, value) in members_of(value.get()) {
+                let next = path.as_ref().map_or_else(|| FieldPath::field(&*name), |path| path.member(&name));
+                // A name with dots, commas or brackets would be read as something else.
+                if FieldPath::list(&name).is_ok_and(|paths| paths == [FieldPath::field(&*name)]) {
+                    add_leaves(value, Some(next), found);
+                }
+            }
         }
-        if value.get().starts_with('{') {
-            name_members(value.get(), &format!("{name}."), found);
-        } else {
-            found.push(name);
+        (LIST, Some(path)) => {
+            let elements: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
+            match elements.into_iter().find(|element| kind_of(element) != NULL) {
+                Some(element) => add_leaves(element, Some(path.each()), found),
+                None => found.push((path.each(), NULL)),
+            }
         }
+        (kind, Some(path)) => found.push((path, kind)),
+        (_, None) => {}
     }
 }
 
@@ -99,7 +131,26 @@ mod tests {
 
     #[test]
     fn fields_are_named_with_the_way_to_them() {
-        assert_eq!(names("\u{feff}{\"a\": 1, \"m\": {\"x\": {\"y\": 2}, \"z\": []}}"), ["a", "m.x.y", "m.z"]);
+        assert_eq!(
+            names("\u{feff}{\"a\": 1, \"m\": {\"x\": {\"y\": 2}, \"z\": []}}"),
+            ["a", "m.x.y", "m.z[]"]
+        );
+        let line = r#"{"m": [null, {"role": "a", "p": [[1]]}], "a.b": 1, "c,d": 2, "e[]": 3, " f": 4, "": 5, "g[0]": 6}"#;
+        assert_eq!(names(line), ["m[].role", "m[].p[][]", "g[0]"], "only names that can be typed");
         assert_eq!(names("no object"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn texts_in_lists_are_offered() {
+        let line =
+            r#"{"messages": [{"role": "a", "n": 1, "parts": [{"text": "b"}]}], "tags": ["c"], "empty": []}"#;
+        let offered = |field: &str| in_lists(line, &field.parse().unwrap());
+        assert_eq!(offered("messages"), ["messages[].role", "messages[].parts[].text"]);
+        assert_eq!(offered("messages.role"), ["messages[].role"]);
+        assert_eq!(offered("messages[].parts.text"), ["messages[].parts[].text"]);
+        assert_eq!(offered("tags"), ["tags[]"]);
+        for field in ["empty", "messages.n", "other", "tags[]"] {
+            assert_eq!(offered(field), Vec::<String>::new(), "{field}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! One column of a record batch, read where it lies.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
@@ -7,35 +8,74 @@ use arrow_array::{Array, ArrayRef, downcast_integer_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 
-use crate::container::arrow::{cells, is_text};
+use crate::container::arrow::{End, cells, is_text};
 use crate::container::table::Cells;
 
 /// A column of a record batch.
 #[derive(Debug)]
-pub(super) struct Column {
-    array: ArrayRef,
-    /// Where one of the structs around it is null.
-    nulls: Option<NullBuffer>,
+pub(super) enum Column {
+    /// One value per row, read where it lies.
+    Plain {
+        array: ArrayRef,
+        /// Where one of the structs around it is null.
+        nulls: Option<NullBuffer>,
+    },
+    /// Texts in lists, which are joined when a row is asked for.
+    Lists(Cells),
 }
 
 impl Column {
-    pub(super) fn new(array: ArrayRef, nulls: Option<NullBuffer>) -> Self {
-        Self { array, nulls }
+    pub(super) fn new(end: End) -> Self {
+        let End { array, nulls, levels } = end;
+        match levels.is_empty() {
+            true => Self::Plain { array, nulls },
+            false => Self::Lists(cells(&*array, nulls.as_ref()).in_lists(levels)),
+        }
+    }
+
+    /// A column of texts that are not inside of anything.
+    pub(super) fn of_array(array: ArrayRef) -> Self {
+        Self::Plain { array, nulls: None }
     }
 
     /// The text of a row; `None` for null.
-    pub(super) fn text(&self, row: usize) -> Option<&str> {
-        let there = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-        there.then(|| text_at(&*self.array, row)).flatten()
+    pub(super) fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Plain { .. } => self.lent(row).map(|text| Cow::Borrowed(text.as_bytes())),
+            Self::Lists(cells) => cells.text(row),
+        }
+    }
+
+    /// The bytes of the text of a row.
+    pub(super) fn text_bytes(&self, row: usize) -> u64 {
+        match self {
+            Self::Plain { .. } => self.lent(row).map_or(0, |text| text.len() as u64),
+            Self::Lists(cells) => cells.text_bytes(row),
+        }
+    }
+
+    /// Whether texts are joined out of lists.
+    pub(super) fn has_lists(&self) -> bool {
+        matches!(self, Self::Lists(_))
+    }
+
+    /// The text of a row that is not in a list.
+    pub(super) fn lent(&self, row: usize) -> Option<&str> {
+        let Self::Plain { array, nulls } = self else { return None };
+        let there = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        there.then(|| text_at(&**array, row)).flatten()
     }
 
     /// The values of some rows as texts. Texts are lent; all else is written out once for all rows.
     pub(super) fn values(&self, rows: Range<usize>) -> Values<'_> {
-        if is_text(self.array.data_type()) {
-            return Values::Lent(self, rows.start);
+        match self {
+            Self::Plain { array, nulls } if !is_text(array.data_type()) => {
+                let nulls = nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
+                Values::Written(cells(&*array.slice(rows.start, rows.len()), nulls.as_ref()))
+            }
+            // Ids and values do not lie in lists.
+            Self::Plain { .. } | Self::Lists(_) => Values::Lent(self, rows.start),
         }
-        let nulls = self.nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
-        Values::Written(cells(&*self.array.slice(rows.start, rows.len()), nulls.as_ref()))
     }
 }
 
@@ -50,7 +90,7 @@ impl Values<'_> {
     /// One of them, counted from 0; `None` for null.
     pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
-            Self::Lent(column, first) => column.text(first + at).map(str::as_bytes),
+            Self::Lent(column, first) => column.lent(first + at).map(str::as_bytes),
             Self::Written(cells) => cells.get(at),
         }
     }
@@ -104,11 +144,11 @@ mod tests {
             Arc::new(DictionaryArray::<UInt64Type>::new(keys, values)),
         ];
         for array in arrays {
-            let column = Column::new(Arc::clone(&array), None);
-            let found: Vec<Option<&str>> = (0..4).map(|row| column.text(row)).collect();
+            let column = Column::of_array(Arc::clone(&array));
+            let found: Vec<Option<&str>> = (0..4).map(|row| column.lent(row)).collect();
             assert_eq!(found, texts, "{}", array.data_type());
-            let sliced = Column::new(array.slice(2, 2), None);
-            assert_eq!([sliced.text(0), sliced.text(1)], [texts[2], texts[3]], "{}", array.data_type());
+            let sliced = Column::of_array(array.slice(2, 2));
+            assert_eq!([sliced.lent(0), sliced.lent(1)], [texts[2], texts[3]], "{}", array.data_type());
             let lent = column.values(2..4);
             assert_eq!(lent.get(1), texts[3].map(str::as_bytes));
         }
@@ -116,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_written_out() {
-        let column = Column::new(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])), None);
+        let column = Column::of_array(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])));
         let values = column.values(1..3);
         assert_eq!((values.get(0), values.get(1)), (None, Some(&b"-3"[..])));
     }
@@ -124,7 +164,7 @@ mod tests {
     #[test]
     fn a_member_of_nothing_is_nothing() {
         let nulls = Some(NullBuffer::from(vec![false, true]));
-        let column = Column::new(Arc::new(StringArray::from(vec!["a", "b"])), nulls);
-        assert_eq!((column.text(0), column.text(1)), (None, Some("b")));
+        let column = Column::Plain { array: Arc::new(StringArray::from(vec!["a", "b"])), nulls };
+        assert_eq!((column.lent(0), column.lent(1)), (None, Some("b")));
     }
 }

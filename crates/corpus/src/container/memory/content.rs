@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::columns::{Column, Values};
 use crate::container::Opening;
-use crate::container::arrow::{Wanted, chosen_rows, follow, wanted};
+use crate::container::arrow::{Wanted, Way, chosen_rows, end_of, wanted};
 use crate::container::table::{Foreign, Row, column_difference, guarded, selections};
 use crate::document::{Document, Place, Text};
 use crate::error::{Error, Result};
@@ -86,8 +86,8 @@ impl Rows {
 
     /// Adds texts. Fields have no say in a list of texts; a value field can only be the text or the id.
     fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
-        let text = || Column::new(Arc::new(block.texts.clone()), None);
-        let id = || block.ids.as_ref().map(|ids| Column::new(Arc::new(ids.clone()), None));
+        let text = || Column::of_array(Arc::new(block.texts.clone()));
+        let id = || block.ids.as_ref().map(|ids| Column::of_array(Arc::new(ids.clone())));
         let defaults = ReadOptions::default();
         let value = |field: &FieldPath| match field {
             field if defaults.text_fields.contains(field) => Some(text()),
@@ -120,9 +120,8 @@ impl Rows {
             return Err(bad(format!("it is not of the schema that was given: {difference}")));
         }
         let column = |column: usize| -> Option<Column> {
-            let (root, members) = wanted.paths.get(column)?.split_first()?;
-            let (array, nulls) = follow(batch.columns().get(*root)?, members)?;
-            Some(Column::new(array, nulls))
+            let Way { root, steps } = wanted.ways.get(column)?;
+            Some(Column::new(end_of(batch.columns().get(*root)?, steps)?))
         };
         let gone = || bad("one of its columns is not there".to_owned());
         let columns = &wanted.columns;
@@ -188,7 +187,15 @@ fn difference(first: &Fields, second: &Fields) -> Option<String> {
 impl Batch {
     /// The bytes of the text of a row.
     fn text_bytes(&self, row: usize) -> u64 {
-        self.texts.iter().filter_map(|text| text.text(row)).map(|text| text.len() as u64).sum()
+        self.texts.iter().map(|text| text.text_bytes(row)).sum()
+    }
+
+    /// A row. If its text has more bytes than the limit, texts in lists are left out of it.
+    fn row<'r>(&'r self, row: usize, id: Option<&'r [u8]>, limit: u64) -> Row<'r> {
+        let text_bytes = self.text_bytes(row);
+        let is_left_out = |column: &Column| text_bytes > limit && column.has_lists();
+        let text = |column: &'r Column| if is_left_out(column) { None } else { column.text(row) };
+        Row { texts: self.texts.iter().map(text).collect(), id, text_bytes }
     }
 
     /// Some rows, with the id and the values written out for all of them.
@@ -216,12 +223,8 @@ struct Stretch<'b> {
 
 impl Stretch<'_> {
     /// One of the rows, counted from 0.
-    fn row(&self, at: usize) -> Row<'_> {
-        let row = self.rows.start + at;
-        Row {
-            texts: self.batch.texts.iter().map(|text| text.text(row).map(str::as_bytes)).collect(),
-            id: self.id.as_ref().and_then(|id| id.get(at)),
-        }
+    fn row(&self, at: usize, limit: u64) -> Row<'_> {
+        self.batch.row(self.rows.start + at, self.id.as_ref().and_then(|id| id.get(at)), limit)
     }
 
     /// Its values; `null` stands for null.
@@ -259,9 +262,9 @@ impl Content for Rows {
             let batch = self.batches.get(piece.batch).ok_or_else(|| handle.no_such_place(0))?;
             let stretch = batch.stretch(piece.rows.clone());
             for at in 0..piece.rows.len() {
-                let row = stretch.row(at);
+                let row = stretch.row(at, options.record_limit());
                 let offset = batch.first_row + (piece.rows.start + at) as u64;
-                let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
+                let len = u32::try_from(row.text_bytes).unwrap_or(u32::MAX);
                 let document = row.document(options).map(|found| {
                     let values = stretch.values(at, null.as_ref());
                     Document { values, ..found }.with_text(Text::Whole)
@@ -283,7 +286,7 @@ impl Content for Rows {
         let batch = self.batches.get(self.batch_of(place.offset)).ok_or_else(no_such_place)?;
         let row = (place.offset - batch.first_row) as usize;
         let id = match batch.id.as_ref().map(|id| id.values(row..row + 1)) {
-            Some(Values::Lent(column, row)) => column.text(row).map(str::as_bytes),
+            Some(Values::Lent(column, row)) => column.lent(row).map(str::as_bytes),
             Some(Values::Written(cells)) => cells.get(0).map(|id| {
                 scratch.bytes.clear();
                 scratch.bytes.extend_from_slice(id);
@@ -291,8 +294,7 @@ impl Content for Rows {
             }),
             None => None,
         };
-        let texts = batch.texts.iter().map(|text| text.text(row).map(str::as_bytes)).collect();
-        Ok(Row { texts, id }.document(handle.options()))
+        Ok(batch.row(row, id, handle.options().record_limit()).document(handle.options()))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -336,9 +338,9 @@ impl Content for Rows {
             let stretch = batch.stretch(piece.rows.clone());
             bytes.clear();
             for at in 0..piece.rows.len() {
-                stretch.row(at).push_to(&mut bytes);
-                let values = stretch.values.iter().map(|value| value.as_ref()?.get(at)).collect();
-                Row { texts: values, id: None }.push_to(&mut bytes);
+                stretch.row(at, u64::MAX).push_to(&mut bytes);
+                let values = stretch.values.iter().map(|value| value.as_ref()?.get(at).map(Cow::Borrowed));
+                Row { texts: values.collect(), id: None, text_bytes: 0 }.push_to(&mut bytes);
             }
             if !take(&bytes, piece.text_bytes) {
                 return Some(false);

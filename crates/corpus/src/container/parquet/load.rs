@@ -9,8 +9,9 @@ use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 
 use super::meaning::Meaning;
+use super::pages::Section;
 use super::{File, place};
-use crate::container::table::{Cells, Rows, decimal, guarded};
+use crate::container::table::{Cells, Level, Rows, decimal, guarded};
 use crate::error::Result;
 use crate::source::Reader;
 
@@ -31,15 +32,22 @@ impl File {
         let decode = || {
             let missing = || ParquetError::General("there is no such row group".to_owned());
             let group = self.groups.get(number).ok_or_else(missing)?;
-            let pages = group.pages.get(wanted).cloned();
+            let located = group.pages.get(wanted).ok_or_else(missing)?;
             let count = (group.rows.end - group.rows.start) as usize;
             let chunk = self.metadata.row_group(number).column(column);
+            let pages = Some(located.locations.clone());
             let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, count, pages)?;
             let skipped = (rows.start - group.rows.start) as usize;
             let rows = (rows.end - rows.start) as usize;
+            let leaf = self.leaves.get(column).and_then(Option::as_ref);
             let column = chunk.column_descr_ptr();
             let max_level = column.max_def_level();
             let meaning = Meaning::of(&column);
+            if let Some(listed_from) = leaf.and_then(|leaf| leaf.listed_from) {
+                let (pages, skipped) = Section::from_row(pages, located, skipped);
+                let stretch = Stretch { skipped, rows, max_level };
+                return lists(get_column_reader(column, Box::new(pages)), &stretch, listed_from);
+            }
             let stretch = Stretch { skipped, rows, max_level };
             Ok(match get_column_reader(column, Box::new(pages)) {
                 ColumnReader::ByteArrayColumnReader(column) => stretch.decode(column)?.collect(),
@@ -73,6 +81,32 @@ impl File {
     }
 }
 
+/// The texts in the lists of some rows. Elements of another type can only be nulls: other columns were refused.
+fn lists(column: ColumnReader, stretch: &Stretch, listed_from: i16) -> ParquetResult<Cells> {
+    match column {
+        ColumnReader::ByteArrayColumnReader(column) => {
+            let (values, level) = stretch.decode_lists(column, listed_from)?;
+            Ok(values.into_iter().map(Some).collect::<Cells>().in_lists(vec![level]))
+        }
+        ColumnReader::BoolColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::Int32ColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::Int64ColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::Int96ColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::FloatColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::DoubleColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+        ColumnReader::FixedLenByteArrayColumnReader(column) => lists_of_nulls(column, stretch, listed_from),
+    }
+}
+
+fn lists_of_nulls<T: DataType>(
+    column: ColumnReaderImpl<T>,
+    stretch: &Stretch,
+    listed_from: i16,
+) -> ParquetResult<Cells> {
+    let (_, level) = stretch.decode_lists(column, listed_from)?;
+    Ok(Cells::default().in_lists(vec![level]))
+}
+
 /// Which rows of a column are decoded.
 struct Stretch {
     skipped: usize,
@@ -99,5 +133,33 @@ impl Stretch {
             let there = max_level == 0 || levels.get(row) == Some(&max_level);
             if there { values.next() } else { None }
         }))
+    }
+
+    /// The values of rows with lists, without nulls, and which of them each row has.
+    fn decode_lists<T: DataType>(
+        &self,
+        mut column: ColumnReaderImpl<T>,
+        listed_from: i16,
+    ) -> ParquetResult<(Vec<T::T>, Level)> {
+        let Self { skipped, rows, max_level } = *self;
+        let (mut levels, mut begins, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        column.skip_records(skipped)?;
+        let (read, ..) = column.read_records(rows, Some(&mut levels), Some(&mut begins), &mut values)?;
+        let (mut lists, mut value): (Level, usize) = (Vec::with_capacity(rows), 0);
+        for (definition, repetition) in levels.into_iter().zip(begins) {
+            if repetition == 0 {
+                lists.push((definition >= listed_from).then_some(value..value));
+            }
+            if definition == max_level {
+                value += 1;
+                if let Some(Some(list)) = lists.last_mut() {
+                    list.end = value;
+                }
+            }
+        }
+        if read != rows || lists.len() != rows {
+            return Err(ParquetError::EOF(format!("{read} of {rows} rows could be read")));
+        }
+        Ok((values, lists))
     }
 }

@@ -12,6 +12,8 @@
 mod annotate;
 mod convert;
 mod copy;
+mod leaves;
+mod levels;
 mod load;
 mod meaning;
 mod open;
@@ -22,10 +24,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::file::metadata::ParquetMetaData;
-use ::parquet::file::page_index::offset_index::PageLocation;
 use ::parquet::schema::types::TypePtr;
 use arrow_schema::{Schema, SchemaRef};
 
+use self::leaves::Leaf;
+use self::pages::Pages;
 use super::table::{Form, Rows, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
@@ -117,6 +120,8 @@ impl Container for Parquet {
 pub(super) struct File {
     metadata: Arc<ParquetMetaData>,
     columns: Columns,
+    /// All columns of the file; `None` for those that cannot be named.
+    leaves: Vec<Option<Leaf>>,
     groups: Vec<Group>,
 }
 
@@ -125,7 +130,7 @@ pub(super) struct File {
 struct Group {
     rows: Range<u64>,
     /// Where the pages of the wanted columns lie, in the order of [`Columns::all`].
-    pages: Vec<Vec<PageLocation>>,
+    pages: Vec<Pages>,
 }
 
 impl File {

@@ -9,11 +9,12 @@ use ::parquet::file::metadata::{
     RowGroupMetaData,
 };
 use ::parquet::file::page_index::offset_index::PageLocation;
-use ::parquet::schema::types::ColumnDescriptor;
+use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::pages::locate;
+use super::leaves::{Leaf, leaves};
+use super::pages::{Pages, locate};
 use super::{File, Group, place};
-use crate::column::{self, Columns};
+use crate::column::{self, Columns, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
@@ -39,21 +40,30 @@ impl File {
         });
         let metadata = Arc::new(metadata.map_err(|error| error.at(reader.name(), "its footer"))?);
         let schema = metadata.file_metadata().schema_descr();
-        let known: Vec<Vec<String>> =
-            schema.columns().iter().map(|column| column.path().parts().to_vec()).collect();
-        let mut columns = column::find(reader.name(), &known, options)?;
+        let leaves = leaves(schema.root_schema());
+        let known: Vec<Option<Known>> = leaves
+            .iter()
+            .zip(schema.columns())
+            .map(|(leaf, column)| {
+                let path = leaf.as_ref()?.path.clone();
+                Some(Known { path, is_null: is_null(column) })
+            })
+            .collect();
+        let mut columns = column::find(reader.name(), &known, options)
+            .map_err(|error| raw_path(reader, &leaves, schema, options).unwrap_or(error))?;
         // A column of type null holds no id.
-        columns.id = columns
-            .id
-            .filter(|&id| !matches!(schema.column(id).logical_type_ref(), Some(LogicalType::Unknown)));
+        columns.id = columns.id.filter(|&id| !is_null(&schema.column(id)));
+        let check = |number: usize, expected, fits: fn(&ColumnDescriptor) -> bool| {
+            check(reader, &leaves, number, &schema.column(number), expected, fits)
+        };
         for &text in &columns.text {
-            check(reader, &schema.column(text), "texts", is_text)?;
+            check(text, "texts", |column| is_text(column) || is_null(column))?;
         }
         if let Some(id) = columns.id {
-            check(reader, &schema.column(id), "texts, whole numbers or booleans", is_id)?;
+            check(id, "texts, whole numbers or booleans", is_id)?;
         }
         for &value in &columns.values {
-            check(reader, &schema.column(value), VALUES, is_value)?;
+            check(value, VALUES, is_value)?;
         }
 
         let (mut groups, mut pieces, mut rows) = (Vec::new(), Vec::new(), 0);
@@ -62,13 +72,13 @@ impl File {
             let count = u64::try_from(group.num_rows())
                 .map_err(|_| reader.bad(format!("row group {number}"), "it has fewer than no rows"))?;
             let pages = located(reader, number, group, &columns)?;
-            let texts: Vec<Pages<'_>> =
+            let texts: Vec<TextPages<'_>> =
                 columns.text.iter().map(|text| group.column(*text)).zip(&pages).collect();
             cut(&mut pieces, rows..rows + count, &texts);
             groups.push(Group { rows: rows..rows + count, pages });
             rows += count;
         }
-        Ok(Table { pieces, rows, form: Self { metadata, columns, groups } })
+        Ok(Table { pieces, rows, form: Self { metadata, columns, leaves, groups } })
     }
 }
 
@@ -90,7 +100,7 @@ fn located(
     number: usize,
     group: &RowGroupMetaData,
     columns: &Columns,
-) -> Result<Vec<Vec<PageLocation>>> {
+) -> Result<Vec<Pages>> {
     let locate = |column: usize| {
         let chunk = group.column(column);
         guarded(|| locate(reader, chunk, group.num_rows() as u64))
@@ -100,15 +110,18 @@ fn located(
 }
 
 /// A column of a row group, and where its pages lie.
-type Pages<'g> = (&'g ColumnChunkMetaData, &'g Vec<PageLocation>);
+type TextPages<'g> = (&'g ColumnChunkMetaData, &'g Pages);
 
 /// Cuts a row group into pieces at the pages of its texts.
-fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[Pages<'_>]) {
+fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     let mut starts: Vec<(u64, u64)> = vec![];
     for (chunk, pages) in texts {
         let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
         let size = |page: &PageLocation| (f64::from(page.compressed_page_size) * unfolds) as u64;
-        starts.extend(pages.iter().map(|page| (rows.start + page.first_row_index as u64, size(page))));
+        // A page in which no row begins, at the end, is a part of the last one.
+        let first_row =
+            |page: &PageLocation| (rows.start + page.first_row_index as u64).min(rows.end.saturating_sub(1));
+        starts.extend(pages.locations.iter().map(|page| (first_row(page), size(page))));
     }
     starts.sort_by_key(|(row, _)| *row);
 
@@ -137,30 +150,56 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[Pages<'_>]) {
 
 /// Decoded bytes of text that a piece of a row group has at least. Pages of several columns do not end together: a piece has
 /// about one of the largest, so that those it cuts are not decoded again and again for little.
-fn least(texts: &[Pages<'_>]) -> u64 {
-    let page = |(chunk, pages): &Pages<'_>| {
-        u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.len().max(1) as u64
+fn least(texts: &[TextPages<'_>]) -> u64 {
+    let page = |(chunk, pages): &TextPages<'_>| {
+        u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.locations.len().max(1) as u64
     };
     let largest = texts.iter().map(page).max().filter(|_| texts.len() > 1);
     largest.unwrap_or(0).max(PIECE_BYTES)
 }
 
+/// The error that a list was named as Parquet stores it; `None` if none was.
+fn raw_path(
+    reader: &Reader,
+    leaves: &[Option<Leaf>],
+    schema: &SchemaDescriptor,
+    options: &ReadOptions,
+) -> Option<Error> {
+    let names = options.text_fields.iter().map(ToString::to_string);
+    let (name, leaf) = names
+        .filter_map(|name| {
+            let number = schema.columns().iter().position(|column| column.path().string() == name)?;
+            Some((name, leaves.get(number)?.as_ref()?))
+        })
+        .find(|(_, leaf)| leaf.path.has_lists())?;
+    let (found, in_lists) = ("lists".to_owned(), vec![leaf.path.to_string()]);
+    let problem = Problem::ColumnType { column: name, found, expected: "texts", in_lists };
+    Some(Error::inside(reader.name(), problem))
+}
+
 fn check(
     reader: &Reader,
+    leaves: &[Option<Leaf>],
+    number: usize,
     column: &ColumnDescriptor,
     expected: &'static str,
     fits: fn(&ColumnDescriptor) -> bool,
 ) -> Result<()> {
-    if column.max_rep_level() == 0 && fits(column) {
+    if fits(column) {
         return Ok(());
     }
-    let found = match (column.max_rep_level(), column.logical_type_ref()) {
-        (1.., _) => "lists".to_owned(),
-        (_, Some(logical)) => format!("{:?} ({logical:?})", column.physical_type()),
-        (_, None) => format!("{:?}", column.physical_type()),
+    let found = match column.logical_type_ref() {
+        Some(logical) => format!("{:?} ({logical:?})", column.physical_type()),
+        None => format!("{:?}", column.physical_type()),
     };
-    let column = column.path().string();
-    Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected }))
+    let leaf = leaves.get(number).and_then(Option::as_ref);
+    let column = leaf.map_or_else(|| column.path().string(), |leaf| leaf.path.to_string());
+    Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected, in_lists: vec![] }))
+}
+
+/// Whether a column says that it holds nothing but nulls.
+fn is_null(column: &ColumnDescriptor) -> bool {
+    matches!(column.logical_type_ref(), Some(LogicalType::Unknown))
 }
 
 /// Old writers leave texts without any annotation, so that only what says to be something else is refused.

@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ::parquet::column::page::PageReader;
+use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::page_index::offset_index::PageLocation;
@@ -15,36 +15,143 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
+use super::levels::{Begun, begun};
 use crate::source::Reader;
 
 /// Enough for the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
 
-/// The pages of a column without repetition.
-pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -> Result<Vec<PageLocation>> {
+/// The pages of a column chunk.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// Where they lie. The first row of a page is the first that begins in it or behind it.
+    pub(super) locations: Vec<PageLocation>,
+    /// For each page, whether it begins within a row; empty if each row has one value.
+    is_continued: Vec<bool>,
+}
+
+/// Finds the pages of a column chunk.
+///
+/// If rows have lists, a page of the first version does not say how many rows it has, and may begin within a row: pyarrow cuts
+/// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows; starting every
+/// piece at the beginning of its row group instead would decode a row group as often as it has pieces.
+pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -> Result<Pages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
     let (start, len) = column.byte_range();
-    let mut found: Vec<PageLocation> = Vec::new();
+    let max_level = column.column_descr().max_rep_level();
+    let mut found = Pages::default();
     let mut row = 0u64;
     while let Some(page) = pages.peek_next_page()? {
-        if !page.is_dict {
-            let offset = recorder.last.load(Ordering::Relaxed).cast_signed();
-            found.push(PageLocation { offset, compressed_page_size: 0, first_row_index: row.cast_signed() });
-            row += page.num_rows.or(page.num_levels).unwrap_or_default() as u64;
+        if page.is_dict {
+            pages.skip_next_page()?;
+            continue;
         }
-        pages.skip_next_page()?;
+        let offset = recorder.last.load(Ordering::Relaxed).cast_signed();
+        let location = PageLocation { offset, compressed_page_size: 0, first_row_index: row.cast_signed() };
+        found.locations.push(location);
+        let begun = match page.num_rows {
+            None if max_level > 0 => begun_in(pages.get_next_page()?, max_level)?,
+            rows => {
+                pages.skip_next_page()?;
+                let rows = rows.or(page.num_levels).unwrap_or_default() as u64;
+                Begun { rows, is_continued: false }
+            }
+        };
+        if max_level > 0 {
+            found.is_continued.push(begun.is_continued);
+        }
+        row += begun.rows;
     }
     if row != rows {
         return Err(ParquetError::General(format!("its pages have {row} values for {rows} rows")));
     }
     // A page ends where the next begins.
     let mut end = (start + len).cast_signed();
-    for page in found.iter_mut().rev() {
+    for page in found.locations.iter_mut().rev() {
         page.compressed_page_size = i32::try_from(end - page.offset)?;
         end = page.offset;
     }
     Ok(found)
+}
+
+/// The rows that begin in a page.
+fn begun_in(page: Option<Page>, max_level: i16) -> Result<Begun> {
+    match page {
+        Some(Page::DataPage { buf, num_values, rep_level_encoding, .. }) => {
+            begun(&buf, rep_level_encoding, num_values, max_level)
+        }
+        _ => Err(ParquetError::General("a page is not what its header says".to_owned())),
+    }
+}
+
+/// The pages of a column with lists, from one of them on.
+///
+/// The library takes pages with known places to begin with a row. Here, each page says whether it does.
+pub(super) struct Section<P> {
+    pages: P,
+    /// Pages that are passed over before the next one.
+    passed_over: usize,
+    is_continued: std::vec::IntoIter<bool>,
+}
+
+impl<P: PageReader> Section<P> {
+    /// The pages from the one in which a row begins, and the rows to be skipped before that row: the rest of a row that began
+    /// before the page counts as one.
+    pub(super) fn from_row(pages: P, located: &Pages, row: usize) -> (Self, usize) {
+        let first_row = |page: &PageLocation| usize::try_from(page.first_row_index).unwrap_or(0);
+        let first = located.locations.partition_point(|page| first_row(page) <= row).saturating_sub(1);
+        let before = located.locations.get(first).map_or(0, first_row);
+        let is_continued = located.is_continued.get(first).copied().unwrap_or(false);
+        let behind: Vec<bool> = located.is_continued.iter().skip(first).copied().collect();
+        let section = Self { pages, passed_over: first, is_continued: behind.into_iter() };
+        (section, row - before + usize::from(is_continued))
+    }
+}
+
+impl<P: PageReader> Iterator for Section<P> {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl<P: PageReader> PageReader for Section<P> {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        self.peek_next_page()?;
+        let page = self.pages.get_next_page()?;
+        if page.as_ref().is_some_and(Page::is_data_page) {
+            self.is_continued.next();
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        loop {
+            let Some(page) = self.pages.peek_next_page()? else { return Ok(None) };
+            if page.is_dict {
+                return Ok(Some(page));
+            }
+            if self.passed_over == 0 {
+                // Without its number of rows, the page is not skipped as a whole.
+                return Ok(Some(PageMetadata { num_rows: None, num_levels: None, is_dict: false }));
+            }
+            self.pages.skip_next_page()?;
+            self.passed_over -= 1;
+        }
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        if self.peek_next_page()?.is_some_and(|page| !page.is_dict) {
+            self.is_continued.next();
+        }
+        self.pages.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool> {
+        Ok(self.is_continued.as_slice().first().is_none_or(|is_continued| !is_continued))
+    }
 }
 
 /// Takes note of where the last header was looked for, which is where its page begins.

@@ -1,15 +1,26 @@
 //! One column of a piece.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use ::parquet::data_type::{AsBytes, ByteArray};
 
+use crate::field::BETWEEN_ELEMENTS;
+
 /// The values of one column as bytes. What a column has once, for many rows, is there once.
+///
+/// Texts in lists are joined when a row is asked for, one row at a time: joined all together, the values of a dictionary would
+/// be there as often as rows have them.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     bytes: Vec<u8>,
-    cells: Vec<Cell>,
+    values: Vec<Cell>,
+    /// One for each list on the way to the cells, the outermost first; none if a row has one cell.
+    levels: Vec<Level>,
 }
+
+/// For each list, its elements among the lists of the next level, or among the cells; `None` if the list is null.
+pub(crate) type Level = Vec<Option<Range<usize>>>;
 
 #[derive(Clone, Debug)]
 enum Cell {
@@ -28,34 +39,84 @@ impl Cells {
             self.bytes.extend_from_slice(value);
             Cell::Here(start..self.bytes.len())
         });
-        self.cells.push(cell.unwrap_or(Cell::Null));
+        self.values.push(cell.unwrap_or(Cell::Null));
     }
 
     /// The values at some places among these, in that order.
     pub(crate) fn picked(self, places: impl Iterator<Item = Option<usize>>) -> Self {
-        let cell = |place: Option<usize>| place.and_then(|place| self.cells.get(place)).cloned();
-        let cells = places.map(|place| cell(place).unwrap_or(Cell::Null)).collect();
-        Self { bytes: self.bytes, cells }
+        let cell = |place: Option<usize>| place.and_then(|place| self.values.get(place)).cloned();
+        let values = places.map(|place| cell(place).unwrap_or(Cell::Null)).collect();
+        Self { bytes: self.bytes, values, levels: vec![] }
     }
 
-    /// The value of a row, counted from 0; `None` for null.
+    /// The same cells as the elements of lists.
+    pub(crate) fn in_lists(self, levels: Vec<Level>) -> Self {
+        Self { levels, ..self }
+    }
+
+    /// The text of a row, counted from 0: that of its cell, or those in its lists, joined; `None` for null. An element that is
+    /// null adds nothing, so that a list without texts is an empty text.
+    pub(crate) fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        let Some(first) = self.levels.first() else { return self.get(row).map(Cow::Borrowed) };
+        first.get(row)?.as_ref()?;
+        let mut joined = Vec::with_capacity(usize::try_from(self.text_bytes(row)).unwrap_or(0));
+        let mut is_first = true;
+        self.each_text(0, row, &mut |text| {
+            if !std::mem::take(&mut is_first) {
+                joined.extend_from_slice(BETWEEN_ELEMENTS.as_bytes());
+            }
+            joined.extend_from_slice(text);
+        });
+        Some(Cow::Owned(joined))
+    }
+
+    /// The bytes that the text of a row has.
+    pub(crate) fn text_bytes(&self, row: usize) -> u64 {
+        if self.levels.is_empty() {
+            return self.get(row).map_or(0, |text| text.len() as u64);
+        }
+        let (mut bytes, mut texts) = (0, 0u64);
+        self.each_text(0, row, &mut |text| {
+            bytes += text.len() as u64;
+            texts += 1;
+        });
+        bytes + texts.saturating_sub(1) * BETWEEN_ELEMENTS.len() as u64
+    }
+
+    /// Whether rows have lists, whose texts are joined.
+    pub(crate) fn has_lists(&self) -> bool {
+        !self.levels.is_empty()
+    }
+
+    /// Visits the texts in a list, or in a cell behind the last level, in order.
+    fn each_text<'c>(&'c self, level: usize, number: usize, visit: &mut dyn FnMut(&'c [u8])) {
+        let Some(lists) = self.levels.get(level) else {
+            return self.get(number).into_iter().for_each(visit);
+        };
+        for element in lists.get(number).cloned().flatten().into_iter().flatten() {
+            self.each_text(level + 1, element, visit);
+        }
+    }
+
+    /// The value of a cell, counted from 0, which is that of a row if there are no lists; `None` for null.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
-        match self.cells.get(row)? {
+        match self.values.get(row)? {
             Cell::Null => None,
             Cell::Here(span) => self.bytes.get(span.clone()),
             Cell::There(value) => Some(value.as_bytes()),
         }
     }
 
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.cells.len()
+        self.levels.first().map_or(self.values.len(), Vec::len)
     }
 }
 
 impl FromIterator<Option<ByteArray>> for Cells {
     fn from_iter<I: IntoIterator<Item = Option<ByteArray>>>(values: I) -> Self {
-        let cells = values.into_iter().map(|value| value.map_or(Cell::Null, Cell::There)).collect();
-        Self { bytes: vec![], cells }
+        let values = values.into_iter().map(|value| value.map_or(Cell::Null, Cell::There)).collect();
+        Self { values, ..Self::default() }
     }
 }
 
@@ -85,6 +146,22 @@ mod tests {
         );
         assert_eq!(cells.len(), 4);
     }
+
+    #[test]
+    fn texts_in_lists_are_joined() {
+        let texts = [Some("a"), None, Some(""), Some("中文"), Some("d")];
+        let cells: Cells = texts.map(|text| text.map(ToOwned::to_owned)).into_iter().collect();
+        // Two rows may have the same elements.
+        let inner = vec![Some(0..2), Some(2..4), None, Some(4..5), Some(1..2)];
+        let cells = cells.in_lists(vec![vec![Some(0..3), None, Some(0..0), Some(3..4), Some(3..5)], inner]);
+        let found = [0, 1, 2, 3, 4, 5].map(|row| cells.text(row));
+        let found =
+            found.each_ref().map(|text| text.as_deref().map(|text| std::str::from_utf8(text).unwrap()));
+        assert_eq!(found, [Some("a\n\n\n\n中文"), None, Some(""), Some("d"), Some("d"), None]);
+        assert_eq!([0, 1, 2, 3].map(|row| cells.text_bytes(row)), [11, 0, 0, 1]);
+        assert_eq!(cells.len(), 5);
+    }
+
     #[test]
     fn what_repeats_is_there_once() {
         let mut values = Cells::default();

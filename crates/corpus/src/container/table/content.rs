@@ -43,9 +43,9 @@ impl<F: Form> Content for Table<F> {
         let first_row = self.piece_rows(pieces.start).start;
         for piece in pieces.clone() {
             let rows = self.form.load(&reader, piece, self.piece_rows(piece))?;
-            for (number, row) in rows.iter().enumerate() {
+            for (number, row) in rows.iter(options.record_limit()).enumerate() {
                 let offset = rows.first_row + number as u64;
-                let len = u32::try_from(row.text_bytes()).unwrap_or(u32::MAX);
+                let len = u32::try_from(row.text_bytes).unwrap_or(u32::MAX);
                 let document = row
                     .document(options)
                     .map(|found| Document { values: rows.values(number), ..found }.with_text(Text::Whole));
@@ -71,7 +71,8 @@ impl<F: Form> Content for Table<F> {
             stored
         } else {
             let rows = self.form.load(&reader, piece, rows)?;
-            unfolded.store(key, rows.len(), |row, bytes| rows.row(row).push_to(bytes))?
+            let limit = handle.options().record_limit();
+            unfolded.store(key, rows.len(), |row, bytes| rows.row(row, limit).push_to(bytes))?
         };
         let options = handle.options();
         let bytes = stored.read(number, &mut scratch.bytes)?;

@@ -26,7 +26,7 @@ use std::ops::Range;
 use arrow_schema::SchemaRef;
 
 pub(crate) use self::annotations::{annotation_column, annotation_field};
-pub(crate) use self::cells::Cells;
+pub(crate) use self::cells::{Cells, Level};
 pub(crate) use self::error::{Foreign, guarded};
 pub(crate) use self::fit::{fit, merged, unfolded};
 pub(crate) use self::row::Row;

@@ -11,25 +11,22 @@ use crate::reject::{Reject, RejectReason};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row<'r> {
     /// One for each text field.
-    pub(crate) texts: Vec<Option<&'r [u8]>>,
+    pub(crate) texts: Vec<Option<Cow<'r, [u8]>>>,
     pub(crate) id: Option<&'r [u8]>,
+    /// The bytes of its text. If they are more than the limit, texts may have been left out.
+    pub(crate) text_bytes: u64,
 }
 
 impl<'r> Row<'r> {
-    /// The bytes of its text.
-    pub(crate) fn text_bytes(&self) -> u64 {
-        self.texts.iter().flatten().map(|text| text.len() as u64).sum()
-    }
-
     /// The document that it is, or why it is none.
-    pub(crate) fn document(&self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
+    pub(crate) fn document(self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
         let id = self.id.filter(|id| !id.is_empty()).map(utf8).transpose().map_err(Reject::new)?;
         let reject = |reason| Reject { reason, id: id.map(str::to_owned) };
-        let (bytes, limit) = (self.text_bytes(), options.record_limit());
+        let (bytes, limit) = (self.text_bytes, options.record_limit());
         if bytes > limit {
             return Err(reject(RejectReason::TooLarge { bytes, limit }));
         }
-        let texts = self.texts.iter().map(|text| Ok(text.map(utf8).transpose()?.map(Cow::Borrowed)));
+        let texts = self.texts.into_iter().map(|text| text.map(text_of).transpose());
         let texts: Vec<Option<Cow<'r, str>>> = texts.collect::<Result<_, _>>().map_err(reject)?;
         match join(texts.into_iter()) {
             Some(text) => {
@@ -39,9 +36,10 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// Writes it behind what is there: before each value its length, with all bits set for null.
+    /// Writes it behind what is there: the bytes of its text, and before each value its length, with all bits set for null.
     pub(crate) fn push_to(&self, bytes: &mut Vec<u8>) {
-        for value in self.texts.iter().chain([&self.id]) {
+        bytes.extend_from_slice(&self.text_bytes.to_le_bytes());
+        for value in self.texts.iter().map(Option::as_deref).chain([self.id]) {
             let len = value.map_or(u64::MAX, |value| value.len() as u64);
             bytes.extend_from_slice(&len.to_le_bytes());
             bytes.extend_from_slice(value.unwrap_or_default());
@@ -49,7 +47,8 @@ impl<'r> Row<'r> {
     }
 
     /// Reads what [`push_to`](Self::push_to) wrote; `None` if it is something else.
-    pub(crate) fn from_bytes(mut bytes: &'r [u8], texts: usize) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &'r [u8], texts: usize) -> Option<Self> {
+        let (text_bytes, mut bytes) = bytes.split_first_chunk::<8>()?;
         let mut next = || -> Option<Option<&'r [u8]>> {
             let (len, rest) = bytes.split_first_chunk::<8>()?;
             let len = u64::from_le_bytes(*len);
@@ -61,9 +60,20 @@ impl<'r> Row<'r> {
             bytes = rest;
             Some(Some(value))
         };
-        let texts = (0..texts).map(|_| next()).collect::<Option<_>>()?;
+        let texts = (0..texts).map(|_| Some(next()?.map(Cow::Borrowed))).collect::<Option<_>>()?;
         let id = next()?;
-        bytes.is_empty().then_some(Self { texts, id })
+        let text_bytes = u64::from_le_bytes(*text_bytes);
+        bytes.is_empty().then_some(Self { texts, id, text_bytes })
+    }
+}
+
+/// Bytes as a text; bytes that lie in the piece stay there.
+fn text_of(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, RejectReason> {
+    match bytes {
+        Cow::Borrowed(bytes) => utf8(bytes).map(Cow::Borrowed),
+        Cow::Owned(bytes) => String::from_utf8(bytes)
+            .map(Cow::Owned)
+            .map_err(|error| RejectReason::InvalidUtf8 { at: error.utf8_error().valid_up_to() as u64 }),
     }
 }
 
@@ -80,7 +90,9 @@ mod tests {
     use crate::field::FieldPath;
 
     fn row<'r>(texts: &[Option<&'r str>], id: Option<&'r str>) -> Row<'r> {
-        Row { texts: texts.iter().map(|text| text.map(str::as_bytes)).collect(), id: id.map(str::as_bytes) }
+        let text_bytes = texts.iter().flatten().map(|text| text.len() as u64).sum();
+        let texts = texts.iter().map(|text| text.map(|text| Cow::Borrowed(text.as_bytes()))).collect();
+        Row { texts, id: id.map(str::as_bytes), text_bytes }
     }
 
     #[test]
@@ -94,8 +106,15 @@ mod tests {
         assert_eq!(null.to_string(), "record `b`: the field `text` holds null");
         let large = row(&[Some("much too long")], None).document(&options).unwrap_err();
         assert_eq!(large.reason, RejectReason::TooLarge { bytes: 13, limit: 5 });
-        let broken = Row { texts: vec![Some(b"a\xff")], id: None }.document(&options).unwrap_err();
-        assert_eq!(broken.reason, RejectReason::InvalidUtf8 { at: 1 });
+        for broken in [Cow::Borrowed(&b"a\xff"[..]), Cow::Owned(b"a\xff".to_vec())] {
+            let row = Row { texts: vec![Some(broken)], id: None, text_bytes: 2 };
+            assert_eq!(row.document(&options).unwrap_err().reason, RejectReason::InvalidUtf8 { at: 1 });
+        }
+        let left_out = Row { texts: vec![None], id: None, text_bytes: 6 };
+        let mut bytes = Vec::new();
+        left_out.push_to(&mut bytes);
+        let again = Row::from_bytes(&bytes, 1).unwrap().document(&options).unwrap_err();
+        assert_eq!(again.reason, RejectReason::TooLarge { bytes: 6, limit: 5 });
     }
 
     #[test]

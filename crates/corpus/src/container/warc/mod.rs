@@ -37,6 +37,7 @@ use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
+use crate::problem::Problem;
 use crate::sources::{Content, Sources};
 
 impl Format {
@@ -66,6 +67,10 @@ impl Container for Warc {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
+        if let Some(field) = opening.options.text_fields.iter().find(|field| field.has_lists()) {
+            let problem = Problem::NoLists { field: field.to_string(), columns: vec![] };
+            return Err(Error::inside(opening.source.name(), problem));
+        }
         let members = opening.source.packed.as_ref().map(|packed| &packed.members);
         Ok(Box::new(Archive::open(&opening.reader()?, members, opening.observer)?))
     }

@@ -390,7 +390,8 @@ pub struct InputArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReadingArgs {
-    /// The field or column that holds the text; dots lead into nested objects. Several, separated by commas, are joined.
+    /// The field or column that holds the text; dots lead into nested objects, and `[]` into lists: `messages[].content`. The texts
+    /// of a list are joined by blank lines, and several fields, separated by commas, by line breaks.
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 

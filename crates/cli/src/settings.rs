@@ -243,15 +243,21 @@ pub fn max_rejects(args: &RunArgs, problems: &mut Problems) -> Option<u64> {
     args.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE))
 }
 
-/// Fields of records, separated by commas; none for an empty list.
+/// Fields of records that have one value each, separated by commas; none for an empty list.
 pub fn fields(option: &str, text: &str, problems: &mut Problems) -> Vec<FieldPath> {
     if text.is_empty() {
         return vec![];
     }
-    FieldPath::list(text).unwrap_or_else(|error| {
+    let fields = FieldPath::list(text).and_then(|fields| fields.into_iter().map(one_value).collect());
+    fields.unwrap_or_else(|error| {
         problems.add(format!("`{option}`: {error}"), error.hint().as_ref().map(spelled));
         vec![]
     })
+}
+
+/// The field, if it leads to one value.
+fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
+    field.check_one_value().map(|()| field)
 }
 
 /// The most memory that a run is to take, if it is given.
@@ -375,7 +381,7 @@ pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
         Ok(fields) => options.text_fields = fields,
         Err(error) => problems.add(format!("`--text-field`: {error}"), None),
     }
-    match args.id_field.parse() {
+    match args.id_field.parse().and_then(one_value) {
         Ok(field) => options.id_field = field,
         Err(error) => problems.add(format!("`--id-field`: {error}"), None),
     }

@@ -177,8 +177,9 @@ fn dedup() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects. Several, separated
-              by commas, are joined
+              The field or column that holds the text; dots lead into nested objects, and `[]` into
+              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
+              fields, separated by commas, by line breaks
 
               [default: text]
 
@@ -401,8 +402,9 @@ fn pairs() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects. Several, separated
-              by commas, are joined
+              The field or column that holds the text; dots lead into nested objects, and `[]` into
+              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
+              fields, separated by commas, by line breaks
 
               [default: text]
 
@@ -611,8 +613,9 @@ fn compare() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects. Several, separated
-              by commas, are joined
+              The field or column that holds the text; dots lead into nested objects, and `[]` into
+              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
+              fields, separated by commas, by line breaks
 
               [default: text]
 
@@ -904,8 +907,9 @@ fn sketch() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects. Several, separated
-              by commas, are joined
+              The field or column that holds the text; dots lead into nested objects, and `[]` into
+              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
+              fields, separated by commas, by line breaks
 
               [default: text]
 
@@ -1120,8 +1124,9 @@ fn weights() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects. Several, separated
-              by commas, are joined
+              The field or column that holds the text; dots lead into nested objects, and `[]` into
+              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
+              fields, separated by commas, by line breaks
 
               [default: text]
 

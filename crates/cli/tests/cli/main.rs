@@ -22,6 +22,7 @@ mod interrupt;
 mod keep;
 mod lab;
 mod large;
+mod lists;
 mod memory;
 mod nulls;
 mod outputs;

@@ -49,7 +49,10 @@ impl Inputs {
 
     /// Notes what is wrong with how records are to be read.
     pub(super) fn check(&self, problems: &mut Vec<Problem>) {
-        let ReadOptions { text_fields, max_record_bytes, .. } = &self.options;
+        let ReadOptions { text_fields, id_field, max_record_bytes, .. } = &self.options;
+        if let Err(error) = id_field.check_one_value() {
+            problems.push(Problem::new("id-field", id_field, error.to_string()));
+        }
         if text_fields.is_empty() {
             problems.push(Problem::new("text-field", "", "it names no field"));
         }

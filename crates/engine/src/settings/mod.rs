@@ -347,7 +347,7 @@ impl Settings {
             };
         };
         for field in keep.fields() {
-            if let Err(error) = field.parse::<FieldPath>() {
+            if let Err(error) = field.parse::<FieldPath>().and_then(|field| field.check_one_value()) {
                 problems.push(Problem::new("keep", keep, error.to_string()));
             }
         }

@@ -10,7 +10,7 @@ use minwise::{Observer, escape_control};
 pub use self::chunk::Chunk;
 use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
-use crate::container;
+use crate::container::{self, Container};
 use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
@@ -132,8 +132,7 @@ impl Corpus {
     /// The format in which records of the inputs are written if nothing else is said: that of the inputs, or for documents in
     /// memory that of a file that holds as much. `None` if there are several.
     pub fn output_format(&self) -> Option<Format> {
-        let written =
-            |format: Format| container::of(format).map_or(format, |container| container.output_format());
+        let written = |format: Format| container::of(format).map_or(format, <dyn Container>::output_format);
         let mut formats = self.formats().into_iter().map(written);
         let first = formats.next()?;
         formats.all(|format| format == first).then_some(first)

@@ -363,8 +363,7 @@ fn an_outcome_has_what_was_skipped() {
         fs_err::create_dir_all(desk.path("folder")).unwrap();
         fs_err::write(desk.path("folder").join(name), content).unwrap();
     }
-    let inputs =
-        || Inputs { inputs: vec![desk.path("folder").to_string_lossy().into_owned()], ..Inputs::default() };
+    let inputs = || Inputs { inputs: vec![desk.path("folder").into()], ..Inputs::default() };
     let outcome = Run::new(RunOptions { inputs: inputs(), ..RunOptions::default() }).unwrap();
     let outcome = outcome.execute(&Unobserved).unwrap();
     let summary = outcome.summary();

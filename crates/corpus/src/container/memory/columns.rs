@@ -27,10 +27,10 @@ pub(super) enum Column {
 impl Column {
     pub(super) fn new(end: End) -> Self {
         let End { array, nulls, levels } = end;
-        match levels.is_empty() {
-            true => Self::Plain { array, nulls },
-            false => Self::Lists(cells(&*array, nulls.as_ref()).in_lists(levels)),
+        if levels.is_empty() {
+            return Self::Plain { array, nulls };
         }
+        Self::Lists(cells(&*array, nulls.as_ref()).in_lists(levels))
     }
 
     /// A column of texts that are not inside of anything.

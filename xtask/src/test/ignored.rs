@@ -134,16 +134,14 @@ impl Choice {
         }
     }
 
-    /// Arguments of the runner, so that it runs the long tests only.
-    pub fn arguments_for_long(&self, has_nextest: bool) -> Vec<String> {
+    /// Arguments of the runner, so that it runs only the long tests, of some packages.
+    pub fn arguments_for_long(&self, has_nextest: bool, is_of: impl Fn(&str) -> bool) -> Vec<String> {
+        let long = self.long.iter().filter(|test| is_of(&test.package));
         if has_nextest {
-            let filter = filter(self.long.iter());
+            let filter = filter(long);
             ["--run-ignored", "only", "-E", &filter].map(str::to_owned).to_vec()
         } else {
-            ["--ignored".to_owned()]
-                .into_iter()
-                .chain(self.long.iter().map(|test| test.name.clone()))
-                .collect()
+            ["--ignored".to_owned()].into_iter().chain(long.map(|test| test.name.clone())).collect()
         }
     }
 }
@@ -321,9 +319,10 @@ mod tests {
             choice.arguments(true),
             ["--run-ignored", "all", "-E", "not ((package(minwise-cli) & test(/(^|::)(a_gigabyte)$/)))"]
         );
-        assert_eq!(choice.arguments_for_long(false), ["--ignored", "a_gigabyte"]);
+        assert_eq!(choice.arguments_for_long(false, |_| true), ["--ignored", "a_gigabyte"]);
+        assert_eq!(choice.arguments_for_long(false, |package| package == "xtask"), ["--ignored"]);
         assert_eq!(
-            choice.arguments_for_long(true)[3],
+            choice.arguments_for_long(true, |_| true)[3],
             "(package(minwise-cli) & test(/(^|::)(a_gigabyte)$/))"
         );
     }

@@ -10,6 +10,9 @@ use super::ignored::Choice;
 use super::part::{self, Outcome, Part};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 
+/// The package of the statistics.
+const CORE: &str = "minwise";
+
 /// How often each test that kills processes does so.
 const KILLS: &str = "200";
 
@@ -18,7 +21,7 @@ pub fn test() -> Result<bool> {
     let choice = Choice::new()?;
     let parts = vec![
         Part::new("long tests", "the tests with `#[ignore = \"long: …\"]`, one after the other", || {
-            let mut arguments = choice.arguments_for_long(has_nextest());
+            let mut arguments = choice.arguments_for_long(has_nextest(), |package| package != CORE);
             // They measure memory, or keep all cores busy.
             arguments.extend(["--test-threads", "1"].map(str::to_owned));
             Ok(Outcome::Ran(Tests { arguments, ..Tests::default() }.run()?))
@@ -31,6 +34,11 @@ pub fn test() -> Result<bool> {
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
                 target: Some("statistics"),
+                // The long tests of this target need nothing but time, so that several run at once.
+                arguments: if has_nextest() { &["--run-ignored", "all"][..] } else { &["--include-ignored"] }
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
                 environment: &[("MINWISE_LONG", "1")],
                 ..Tests::default()
             };

@@ -129,14 +129,42 @@ fn large_sets() {
     check_methods(64, LARGE, trials(500), 3);
 }
 
-/// The combinations that the tests above leave out.
+// The combinations that the tests above leave out. Each is a test of its own, so that all cores are busy.
+
 #[test]
 #[ignore = "long: minutes of sketching"]
-fn every_size_and_number_of_registers() {
-    let others = [(256, SMALL), (1024, SMALL), (64, MEDIUM), (1024, MEDIUM), (256, LARGE), (1024, LARGE)];
-    for (number, (registers, union)) in (4..).zip(others) {
-        check_methods(registers, union, 2000, number);
-    }
+fn small_sets_and_256_registers() {
+    check_methods(256, SMALL, 2000, 4);
+}
+
+#[test]
+#[ignore = "long: minutes of sketching"]
+fn small_sets_and_1024_registers() {
+    check_methods(1024, SMALL, 2000, 5);
+}
+
+#[test]
+#[ignore = "long: minutes of sketching"]
+fn medium_sets_and_64_registers() {
+    check_methods(64, MEDIUM, 2000, 6);
+}
+
+#[test]
+#[ignore = "long: minutes of sketching"]
+fn medium_sets_and_1024_registers() {
+    check_methods(1024, MEDIUM, 2000, 7);
+}
+
+#[test]
+#[ignore = "long: minutes of sketching"]
+fn large_sets_and_256_registers() {
+    check_methods(256, LARGE, 2000, 8);
+}
+
+#[test]
+#[ignore = "long: minutes of sketching"]
+fn large_sets_and_1024_registers() {
+    check_methods(1024, LARGE, 2000, 9);
 }
 
 /// A test of the tests above: registers that are the same in all sketches make unlike documents agree, and every method is found

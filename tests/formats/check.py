@@ -199,6 +199,7 @@ def ordered(rows):
 
 def types(desk):
     """Every type that pyarrow writes and JSON can hold."""
+    (desk.folder / "empty.jsonl").write_text("")
     moment = datetime.datetime(2024, 5, 6, 1, 2, 3, 456000)
     table = pyarrow.table(
         {
@@ -247,15 +248,26 @@ def types(desk):
         writer.write_table(table, max_chunksize=1)
     desk.convert("stream.arrows", "stream.jsonl")
     same(desk.lines("stream.jsonl"), desk.lines("types.jsonl"), "JSONL of a stream")
-    desk.refuse("types.parquet", "types.csv", "for which CSV has no form")
+    desk.refuse("types.parquet", "types.csv", "which cannot be written as CSV")
     plain = table.drop_columns(["pair", "map"])
     pyarrow.parquet.write_table(plain, desk.folder / "plain.parquet")
     desk.convert("plain.parquet", "plain.csv")
     rows = list(csv.DictReader(io.StringIO((desk.folder / "plain.csv").read_text())))
     same((rows[0]["price"], rows[1]["word"], rows[2]["date"]), ("1.50", "", "1969-12-31"), "CSV of types")
+    union = pyarrow.UnionArray.from_sparse(pyarrow.array([0, 1], pyarrow.int8()), [pyarrow.array([1, 2]), pyarrow.array(["a", "b"])])
+    table = pyarrow.table({"text": ["a text", "another one"], "u": union})
+    with pyarrow.OSFile(str(desk.folder / "union.arrow"), "wb") as out, pyarrow.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    desk.refuse("union.arrow", "union.parquet", "cannot be written as Parquet")
+    polars.DataFrame({"text": ["from polars"], "tags": [["a", "b"]]}).write_parquet(desk.folder / "polars.parquet")
+    (desk.folder / "tags.jsonl").write_text('{"text": "from a line", "tags": ["c"]}\n')
+    desk.convert("polars.parquet", "tags.parquet", "tags.jsonl")
+    same(desk.parquet("tags.parquet")["tags"].to_pylist(), [["a", "b"], ["c"]], "lists of polars and of JSONL")
+    desk.convert("empty.jsonl", "empty.parquet")
+    same(duckdb.sql(f"select count(*) from read_parquet('{desk.folder / 'empty.parquet'}')").fetchall(), [(0,)], "an empty file")
     bytes_ = pyarrow.table({"text": ["a"], "image": pyarrow.array([{"bytes": b"\xff"}])})
     pyarrow.parquet.write_table(bytes_, desk.folder / "bytes.parquet")
-    desk.refuse("bytes.parquet", "bytes.jsonl", "the column `image.bytes` of `bytes.parquet` holds Binary")
+    desk.refuse("bytes.parquet", "bytes.jsonl", "the column `image.bytes` of `bytes.parquet` has the type Binary")
 
 
 def delimited(desk):
@@ -285,7 +297,7 @@ def delimited(desk):
     )
     desk.convert("mixed.jsonl", "all.jsonl", "a.csv", "csv.parquet")
     same((desk.folder / "all.jsonl").read_text().split("\n")[0], '{"id": "9", "text": "a line of its own", "tag": 1.50}', "a line stays")
-    desk.refuse("mixed.jsonl", "out", "and the output does not say which to write", "a.csv")
+    desk.refuse("mixed.jsonl", "out", "the inputs have several formats", "a.csv")
     found = duckdb.sql(f"select count(*) from read_json('{desk.folder / 'all.jsonl'}')").fetchall()[0]
     same(found, (4,), "DuckDB on JSONL")
 

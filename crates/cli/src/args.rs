@@ -88,8 +88,8 @@ pub struct DedupArgs {
     pub against: Vec<OsString>,
 
     /// Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard
-    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder. If the name
-    /// says another format than that of the inputs, as `kept.parquet` does for JSONL, the records are converted.
+    /// output), or a folder with one file for each input (`DIR/`, or a folder that is there). Texts go to a folder. If the
+    /// extension belongs to another format than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<String>,
 
@@ -101,12 +101,14 @@ pub struct DedupArgs {
     #[arg(long)]
     pub annotate: bool,
 
-    /// The format of the outputs, whatever their names say: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. By default the
-    /// name decides; a name without a known ending, and standard output, get the format of the inputs.
+    /// The format of the outputs: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. It overrides the names of the outputs; in a
+    /// folder, every file is converted. Without it, the extension of the name decides; if there is no known extension, and for
+    /// standard output, the format is that of the inputs.
     #[arg(long, value_name = "FORMAT")]
     pub output_format: Option<String>,
 
-    /// How Parquet and Arrow IPC are compressed inside: `keep` (as the input is; a converted output is by `zstd` in Parquet, and not at all in Arrow IPC), `none`, `snappy`, `gzip`, `lz4` or `zstd`.
+    /// The codec inside Parquet and Arrow IPC: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`. `keep` takes the codec of the
+    /// input; if records are converted, `keep` is `zstd` for Parquet and `none` for Arrow IPC.
     #[arg(long, value_name = "CODEC", default_value = "keep")]
     pub compression: String,
 
@@ -379,7 +381,7 @@ pub enum Generate {
 
 #[derive(Debug, clap::Args)]
 pub struct InputArgs {
-    /// Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2 or xz), or documents: text,
+    /// Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd, bzip2 or xz), or documents: text,
     /// Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF; folders or globs of them; or `-`.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
@@ -390,8 +392,9 @@ pub struct InputArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReadingArgs {
-    /// The field or column that holds the text; dots lead into nested objects, and `[]` into lists: `messages[].content`. The texts
-    /// of a list are joined by blank lines, and several fields, separated by commas, by line breaks.
+    /// The field or column that holds the text. A dot leads into an object (`meta.body`), `[]` into a list
+    /// (`messages[].content`). Texts of a list are joined by a blank line. Several fields are given with commas (`title,body`)
+    /// and joined by a line break.
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
@@ -418,9 +421,9 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
     pub null: String,
 
-    /// Stop before anything is written if a file that was found in a folder or by a pattern cannot be read: it may not be opened,
-    /// or it is a link that leads nowhere or in a circle. Without it, such a file is a reject. A file that is named must be
-    /// readable in either case.
+    /// If a file found in a folder or by a pattern cannot be read (no permission, a broken link, a link loop), stop before
+    /// anything is written. Without `--strict`, such a file is rejected and the run goes on. A file that you name must always
+    /// be readable.
     #[arg(long, help_heading = "Reading")]
     pub strict: bool,
 
@@ -586,8 +589,9 @@ pub struct OutputOptions {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// List the files that were skipped, each with its reason. Skipped are files of folders and patterns that are no documents:
-    /// `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty files, and files of no known format with many NUL bytes.
+    /// List the skipped files, each with its reason. In folders and patterns, Minwise skips `.DS_Store`, `Thumbs.db`,
+    /// `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside records, empty files other than files of records, and
+    /// binary files of unknown format.
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
 

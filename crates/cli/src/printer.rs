@@ -374,8 +374,8 @@ pub fn with_nulls(nulls: u64) -> String {
 pub fn skipped_line(files: u64, records: u64) -> String {
     let files = match files {
         0 => None,
-        1 => Some("1 file that is no document (`--verbose` names it)".to_owned()),
-        _ => Some(format!("{} files that are no documents (`--verbose` names them)", grouped(files))),
+        1 => Some("1 file that is not a document (`--verbose` lists it)".to_owned()),
+        _ => Some(format!("{} files that are not documents (`--verbose` lists them)", grouped(files))),
     };
     let records = match records {
         0 => None,
@@ -431,11 +431,11 @@ mod tests {
     #[test]
     fn what_was_skipped_is_a_line_of_its_own() {
         assert_eq!(skipped_line(0, 0), "");
-        assert_eq!(skipped_line(1, 0), "\nskipped     1 file that is no document (`--verbose` names it)");
+        assert_eq!(skipped_line(1, 0), "\nskipped     1 file that is not a document (`--verbose` lists it)");
         assert_eq!(skipped_line(0, 1), "\nskipped     1 record without text");
         assert_eq!(
             skipped_line(1200, 2),
-            "\nskipped     1 200 files that are no documents (`--verbose` names them), 2 records without text"
+            "\nskipped     1 200 files that are not documents (`--verbose` lists them), 2 records without text"
         );
     }
 

@@ -154,12 +154,15 @@ mod tests {
         ] {
             let error = text(field).unwrap_err();
             assert_eq!(error.to_string(), format!("the column `{field}` of `a.csv` holds lists, not texts"));
-            assert_eq!(error.hint().unwrap().to_string(), format!("`[]` leads into a list: {in_lists}"));
+            assert_eq!(
+                error.hint().unwrap().to_string(),
+                format!("to read the texts of a list, write `[]` behind its name: {in_lists}")
+            );
         }
         let error = text("text[]").unwrap_err();
         assert_eq!(error.to_string(), "`a.csv` has no column `text[]`");
         let error = found(&["text", "title"], "text[]", "id").unwrap_err();
-        assert_eq!(error.to_string(), "`a.csv` has no lists, and `text[]` leads into one");
+        assert_eq!(error.to_string(), "`text[]` leads into a list, and `a.csv` has no lists");
         assert_eq!(error.hint().unwrap().to_string(), "its columns are `text` and `title`");
     }
 

@@ -22,6 +22,11 @@ pub(crate) enum Compression {
 /// The longest magic number.
 pub(crate) const MAGIC_BYTES: usize = 6;
 
+/// Whether a file of this name is compressed when it is written.
+pub fn has_compressed_name(name: &str) -> bool {
+    Compression::of_name(name).is_some()
+}
+
 impl Compression {
     /// Tells compression by the first bytes. A name can be wrong; the magic number is what a decoder goes by.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {

@@ -331,14 +331,12 @@ impl Error {
             )
             .into(),
             ErrorKind::EmptyFolder { .. } => "folders are searched in full, hidden files included".into(),
-            ErrorKind::OnlySkipped { .. } => {
-                "a file that you name is read even if it would be skipped in a folder".into()
-            }
+            ErrorKind::OnlySkipped { .. } => "to read a skipped file, name it as an input".into(),
             ErrorKind::Unreadable { strict: true, .. } => Sentence::from("without ")
                 .setting("strict")
                 .text(", files that cannot be read are rejected and the others are read"),
             ErrorKind::Unreadable { strict: false, .. } => {
-                "check the permissions and where links lead; no file was found that can be read".into()
+                "check the permissions of the files and the targets of the links".into()
             }
             ErrorKind::RepeatedInput { .. } => {
                 "name each file once: read twice, all its documents would be duplicates".into()
@@ -346,7 +344,9 @@ impl Error {
             ErrorKind::MixedFormats { first_format, second_format, .. }
                 if first_format.is_in_memory() || second_format.is_in_memory() =>
             {
-                "give each kind a run of its own; what inputs are compared with may be of another kind".into()
+                Sentence::from("run each kind separately; references (")
+                    .setting("against")
+                    .text(") may be of another kind")
             }
             ErrorKind::MixedFormats { .. } => {
                 Sentence::from("give a pattern that matches one kind, or say what they are with ")
@@ -362,8 +362,12 @@ impl Error {
             ErrorKind::NoFields { .. } => {
                 "texts can be told apart by `first`, `last`, `longest` and `shortest`".into()
             }
-            ErrorKind::NoOutputName { .. } => "name a file, or `-` for standard output".into(),
-            ErrorKind::SameOutputName { .. } => "give the folder that holds both, or run twice".into(),
+            ErrorKind::NoOutputName { .. } => {
+                "write to one file, such as `kept.jsonl`, or to standard output, `-`".into()
+            }
+            ErrorKind::SameOutputName { .. } => {
+                "give the folder that holds both, rename one of them, or write to one file".into()
+            }
             ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
             ErrorKind::Conversion(unconverted) => unconverted.hint(),
             ErrorKind::NoAnnotation { .. } => Sentence::new()
@@ -472,17 +476,17 @@ fn shown(name: &str) -> std::borrow::Cow<'_, str> {
 
 fn no_output_name(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if source == STDIN {
-        return f.write_str("standard input has no name that a file in the output folder could have");
+        return f.write_str("standard input has no file name, so it cannot be written to a folder");
     }
     let source = shown(source);
-    write!(f, "`{source}` lies in memory, and has no name that a file in the output folder could have")
+    write!(f, "`{source}` is in memory and has no file name, so it cannot be written to a folder")
 }
 
 fn only_skipped(input: &str, files: usize, first: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "there are no documents in `{}`: ", shown(input))?;
+    write!(f, "`{}` has no documents: ", shown(input))?;
     match files {
-        1 => write!(f, "its only file, `{}`, is none", shown(first)),
-        _ => write!(f, "none of its {files} files is one, such as `{}`", shown(first)),
+        1 => write!(f, "its only file, `{}`, was skipped", shown(first)),
+        _ => write!(f, "all {files} files were skipped, `{}` among them", shown(first)),
     }
 }
 

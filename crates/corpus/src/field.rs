@@ -37,8 +37,8 @@ impl FieldPath {
         if !self.has_lists() {
             return Ok(());
         }
-        let (given, expected) = (self.to_string(), "a path without `[]`");
-        Err(Error::new(ErrorKind::BadOption { option: "a field with one value", given, expected }))
+        let (given, expected) = (self.to_string(), "a path without `[]`, which leads into a list");
+        Err(Error::new(ErrorKind::BadOption { option: "the path of one value", given, expected }))
     }
 
     /// Several paths, separated by commas.

@@ -74,6 +74,7 @@ mod unfolded;
 mod write;
 
 pub use annotation::Annotation;
+pub use compression::has_compressed_name;
 pub use corpus::{Chunk, ContentHash, Corpus};
 pub use document::{Document, LongText, MaybeLong, Place, Text};
 pub use error::{Error, ErrorKind};

@@ -15,6 +15,13 @@ pub enum Problem {
         /// What is wrong there.
         message: String,
     },
+    /// A library cannot write it.
+    Unwritten {
+        /// Where: a row group, a record batch.
+        place: String,
+        /// Why not.
+        message: String,
+    },
     /// A column is not there.
     NoColumn {
         /// The column.
@@ -71,6 +78,7 @@ impl Problem {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Content { .. } => "content",
+            Self::Unwritten { .. } => "unwritten",
             Self::NoColumn { .. } => "no_column",
             Self::RepeatedColumn { .. } => "repeated_column",
             Self::ColumnType { .. } => "column_type",
@@ -88,11 +96,11 @@ impl Problem {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
             Self::RepeatedColumn { .. } => "give its columns different names".into(),
             Self::NoLists { columns, .. } if columns.is_empty() => {
-                Sentence::from("the text of a record is its page: leave out ").setting("text-field")
+                Sentence::from("leave out ").setting("text-field").text(": the text of a WARC record is its body")
             }
             Self::NoColumn { columns, .. } | Self::NoLists { columns, .. } => listed(columns).into(),
             Self::ColumnType { in_lists, .. } if !in_lists.is_empty() => {
-                format!("`[]` leads into a list: {}", enumerated(in_lists)).into()
+                format!("to read the texts of a list, write `[]` behind its name: {}", enumerated(in_lists)).into()
             }
             Self::ColumnType { .. } => Sentence::new()
                 .setting("text-field")
@@ -102,7 +110,7 @@ impl Problem {
                 .setting("keep")
                 .text(" others"),
             Self::NotConverted { .. } => {
-                "leave the column out of the input, or name an output of the same format as the input".into()
+                "drop the column from the input, or write the format of the input; JSONL can hold lists and objects".into()
             }
             Self::ColumnExists { .. } => Sentence::from("rename the column; ")
                 .setting_to("report", "DIR")
@@ -110,7 +118,7 @@ impl Problem {
             Self::SharedMember => {
                 "name an output without `.gz`, which gets the records decompressed, byte for byte".into()
             }
-            Self::NoBytes => return None,
+            Self::NoBytes | Self::Unwritten { .. } => return None,
         };
         Some(hint)
     }
@@ -121,6 +129,9 @@ impl Problem {
             Self::Content { place, message } => {
                 write!(f, "`{name}` cannot be read: {}: {}", visible(place), visible(message))
             }
+            Self::Unwritten { place, message } => {
+                write!(f, "{name} cannot be written: {}: {}", visible(place), visible(message))
+            }
             Self::NoColumn { column, .. } => {
                 write!(f, "`{name}` has no column `{}`", escape_control(column))
             }
@@ -128,7 +139,7 @@ impl Problem {
                 write!(f, "`{name}` has two columns `{}`", escape_control(column))
             }
             Self::NoLists { field, .. } => {
-                write!(f, "`{name}` has no lists, and `{}` leads into one", escape_control(field))
+                write!(f, "`{}` leads into a list, and `{name}` has no lists", escape_control(field))
             }
             Self::ColumnType { column, found, expected, .. } => {
                 let (column, found) = (escape_control(column), visible(found));
@@ -136,7 +147,10 @@ impl Problem {
             }
             Self::NotConverted { column, found, to } => {
                 let (column, found) = (escape_control(column), visible(found));
-                write!(f, "the column `{column}` of `{name}` holds {found}, for which {to} has no form")
+                write!(
+                    f,
+                    "the column `{column}` of `{name}` has the type {found}, which cannot be written as {to}"
+                )
             }
             Self::ColumnExists { column } => {
                 write!(f, "`{name}` has a column `{}` already", escape_control(column))

@@ -198,7 +198,7 @@ fn offer(in_lists: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         return Ok(());
     }
     let paths: Vec<String> = in_lists.iter().map(|path| format!("`{}`", escape_control(path))).collect();
-    write!(f, " (in a list: {})", paths.join(", "))
+    write!(f, "; paths to its texts: {}", paths.join(", "))
 }
 
 #[cfg(test)]
@@ -220,8 +220,11 @@ mod tests {
     fn paths_into_lists_are_offered() {
         let in_lists = vec!["m[].role".to_owned(), "m[].text".to_owned()];
         let missing = RejectReason::MissingField { field: "m.text".into(), in_lists: in_lists[1..].to_vec() };
-        assert_eq!(missing.to_string(), "there is no field `m.text` (in a list: `m[].text`)");
+        assert_eq!(missing.to_string(), "there is no field `m.text`; paths to its texts: `m[].text`");
         let wrong = RejectReason::WrongType { field: "m".into(), found: "a list", in_lists };
-        assert_eq!(wrong.to_string(), "the field `m` holds a list (in a list: `m[].role`, `m[].text`)");
+        assert_eq!(
+            wrong.to_string(),
+            "the field `m` holds a list; paths to its texts: `m[].role`, `m[].text`"
+        );
     }
 }

@@ -33,21 +33,37 @@ pub(crate) struct Shape {
     pub(crate) float: Option<At>,
     /// A number that no type of 64 bits holds.
     pub(crate) huge: Option<At>,
+    /// A list or an object inside of too many others.
+    pub(crate) deep: Option<At>,
     pub(crate) text: Option<At>,
     pub(crate) list: Option<(At, Box<Shape>)>,
     pub(crate) object: Option<(At, Members)>,
 }
+
+/// Members of one object that become columns at most. More are keys that are data, such as ids, for which columns are no place.
+const MOST_MEMBERS: usize = 10_000;
 
 /// The members of objects, in the order in which they were first seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     shapes: Vec<(String, Shape)>,
     numbers: HashMap<String, usize>,
+    /// The first record with one member too many.
+    pub(crate) too_many: Option<At>,
 }
 
 impl Members {
-    /// The shape of the member of this name, which is added if it was not seen before.
-    pub(crate) fn shape(&mut self, name: &str) -> &mut Shape {
+    /// Notes a member of the record at `at`, and gives its shape, which is added if it was not seen before; `None` if there are too
+    /// many already.
+    pub(crate) fn note(&mut self, name: &str, at: At) -> Option<&mut Shape> {
+        if self.shapes.len() >= MOST_MEMBERS && !self.numbers.contains_key(name) {
+            self.too_many.get_or_insert(at);
+            return None;
+        }
+        Some(self.shape(name))
+    }
+
+    fn shape(&mut self, name: &str) -> &mut Shape {
         let found = self.numbers.get(name).copied();
         let number = found.unwrap_or_else(|| {
             self.numbers.insert(name.to_owned(), self.shapes.len());
@@ -64,8 +80,13 @@ impl Members {
 
     /// Adds what later records showed.
     pub(crate) fn merge(&mut self, later: Self) {
+        self.too_many = self.too_many.or(later.too_many);
         for (name, shape) in later.shapes {
-            self.shape(&name).merge(shape);
+            if self.shapes.len() < MOST_MEMBERS || self.numbers.contains_key(&name) {
+                self.shape(&name).merge(shape);
+            } else {
+                self.too_many = self.too_many.or(shape.first());
+            }
         }
     }
 }
@@ -95,6 +116,15 @@ impl Number {
         match text.parse::<f64>() {
             Ok(number) if !number.is_finite() => Self::Huge,
             Ok(number) if is_integer && format!("{number:.0}") != text => Self::Huge,
+            // A number that is too small for a float would become 0.
+            Ok(0.0)
+                if text
+                    .split(['e', 'E'])
+                    .next()
+                    .is_some_and(|digits| digits.contains(|c| matches!(c, '1'..='9'))) =>
+            {
+                Self::Huge
+            }
             Ok(number) => Self::Float(number),
             Err(_) => Self::Huge,
         }
@@ -155,7 +185,8 @@ impl Shape {
 
     /// Adds what later records showed.
     pub(crate) fn merge(&mut self, later: Self) {
-        let Self { boolean, integer, negative, large, inexact, float, huge, text, list, object } = later;
+        let Self { boolean, integer, negative, large, inexact, float, huge, deep, text, list, object } =
+            later;
         for (first, second) in [
             (&mut self.boolean, boolean),
             (&mut self.integer, integer),
@@ -164,6 +195,7 @@ impl Shape {
             (&mut self.inexact, inexact),
             (&mut self.float, float),
             (&mut self.huge, huge),
+            (&mut self.deep, deep),
             (&mut self.text, text),
         ] {
             *first = first.or(second);
@@ -183,6 +215,9 @@ impl Shape {
         let seen = self.seen();
         if let Some(at) = self.huge {
             return Err(Conflict::of([(at, "a number that 64 bits cannot hold")]));
+        }
+        if let Some(at) = self.deep {
+            return Err(Conflict::of([(at, "nested too deep")]));
         }
         if let [first, second, ..] = seen[..] {
             return Err(Conflict::of([first, second]));
@@ -218,7 +253,7 @@ impl Shape {
             (Some(_), None, inexact) => match (self.negative, self.large) {
                 (Some(_), Some(_)) if inexact.is_none() => Ok(DataType::Float64),
                 (Some(negative), Some(large)) => {
-                    let mut both = [(negative, "a negative integer"), (large, "an integer above 2^63")];
+                    let mut both = [(negative, "a negative integer"), (large, "an integer of 2^63 or more")];
                     both.sort();
                     Err(Conflict::of(both))
                 }
@@ -226,6 +261,11 @@ impl Shape {
                 (_, None) => Ok(DataType::Int64),
             },
         }
+    }
+
+    /// The first record that showed anything but null.
+    fn first(&self) -> Option<At> {
+        self.seen().first().map(|seen| seen.0).or(self.deep)
     }
 
     /// The kinds of values that were seen, the first one first.
@@ -249,6 +289,9 @@ impl Shape {
 impl Members {
     /// The columns that hold every value of the members.
     pub(crate) fn fields(&self) -> Result<Fields, Conflict> {
+        if let Some(at) = self.too_many {
+            return Err(Conflict::of([(at, "more than 10,000 different members")]));
+        }
         let field = |(name, shape): (&str, &Shape)| {
             let kind = shape.data_type().map_err(|conflict| conflict.inside(name))?;
             Ok(Field::new(name, kind, true))
@@ -360,6 +403,8 @@ mod tests {
         assert_eq!(Number::of("36893488147419103232"), Number::Float(2f64.powi(65)));
         assert_eq!(Number::of("36893488147419103233"), Number::Huge);
         assert_eq!(Number::of("1e999"), Number::Huge);
+        assert_eq!(Number::of("1e-400"), Number::Huge);
+        assert_eq!(Number::of("-0.0e5"), Number::Float(-0.0));
         assert_eq!(Number::Signed(i64::MAX).to_float(), None);
         assert_eq!(Number::Signed(i64::MIN).to_float(), Some(-(2f64.powi(63))));
         assert_eq!(Number::Unsigned(u64::MAX).to_float(), None);

@@ -21,6 +21,8 @@ pub enum Unconverted {
     },
     /// Inputs of several formats, and an output whose name says none.
     NoOutputFormat {
+        /// The output; `None` for standard output.
+        output: Option<String>,
         /// An input.
         first: String,
         /// Its format.
@@ -63,18 +65,25 @@ impl Unconverted {
     /// What the reader of the message can do about it.
     pub(crate) fn hint(&self) -> Sentence {
         match self {
-            Self::NoConversion { from, .. } => {
-                format!("name the output like a file of {from}, or like a folder, with a slash at the end").into()
-            }
+            Self::NoConversion { .. } => Sentence::from("write to a folder, such as `kept/`, and leave out ")
+                .setting("output-format")
+                .text(": each file then keeps its format"),
             Self::NoOutputFormat { .. } => Sentence::from(
-                "name the output like a file of one format, such as `kept.parquet`, or like a folder, such as `kept/`; ",
+                "name a file with the extension of a format, such as `kept.parquet`, or a folder, such as `kept/`; or set ",
             )
-            .setting("output-format")
-            .text(" says the format of an output that has no name"),
-            Self::MixedTypes { .. } => {
-                "JSONL holds any mixture: name the output `kept.jsonl`, or make the values of one type".into()
+            .setting("output-format"),
+            Self::MixedTypes { seen, .. } => {
+                let hint = if seen.len() > 1 {
+                    "give every record the same type in this field, or write JSONL, which allows mixed types: "
+                } else {
+                    "write JSONL, which can hold this value: "
+                };
+                Sentence::from(hint).setting_to("output", "kept.jsonl")
             }
-            Self::ColumnsRefused { .. } => "name an output of the same format as the input".into(),
+            Self::ColumnsRefused { .. } => Sentence::from("write JSONL or Arrow IPC instead: ")
+                .setting_to("output", "kept.jsonl")
+                .text(" or ")
+                .setting_to("output", "kept.arrow"),
         }
     }
 }
@@ -83,14 +92,20 @@ impl fmt::Display for Unconverted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoConversion { name, from, to } => {
-                write!(f, "`{}` is {from}, and records of {from} cannot be written as {to}", shown(name))
+                write!(f, "`{}` is {from}, and {from} cannot be converted to {to}", shown(name))
             }
-            Self::NoOutputFormat { first, first_format, second, second_format } => write!(
-                f,
-                "`{}` is {first_format} and `{}` is {second_format}, and the output does not say which to write",
-                shown(first),
-                shown(second)
-            ),
+            Self::NoOutputFormat { output, first, first_format, second, second_format } => {
+                write!(
+                    f,
+                    "the inputs have several formats (`{}` is {first_format}, `{}` is {second_format}), and ",
+                    shown(first),
+                    shown(second)
+                )?;
+                match output {
+                    Some(output) => write!(f, "the name of the output `{}` decides none", shown(output)),
+                    None => f.write_str("standard output has no name that decides one"),
+                }
+            }
             Self::MixedTypes { field, to, seen } => {
                 write!(f, "`{}` is ", shown(field))?;
                 if let [(first, one), (second, another)] = &seen[..] {

@@ -97,7 +97,10 @@ fn rows_are_annotated_and_compared() {
 fn a_row_without_a_text_is_kept_or_rejected_with_its_place() {
     let desk = Desk::with("in.parquet", parquet(&[(1, Some("one")), (2, None), (3, Some("two")), (4, None)]));
     let run = desk.run("dedup in.parquet -o kept.parquet.gz").exit(2);
-    assert!(run.err.contains("a compressed file, and Parquet is compressed inside"), "{run}");
+    assert!(
+        run.err.contains("Parquet is compressed inside and cannot be compressed as a file, too"),
+        "{run}"
+    );
     desk.run("dedup in.parquet -o kept.parquet").exit(0);
     assert_eq!(rows(&desk, "kept.parquet").len(), 4);
     let run = desk.run("dedup in.parquet -o out.parquet --null reject").exit(2);
@@ -141,9 +144,9 @@ fn what_is_wrong_with_a_table_is_said() {
     insta::assert_snapshot!(desk.run("dedup in.parquet in.csv -o out"), @"
     exit 2
     --- stderr
-    minwise: `in.parquet` is Parquet and `in.csv` is CSV, and the output does not say which to write
+    minwise: the inputs have several formats (`in.parquet` is Parquet, `in.csv` is CSV), and the name of the output `out` decides none
 
-    hint: name the output like a file of one format, such as `kept.parquet`, or like a folder, such as `kept/`; `--output-format` says the format of an output that has no name
+    hint: name a file with the extension of a format, such as `kept.parquet`, or a folder, such as `kept/`; or set `--output-format`
     ");
     assert_eq!(desk.names(), ["cut.parquet", "in.csv", "in.parquet"]);
 }
@@ -206,14 +209,14 @@ fn inputs_without_a_name_of_their_own_are_refused() {
     --- stderr
     minwise: `a/x.jsonl` and `b/x.jsonl` would both be written as `x.jsonl`
 
-    hint: give the folder that holds both, or run twice
+    hint: give the folder that holds both, rename one of them, or write to one file
     ");
     insta::assert_snapshot!(desk.run_with(&["dedup", "-", "-o", "out/"], record("a", "one").as_bytes()), @"
     exit 2
     --- stderr
-    minwise: standard input has no name that a file in the output folder could have
+    minwise: standard input has no file name, so it cannot be written to a folder
 
-    hint: name a file, or `-` for standard output
+    hint: write to one file, such as `kept.jsonl`, or to standard output, `-`
     ");
     assert_eq!(desk.names(), ["a", "a/x.jsonl", "b", "b/x.jsonl"]);
 }

@@ -44,9 +44,9 @@ fn dedup() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
-              folders or globs of them; or `-`
+              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
+              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
+              PDF; folders or globs of them; or `-`
 
     Options:
           --against <REF>...
@@ -57,8 +57,8 @@ fn dedup() {
       -o, --output <OUT>
               Where the kept documents go: one file (compressed if it ends in `.gz`, `.zst`, `.bz2` or
               `.xz`; `-` for standard output), or a folder with one file for each input (`DIR/`, or a
-              folder that is there). Texts go to a folder. If the name says another format than that of
-              the inputs, as `kept.parquet` does for JSONL, the records are converted
+              folder that is there). Texts go to a folder. If the extension belongs to another format
+              than the inputs, records are converted: JSONL to `kept.parquet` becomes Parquet
 
           --removed <OUT>
               Where the removed documents go, in the same way
@@ -68,14 +68,15 @@ fn dedup() {
               belongs to
 
           --output-format <FORMAT>
-              The format of the outputs, whatever their names say: `jsonl`, `csv`, `tsv`, `parquet`,
-              `arrow` or `warc`. By default the name decides; a name without a known ending, and
-              standard output, get the format of the inputs
+              The format of the outputs: `jsonl`, `csv`, `tsv`, `parquet`, `arrow` or `warc`. It
+              overrides the names of the outputs; in a folder, every file is converted. Without it, the
+              extension of the name decides; if there is no known extension, and for standard output,
+              the format is that of the inputs
 
           --compression <CODEC>
-              How Parquet and Arrow IPC are compressed inside: `keep` (as the input is; a converted
-              output is by `zstd` in Parquet, and not at all in Arrow IPC), `none`, `snappy`, `gzip`,
-              `lz4` or `zstd`
+              The codec inside Parquet and Arrow IPC: `keep`, `none`, `snappy`, `gzip`, `lz4` or `zstd`.
+              `keep` takes the codec of the input; if records are converted, `keep` is `zstd` for
+              Parquet and `none` for Arrow IPC
 
               [default: keep]
 
@@ -156,9 +157,9 @@ fn dedup() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -177,9 +178,9 @@ fn dedup() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects, and `[]` into
-              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
-              fields, separated by commas, by line breaks
+              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
+              fields are given with commas (`title,body`) and joined by a line break
 
               [default: text]
 
@@ -210,9 +211,9 @@ fn dedup() {
               [default: keep]
 
           --strict
-              Stop before anything is written if a file that was found in a folder or by a pattern
-              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
-              Without it, such a file is a reject. A file that is named must be readable in either case
+              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
+              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
+              and the run goes on. A file that you name must always be readable
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -328,9 +329,9 @@ fn pairs() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
-              folders or globs of them; or `-`
+              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
+              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
+              PDF; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -381,9 +382,9 @@ fn pairs() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -402,9 +403,9 @@ fn pairs() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects, and `[]` into
-              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
-              fields, separated by commas, by line breaks
+              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
+              fields are given with commas (`title,body`) and joined by a line break
 
               [default: text]
 
@@ -435,9 +436,9 @@ fn pairs() {
               [default: keep]
 
           --strict
-              Stop before anything is written if a file that was found in a folder or by a pattern
-              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
-              Without it, such a file is a reject. A file that is named must be readable in either case
+              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
+              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
+              and the run goes on. A file that you name must always be readable
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -592,9 +593,9 @@ fn compare() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -613,9 +614,9 @@ fn compare() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects, and `[]` into
-              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
-              fields, separated by commas, by line breaks
+              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
+              fields are given with commas (`title,body`) and joined by a line break
 
               [default: text]
 
@@ -646,9 +647,9 @@ fn compare() {
               [default: keep]
 
           --strict
-              Stop before anything is written if a file that was found in a folder or by a pattern
-              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
-              Without it, such a file is a reject. A file that is named must be readable in either case
+              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
+              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
+              and the run goes on. A file that you name must always be readable
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -860,9 +861,9 @@ fn sketch() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
-              folders or globs of them; or `-`
+              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
+              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
+              PDF; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -886,9 +887,9 @@ fn sketch() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -907,9 +908,9 @@ fn sketch() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects, and `[]` into
-              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
-              fields, separated by commas, by line breaks
+              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
+              fields are given with commas (`title,body`) and joined by a line break
 
               [default: text]
 
@@ -940,9 +941,9 @@ fn sketch() {
               [default: keep]
 
           --strict
-              Stop before anything is written if a file that was found in a folder or by a pattern
-              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
-              Without it, such a file is a reject. A file that is named must be readable in either case
+              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
+              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
+              and the run goes on. A file that you name must always be readable
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found
@@ -1053,9 +1054,9 @@ fn estimate() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -1085,9 +1086,9 @@ fn weights() {
 
     Arguments:
       <INPUT>...
-              Files of JSONL, CSV, TSV, Parquet or Arrow IPC (plain, or compressed by gzip, zstd, bzip2
-              or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB, PDF;
-              folders or globs of them; or `-`
+              Files of JSONL, CSV, TSV, Parquet, Arrow IPC or WARC (plain, or compressed by gzip, zstd,
+              bzip2 or xz), or documents: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB,
+              PDF; folders or globs of them; or `-`
 
     Options:
       -o, --output <FILE>
@@ -1103,9 +1104,9 @@ fn weights() {
               No progress and no summary; errors and warnings only
 
       -v, --verbose
-              List the files that were skipped, each with its reason. Skipped are files of folders and
-              patterns that are no documents: `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, empty
-              files, and files of no known format with many NUL bytes
+              List the skipped files, each with its reason. In folders and patterns, Minwise skips
+              `.DS_Store`, `Thumbs.db`, `desktop.ini`, `~$*`, marker files such as `_SUCCESS` beside
+              records, empty files other than files of records, and binary files of unknown format
 
           --log <FORMAT>
               How messages on standard error are written
@@ -1124,9 +1125,9 @@ fn weights() {
 
     Reading:
           --text-field <FIELD>
-              The field or column that holds the text; dots lead into nested objects, and `[]` into
-              lists: `messages[].content`. The texts of a list are joined by blank lines, and several
-              fields, separated by commas, by line breaks
+              The field or column that holds the text. A dot leads into an object (`meta.body`), `[]`
+              into a list (`messages[].content`). Texts of a list are joined by a blank line. Several
+              fields are given with commas (`title,body`) and joined by a line break
 
               [default: text]
 
@@ -1157,9 +1158,9 @@ fn weights() {
               [default: keep]
 
           --strict
-              Stop before anything is written if a file that was found in a folder or by a pattern
-              cannot be read: it may not be opened, or it is a link that leads nowhere or in a circle.
-              Without it, such a file is a reject. A file that is named must be readable in either case
+              If a file found in a folder or by a pattern cannot be read (no permission, a broken link,
+              a link loop), stop before anything is written. Without `--strict`, such a file is rejected
+              and the run goes on. A file that you name must always be readable
 
           --temp-dir <DIR>
               Where temporary files go: input that is compressed or piped, parts of tables, texts found

@@ -97,10 +97,9 @@ fn a_path_that_misses_a_list_is_answered_with_one_that_does_not() {
         "{run}"
     );
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field messages").exit(2);
-    let reason =
-        "in.jsonl:1: the field `messages` holds a list (in a list: `messages[].content`, `messages[].role`)";
+    let reason = "in.jsonl:1: the field `messages` holds a list; paths to its texts: `messages[].content`, `messages[].role`";
     assert!(run.err.contains(reason), "{run}");
-    // An empty list has every member.
+    // An empty list says nothing about the members.
     let with_messages = chat_lines().lines().take(6).collect::<Vec<_>>().join("\n");
     desk.write("in.jsonl", with_messages);
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field messages[].contents").exit(2);
@@ -112,14 +111,14 @@ fn a_path_that_misses_a_list_is_answered_with_one_that_does_not() {
     assert!(run.err.contains("its columns are `id` and `messages[].content`"), "{run}");
     desk.write("in.csv", "id,text\n1,one\n");
     let run = desk.run("dedup in.csv -o out.csv --text-field text[]").exit(2);
-    assert!(run.err.contains("`in.csv` has no lists, and `text[]` leads into one"), "{run}");
+    assert!(run.err.contains("`text[]` leads into a list, and `in.csv` has no lists"), "{run}");
     assert!(run.err.contains("its columns are `id` and `text`"), "{run}");
 }
 
 #[test]
 fn ids_and_values_are_in_no_list() {
     let desk = Desk::with("in.jsonl", chat_lines());
-    let one = "`day[]` is not a field with one value: expected a path without `[]`";
+    let one = "`day[]` is not the path of one value: expected a path without `[]`, which leads into a list";
     for options in ["--id-field day[]", "--keep newest:day[]"] {
         let run = desk.run(&format!("dedup in.jsonl -o out.jsonl {options}")).exit(2);
         assert!(run.err.contains(one), "{run}");

@@ -176,10 +176,10 @@ fn texts_do_not_go_to_a_file() {
     );
     // Records of which the first is bad are taken for a text.
     let run = desk.run_with(&["dedup", "-", "-o", "out.jsonl"], b"bad\n{\"text\":\"a\"}\n").exit(2);
-    let hint = "`out.jsonl/`; `--input-format jsonl` reads the inputs as JSONL\n";
+    let hint = "`out.jsonl/`; if the inputs are JSONL, say so with `--input-format jsonl`\n";
     assert!(run.err.ends_with(hint), "{run}");
     let run = refused("dedup letters -o out/ --output-format jsonl");
-    assert!(run.contains("`--output-format jsonl` has no meaning"), "{run}");
+    assert!(run.contains("`--output-format jsonl` does not apply"), "{run}");
     // Any other name is that of a file like the inputs.
     for name in ["new.ndjson", "new.jsonl.zst", "new", "new.txt", "new.2024"] {
         desk.run(&format!("dedup in.jsonl -o {name} -q")).exit(0);

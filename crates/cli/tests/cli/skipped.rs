@@ -42,7 +42,7 @@ fn a_folder_with_files_that_are_no_documents_is_read_without_complaint() {
     kept        1
     removed     1 in 1 cluster, 1 of them with equal shingles
     rejected    0
-    skipped     5 files that are no documents (`--verbose` names them)
+    skipped     5 files that are not documents (`--verbose` lists them)
     candidates  0; 0 compared exactly, 0 of them at or above 0.8
     recall      1.0000 expected, from 16 bands of 6 rows
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
@@ -62,16 +62,16 @@ fn every_command_counts_them_and_names_them_on_request() {
         let run = desk.run(command).exit(code);
         assert_eq!(
             run.summary("skipped"),
-            "5 files that are no documents (`--verbose` names them)",
+            "5 files that are not documents (`--verbose` lists them)",
             "{command}"
         );
         let run = desk.run(&format!("{command} --verbose")).exit(code);
         let list = "minwise: 5 files were skipped
-    in/.DS_Store: a file manager left it
-    in/Thumbs.db: a file manager left it
+    in/.DS_Store: it is a system file of a file manager
+    in/Thumbs.db: it is a system file of a file manager
     in/dump.bin: it is binary, and of no known format
     in/empty.txt: it is empty
-    in/~$a.docx: Office left it beside an open document
+    in/~$a.docx: it is a lock file of Office
 ";
         assert!(run.err.contains(list), "{command}: {run}");
         let run = desk.run(&format!("{command} --log json -v")).exit(code);
@@ -100,9 +100,9 @@ fn what_is_named_is_read_whatever_it_is() {
     insta::assert_snapshot!(desk.run("pairs in/*.bin"), @"
     exit 2
     --- stderr
-    minwise: there are no documents in `in/*.bin`: its only file, `in/dump.bin`, is none
+    minwise: `in/*.bin` has no documents: its only file, `in/dump.bin`, was skipped
 
-    hint: a file that you name is read even if it would be skipped in a folder
+    hint: to read a skipped file, name it as an input
     ");
 }
 
@@ -125,7 +125,7 @@ fn one_skipped_file_stands_in_references_and_templates_too() {
     desk.write("form/form.txt", prose(7, 20));
     desk.write("form/.DS_Store", b"\0");
     let run = desk.run("dedup in/a.txt -o out --against form --ignore-text form").exit(0);
-    assert_eq!(run.summary("skipped"), "1 file that is no document (`--verbose` names it)");
+    assert_eq!(run.summary("skipped"), "1 file that is not a document (`--verbose` lists it)");
 }
 
 #[cfg(unix)]

@@ -29,8 +29,14 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
 /// Bytes of a file among which [`has_many_nuls`] counts.
 pub(crate) const NUL_LOOK_BYTES: usize = 64 << 10;
 
-/// One NUL byte per this many bytes is allowed in a text.
+/// One NUL byte per this many bytes is allowed in bytes that are not UTF-8.
 const BYTES_PER_NUL: usize = 1000;
+/// One NUL byte per this many bytes, and some in any case, are allowed in UTF-8: programs end texts with one, and logs are
+/// filled up with them after a crash.
+const TEXT_BYTES_PER_NUL: usize = 100;
+const TEXT_NULS: usize = 4;
+/// Whatever has one NUL byte per this many bytes is no text.
+const NUL_SHARE: usize = 4;
 
 /// Whether bytes of no known format hold more NUL bytes than a text does, without the mark of UTF-16.
 ///
@@ -44,12 +50,19 @@ const BYTES_PER_NUL: usize = 1000;
 /// | programs, fonts, databases and compiled files | nearly all above 2 % |
 /// | UTF-16 without a mark, which is not read | 50 % in English, 14 % to 50 % in Chinese, at least 4 % |
 ///
-/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them. A limit of 0.1 % misses none, and a text may still
-/// hold one stray NUL byte per 1,000 bytes.
+/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them; 0.1 % misses none. Random bytes are no UTF-8, so
+/// that UTF-8 has the limit of 1 %, and a short text may end with a NUL byte.
 pub(crate) fn has_many_nuls(bytes: &[u8]) -> bool {
     let look = bytes.get(..NUL_LOOK_BYTES).unwrap_or(bytes);
     let nuls = memchr::memchr_iter(0, look).count();
-    nuls * BYTES_PER_NUL > look.len() && encoding_rs::Encoding::for_bom(look).is_none()
+    if nuls * BYTES_PER_NUL <= look.len() || encoding_rs::Encoding::for_bom(look).is_some() {
+        return false;
+    }
+    // The look may end within a character.
+    let is_text =
+        simdutf8::compat::from_utf8(look).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let many = if nuls > TEXT_NULS { TEXT_BYTES_PER_NUL } else { NUL_SHARE };
+    !is_text || nuls * many > look.len()
 }
 
 #[cfg(test)]
@@ -57,12 +70,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_nul_byte_per_thousand_is_a_text() {
-        let mut bytes = vec![b'a'; 2000];
+    fn few_nul_bytes_are_a_text() {
+        let mut bytes = vec![b'\xe9'; 2000];
         bytes[..2].fill(0);
         assert!(!has_many_nuls(&bytes));
         bytes[2] = 0;
         assert!(has_many_nuls(&bytes));
+        // In UTF-8, one per hundred, and a few in any case.
+        let mut bytes = vec![b'a'; 2000];
+        bytes[..20].fill(0);
+        assert!(!has_many_nuls(&bytes));
+        bytes[20] = 0;
+        assert!(has_many_nuls(&bytes));
+        assert!(!has_many_nuls("a memo in 中文\0".as_bytes()));
+        assert!(has_many_nuls(b"\0\0\0\0"));
         assert!(!has_many_nuls(b""));
         let utf16: Vec<u8> = "a rose is a rose".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert!(has_many_nuls(&utf16));

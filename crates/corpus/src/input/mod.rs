@@ -401,7 +401,7 @@ impl Resolver<'_> {
     ) -> Result<Option<(String, SkipReason)>> {
         let size_bytes = metadata.len();
         let is_found = given == Given::Found;
-        if is_found && size_bytes == 0 && !self.format_by_name(&[], &name).is_some_and(is_of_records) {
+        if is_found && size_bytes == 0 && !self.may_be_empty(&name) {
             return Ok(Some((name, SkipReason::Empty)));
         }
         if let (0, Some(compression)) = (size_bytes, Compression::of_name(&name)) {
@@ -502,6 +502,16 @@ impl Resolver<'_> {
             InputFormat::Only(format) => Some(format),
             InputFormat::Auto => Format::of_magic(head).or_else(|| Format::of_name(name)),
         }
+    }
+
+    /// Whether a file of this name that has no bytes is a file of no records. What is compressed or begins with a magic number is
+    /// what is left of a download that failed.
+    fn may_be_empty(&self, name: &str) -> bool {
+        let format = self.format_by_name(&[], name);
+        Compression::of_name(name).is_none()
+            && format.is_some_and(|format| {
+                [Format::JSONL, Format::CSV, Format::TSV, Format::WARC].contains(&format)
+            })
     }
 
     /// Refuses texts beside records, before time is spent on spooling them.

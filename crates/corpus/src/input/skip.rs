@@ -55,9 +55,9 @@ impl SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::System => "a file manager left it",
-            Self::OfficeLock => "Office left it beside an open document",
-            Self::LeftBeside => "the writer of the records left it beside them",
+            Self::System => "it is a system file of a file manager",
+            Self::OfficeLock => "it is a lock file of Office",
+            Self::LeftBeside => "it is a marker or checksum file of the program that wrote the records",
             Self::Empty => "it is empty",
             Self::Binary => "it is binary, and of no known format",
         })

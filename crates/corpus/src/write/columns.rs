@@ -1,5 +1,6 @@
 //! The columns of an output to which records of several sources are converted.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Contain
     }
     match to.refuses(&unfolded(&schema)) {
         Some(message) => {
-            Err(Error::inside(name, Problem::Content { place: "its schema".to_owned(), message }))
+            Err(Error::new(ErrorKind::Conversion(Unconverted::ColumnsRefused { to: to.format(), message })))
         }
         None => Ok(()),
     }
@@ -80,6 +81,14 @@ pub(super) fn columns(
         OutputColumns::Texts => texts(corpus, &known, shape.as_ref(), to)?,
         OutputColumns::Typed => typed(corpus, known, shape, to)?,
     };
+    let schema = match kind {
+        // Some readers take no file without columns.
+        OutputColumns::Texts | OutputColumns::Typed if schema.fields().is_empty() => {
+            let names = corpus.options().text_fields.iter().filter_map(|field| field.parts().first());
+            Schema::new(names.map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>())
+        }
+        _ => schema,
+    };
     if let (true, Some(column)) = (has_annotations, schema.column_with_name(MEMBER)) {
         return Err(Error::inside("the output", Problem::ColumnExists { column: column.1.name().clone() }));
     }
@@ -106,14 +115,22 @@ fn texts(
     shape: Option<&(usize, Members)>,
     to: &dyn Container,
 ) -> Result<Schema> {
-    let mut names: Vec<&str> = vec![];
+    let (mut names, mut seen): (Vec<&str>, HashSet<&str>) = Default::default();
     let mut add = |name| {
-        if !names.contains(&name) {
+        if seen.insert(name) {
             names.push(name);
         }
     };
     for at in 0..=known.len() {
         if let Some((_, members)) = shape.filter(|(first, _)| *first == at) {
+            if let Some(at) = members.too_many {
+                return Err(mixed(
+                    corpus,
+                    "the record".to_owned(),
+                    &[(at, "more than 10,000 different members")],
+                    to,
+                )?);
+            }
             for (name, shape) in members.iter() {
                 let nested = shape.list.as_ref().map(|list| (list.0, "a list"));
                 let nested = nested.or(shape.object.as_ref().map(|object| (object.0, "an object")));
@@ -137,26 +154,48 @@ fn typed(
     shape: Option<(usize, Members)>,
     to: &dyn Container,
 ) -> Result<Schema> {
+    let shaped = shape.as_ref().map(|(_, members)| members.clone());
     if let Some((at, members)) = shape {
         let fields = match members.fields() {
             Ok(fields) => fields,
             Err(conflict) => return Err(mixed(corpus, conflict.field(), &conflict.seen, to)?),
         };
-        known.insert(at, ("the JSONL inputs".to_owned(), Arc::new(Schema::new(fields))));
+        known.insert(at, (LINES.to_owned(), Arc::new(Schema::new(fields))));
     }
     let mut known = known.into_iter();
     let Some((mut names, first)) = known.next() else { return Ok(Schema::empty()) };
     let (mut fields, metadata) = (first.fields().clone(), first.metadata().clone());
     for (name, schema) in known {
-        fields = merged(&fields, schema.fields()).map_err(|(field, first, second)| {
-            let seen = vec![(names.clone(), first.to_string()), (name.clone(), second.to_string())];
-            Error::new(ErrorKind::Conversion(Unconverted::MixedTypes { field, to: to.format(), seen }))
-        })?;
+        fields = match merged(&fields, schema.fields()) {
+            Ok(fields) => fields,
+            Err((field, first, second)) => {
+                let place = |name: &str| place_of(corpus, shaped.as_ref(), &field, name);
+                let seen = vec![(place(&names)?, first.to_string()), (place(&name)?, second.to_string())];
+                return Err(Error::new(ErrorKind::Conversion(Unconverted::MixedTypes {
+                    field,
+                    to: to.format(),
+                    seen,
+                })));
+            }
+        };
         if !names.contains(&name) {
             names = format!("{names}, {name}");
         }
     }
     Ok(Schema::new_with_metadata(fields, metadata))
+}
+
+/// What the columns of all lines together are called until a line is found that shows one.
+const LINES: &str = "the JSONL inputs";
+
+/// The inputs that have a field; of lines, the first one that shows it.
+fn place_of(corpus: &Corpus, shaped: Option<&Members>, field: &str, name: &str) -> Result<String> {
+    let top = field.split(['.', '[']).next().unwrap_or(field);
+    let shape = shaped.and_then(|members| members.iter().find(|(name, _)| *name == top));
+    let first = shape.and_then(|(_, shape)| shape.seen().first().copied());
+    let Some((at, _)) = first.filter(|_| name == LINES) else { return Ok(name.to_owned()) };
+    let (handle, _) = corpus.sources.get(at.source)?;
+    Ok(format!("{}:{}", handle.source.name(), handle.line_at(at.offset)?))
 }
 
 /// The error that values do not fit into one column, with the lines of the records that show it.

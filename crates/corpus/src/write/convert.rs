@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::columns::{check, columns};
 use crate::annotation::{Annotation, MEMBER};
-use crate::container::table::{Foreign, annotation_column, annotation_field, fit, plain, unfolded};
+use crate::container::table::{Foreign, annotation_column, annotation_field, fit, plain, slices, unfolded};
 use crate::container::{self, Container, OutputColumns};
 use crate::corpus::Corpus;
 use crate::document::Place;
@@ -43,6 +43,10 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
             continue;
         }
         if from == format && is_copy(corpus, corpus.input_numbers(), format)? {
+            continue;
+        }
+        if from == format && to.columns().is_none() {
+            // Another input has to be converted, and cannot be.
             continue;
         }
         if to.columns().is_none() || !container::of(from)?.is_converted() {
@@ -92,13 +96,20 @@ impl Conversion<'_> {
     ) -> Result<()> {
         let schema = columns(self.corpus, self.numbers.clone(), self.to, has_annotations)?;
         let mut records = records.peekable();
+        // The last column is that of the annotations, which no source has.
+        let of_sources = schema.fields().len() - usize::from(has_annotations);
+        let bare = Schema::new_with_metadata(
+            schema.fields().iter().take(of_sources).cloned().collect::<Fields>(),
+            schema.metadata().clone(),
+        );
+        let bare = Arc::new(bare);
         if self.to.columns() == Some(OutputColumns::Own) {
-            return self.write_own(&schema, &mut records, out);
+            return self.write_own(&bare, &mut records, out);
         }
         let mut writer = self.to.writer(&schema, out, self.compression)?;
         for number in self.numbers.clone() {
             let of_source = std::iter::from_fn(|| records.next_if(|(place, _)| place.source == number));
-            self.convert(number, &schema, of_source, &mut |batch| writer.write(&batch))?;
+            self.convert(number, &bare, of_source, &mut |batch| writer.write(&batch))?;
         }
         writer.finish()
     }
@@ -144,11 +155,11 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    /// Converts records of one source.
+    /// Converts records of one source; `bare` are the columns of the output without that of annotations.
     fn convert<'a>(
         &self,
         number: u32,
-        schema: &SchemaRef,
+        bare: &SchemaRef,
         records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
@@ -164,19 +175,10 @@ impl Conversion<'_> {
             place
         });
         let kind = self.to.columns();
-        // The column of annotations is not one of the source.
-        let bare = match schema.index_of(MEMBER) {
-            Ok(last) if is_annotation(schema.field(last)) => {
-                let others: Vec<usize> =
-                    (0..schema.fields().len()).filter(|column| *column != last).collect();
-                Arc::new(schema.project(&others).map_err(misfit)?)
-            }
-            _ => Arc::clone(schema),
-        };
-        content.batches(&handle, &bare, &mut places, &mut |batch| {
+        let mut take_slice = |batch: RecordBatch| {
             let batch = match kind {
-                Some(OutputColumns::Texts) => as_texts(&batch, &bare).map_err(misfit)?,
-                Some(OutputColumns::Typed) => fit(&batch, &bare).map_err(misfit)?,
+                Some(OutputColumns::Texts) => as_texts(&batch, bare).map_err(misfit)?,
+                Some(OutputColumns::Typed) => fit(&batch, bare).map_err(misfit)?,
                 Some(OutputColumns::Own) | None => {
                     fit(&batch, &unfolded(batch.schema_ref())).map_err(misfit)?
                 }
@@ -203,14 +205,11 @@ impl Conversion<'_> {
             columns.push(column);
             let schema = Schema::new_with_metadata(fields, batch.schema_ref().metadata().clone());
             take(RecordBatch::try_new(Arc::new(schema), columns).map_err(misfit)?)
+        };
+        content.batches(&handle, bare, &mut places, &mut |batch| {
+            slices(&batch).into_iter().try_for_each(|rows| take_slice(batch.slice(rows.start, rows.len())))
         })
     }
-}
-
-/// Whether a column of an output is that of annotations. No input has a column of that name then.
-fn is_annotation(field: &Field) -> bool {
-    field.name() == MEMBER
-        && (field.data_type() == annotation_field().data_type() || field.data_type() == &DataType::Utf8)
 }
 
 /// The columns of a batch as texts, by the names of a schema.

@@ -272,7 +272,10 @@ fn wrong_paths_are_refused_with_right_ones() {
             let message = format!("the column `{field}` of `");
             assert!(error.to_string().starts_with(&message), "{error}");
             assert!(error.to_string().ends_with(" holds lists, not texts"), "{error}");
-            assert_eq!(error.hint().unwrap().to_string(), format!("`[]` leads into a list: {offered}"));
+            assert_eq!(
+                error.hint().unwrap().to_string(),
+                format!("to read the texts of a list, write `[]` behind its name: {offered}")
+            );
         }
         for field in ["messages[].contents", "messages[][].content", "messages[].content[]"] {
             let error = open(&folder, name, field).unwrap_err();
@@ -283,21 +286,21 @@ fn wrong_paths_are_refused_with_right_ones() {
     }
     let error = open(&folder, "a.parquet", "messages.list.element.content").unwrap_err();
     assert!(error.to_string().ends_with(" holds lists, not texts"), "{error}");
-    assert_eq!(error.hint().unwrap().to_string(), "`[]` leads into a list: `messages[].content`");
+    assert_eq!(
+        error.hint().unwrap().to_string(),
+        "to read the texts of a list, write `[]` behind its name: `messages[].content`"
+    );
 
     folder.write("a.csv", "id,text\n1,one\n");
     let error = open(&folder, "a.csv", "text[]").unwrap_err();
-    assert!(error.to_string().ends_with("a.csv` has no lists, and `text[]` leads into one"), "{error}");
+    assert!(error.to_string().ends_with("a.csv` has no lists"), "{error}");
     folder.write("b.csv", "id,tags[]\n1,one\n");
     assert_eq!(outcomes(&open(&folder, "b.csv", "tags[]").unwrap()), [Ok("one".to_owned())]);
     let warc =
         "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <a>\r\nContent-Length: 1\r\n\r\nx\r\n\r\n";
     folder.write("a.warc", warc);
     let error = open(&folder, "a.warc", "messages[].content").unwrap_err();
-    assert!(
-        error.to_string().ends_with("a.warc` has no lists, and `messages[].content` leads into one"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("a.warc` has no lists"), "{error}");
     assert!(error.hint().unwrap().to_string().contains("leave out `text-field`"), "{error}");
 }
 
@@ -311,7 +314,10 @@ fn an_id_and_a_value_are_in_no_list() {
         ReadOptions { value_fields: vec![field.clone()], ..ReadOptions::default() },
     ] {
         let error = folder.open_with(&["a.jsonl"], &options).unwrap_err();
-        assert_eq!(error.to_string(), "`tags[]` is not a field with one value: expected a path without `[]`");
+        assert_eq!(
+            error.to_string(),
+            "`tags[]` is not the path of one value: expected a path without `[]`, which leads into a list"
+        );
     }
 }
 
@@ -353,12 +359,12 @@ fn lines_with_lists_are_documents_or_say_why_not() {
         (
             "messages",
             "wrong_type",
-            "the field `messages` holds a list (in a list: `messages[].role`, `messages[].content`)",
+            "the field `messages` holds a list; paths to its texts: `messages[].role`, `messages[].content`",
         ),
         (
             "messages.content",
             "missing_field",
-            "there is no field `messages.content` (in a list: `messages[].content`)",
+            "there is no field `messages.content`; paths to its texts: `messages[].content`",
         ),
     ] {
         let records = scan(&open(&folder, "a.jsonl", field).unwrap(), 1 << 20);

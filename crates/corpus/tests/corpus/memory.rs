@@ -293,7 +293,7 @@ fn records_of_files_and_of_memory_are_one_corpus() {
     let error = Corpus::open(&[texts(), folder.path("a.txt").into()], &ReadOptions::default(), &Unobserved)
         .unwrap_err();
     assert_eq!(error.code(), "mixed_formats");
-    assert!(error.hint().unwrap().to_string().starts_with("give each kind a run of its own"), "{error}");
+    assert!(error.hint().unwrap().to_string().starts_with("run each kind separately"), "{error}");
     // References may be of another kind, and two sources of one kind are a corpus.
     let corpus =
         Corpus::open_against(&[file()], &[texts(), texts()], &ReadOptions::default(), &Unobserved).unwrap();
@@ -304,7 +304,7 @@ fn records_of_files_and_of_memory_are_one_corpus() {
     assert_eq!(texts, ["a", "b", "b"]);
     assert_eq!(
         refuse_same_names(&corpus, None).unwrap_err().to_string(),
-        "`memory` lies in memory, and has no name that a file in the output folder could have"
+        "`memory` is in memory and has no file name, so it cannot be written to a folder"
     );
 }
 

@@ -6,7 +6,7 @@ use minwise::Spec;
 use minwise::keep::Keep;
 use minwise::shingle::{Shingling, Unit};
 use minwise::{Observer, Stage, Warning, escape_control};
-use minwise_corpus::{Chunk, Corpus, Document, Nulls, Place, Reject, RejectReason, Scratch};
+use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, Place, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Problem};
@@ -175,7 +175,13 @@ impl FieldSought {
         if self.is_found {
             return Ok(());
         }
-        let first_document = part.columns.first_place().map(|place| place.line);
+        // An empty list has no element that could lack the field.
+        let first = if corpus.options().text_fields.iter().any(FieldPath::has_lists) {
+            part.columns.first_shingled()
+        } else {
+            part.columns.first_place()
+        };
+        let first_document = first.map(|place| place.line);
         let is_before = |rejected: &Rejected| first_document.is_none_or(|line| rejected.line <= line);
         // A file that cannot be read says nothing about the fields of records.
         let mut records = part.rejected.iter().filter(|rejected| rejected.code != UNREADABLE).peekable();

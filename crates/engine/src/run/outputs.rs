@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use minwise::{Observer, Sentence, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
-    Source, TableCompression, Unconverted, check_conversion, check_each, refuse_annotation,
-    refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members,
-    refuse_unlike,
+    Source, TableCompression, Unconverted, check_conversion, check_each, has_compressed_name,
+    refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
+    refuse_shared_members, refuse_unlike,
 };
 
 use super::Destination;
@@ -238,28 +238,31 @@ impl Complete {
 fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Result<Format, Error> {
     let name = path.map(Path::to_string_lossy).unwrap_or_default();
     let Some(format) = asked.or_else(|| Format::of_name(&name)).or_else(|| corpus.output_format()) else {
-        return Err(no_format(corpus));
+        return Err(no_format(path, corpus));
     };
-    let is_compressed = COMPRESSIONS.iter().any(|ending| name.ends_with(ending));
-    if is_compressed && (format == Format::PARQUET || format == Format::ARROW) {
+    if has_compressed_name(&name) && (format == Format::PARQUET || format == Format::ARROW) {
         let shown = escape_control(&name);
+        let bare = name.rsplit_once('.').map_or(&*name, |(bare, _)| bare);
         let message =
-            format!("`{shown}` has the name of a compressed file, and {format} is compressed inside");
-        let hint = Sentence::from("leave the ending out, and choose with ").setting("compression");
+            format!("{format} is compressed inside and cannot be compressed as a file, too: `{shown}`");
+        let hint = Sentence::from(format!("name the output `{}`; ", escape_control(bare)))
+            .setting("compression")
+            .text(" chooses the codec");
         return Err(refused(message.into(), hint));
     }
     Ok(format)
 }
 
-/// Endings of names of compressed files.
-const COMPRESSIONS: [&str; 4] = [".gz", ".zst", ".bz2", ".xz"];
+/// Formats whose records can be taken for a text.
+const TEXTUAL: [Format; 3] = [Format::JSONL, Format::CSV, Format::TSV];
 
 /// The error that inputs are of several formats and nothing says which one to write.
-fn no_format(corpus: &Corpus) -> Error {
+fn no_format(output: Option<&Path>, corpus: &Corpus) -> Error {
     let first = corpus.inputs().first();
     let other = corpus.inputs().iter().find(|source| Some(source.format()) != first.map(Source::format));
     let kind = match (first, other) {
         (Some(first), Some(second)) => CorpusErrorKind::Conversion(Unconverted::NoOutputFormat {
+            output: output.map(|output| output.to_string_lossy().into_owned()),
             first: first.name().to_owned(),
             first_format: first.format(),
             second: second.name().to_owned(),
@@ -273,10 +276,13 @@ fn no_format(corpus: &Corpus) -> Error {
 /// Refuses texts for an output that is no folder, or that is to have a format.
 fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), Error> {
     if let Some(format) = outputs.format {
-        let message = Sentence::from("each input is one document and is written as it is, so that ")
+        let message = Sentence::new()
             .setting_to("output-format", format.name())
-            .text(" has no meaning");
-        return Err(refused(message, "leave it out, and name a folder"));
+            .text(" does not apply: each input is one document and is copied as it is");
+        let hint = Sentence::from("leave out ")
+            .setting("output-format")
+            .text(", and name a folder, such as `kept/`");
+        return Err(refused(message, hint));
     }
     if is_folder || path.extension().is_none() {
         return Ok(());
@@ -284,11 +290,11 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
     let name = path.to_string_lossy();
     let shown = escape_control(&name);
     let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
-    if let Some(named) = Format::of_name(&name).filter(|named| named.layout() == Layout::Records) {
+    // A file of another format has a magic number, so that its records were not taken for a text.
+    if let Some(named) = Format::of_name(&name).filter(|named| TEXTUAL.contains(named)) {
         hint = hint
-            .text("; ")
-            .setting_to("input-format", named.name())
-            .text(format!(" reads the inputs as {named}"));
+            .text(format!("; if the inputs are {named}, say so with "))
+            .setting_to("input-format", named.name());
     }
     let message = format!(
         "each input is one document, so that the output is a folder, and `{shown}` has the name of a file"
@@ -327,6 +333,7 @@ impl Place {
         let is_folder = path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {
             refuse_texts(path, is_folder, outputs)?;
+            refuse_same_names(corpus, None)?;
             for format in corpus.formats() {
                 outputs.compression.check(format)?;
             }

@@ -35,7 +35,7 @@ pub(super) fn annotate(
         let mut columns = batch.columns().to_vec();
         columns.push(annotation_column(&selection.with));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
-            .map_err(|error| Foreign::from(error).at("the output", "the record batch being written"))?;
+            .map_err(|error| Foreign::from(error).while_writing("the record batch being written"))?;
         writer.write(&batch)?;
     }
     writer.finish()

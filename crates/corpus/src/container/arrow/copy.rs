@@ -179,5 +179,5 @@ fn of_batches(compression: TableCompression, before: Option<CompressionType>) ->
 
 /// An error of the writer: ours, or about dictionaries, of which a file can have only one for a column.
 fn writing(error: ArrowError) -> Error {
-    Foreign::from(error).at("the output", "the record batch being written")
+    Foreign::from(error).while_writing("the record batch being written")
 }

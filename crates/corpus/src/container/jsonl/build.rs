@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::types::{items_of, text_of};
 use super::values::members_of;
+use crate::container::table::dotted;
 use crate::decode::BOM;
 use crate::shape::Number;
 
@@ -230,9 +231,4 @@ impl Objects {
         let members = self.members.into_iter().map(Column::finish).collect::<Result<_, _>>()?;
         Ok(Arc::new(StructArray::try_new(fields, members, Some(nulls))?))
     }
-}
-
-/// The rest of a path, as it follows a name.
-fn dotted(way: &str) -> String {
-    if way.is_empty() || way.starts_with('[') { way.to_owned() } else { format!(".{way}") }
 }

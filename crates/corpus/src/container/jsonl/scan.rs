@@ -14,7 +14,7 @@ use super::values::{names, values};
 use crate::document::{Document, MaybeLong, Place, Text};
 use crate::error::Result;
 use crate::field::FieldPath;
-use crate::options::ReadOptions;
+use crate::options::{Nulls, ReadOptions};
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, Members};
@@ -63,7 +63,7 @@ impl Content for Lines {
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, options, decoded) {
-                        if is_written(&document) {
+                        if is_written(&document, options) {
                             note(text, offset);
                         }
                         visit(
@@ -94,7 +94,7 @@ impl Content for Lines {
                 Parsed::Blank => {}
                 Parsed::Record(record) => {
                     // The strings that a skeleton lacks are strings in it, too.
-                    if let (Looked::Skeleton(skeleton), true) = (&looked, is_written(&record)) {
+                    if let (Looked::Skeleton(skeleton), true) = (&looked, is_written(&record, options)) {
                         note(skeleton.line(), offset);
                     }
                     visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
@@ -160,8 +160,11 @@ impl Content for Lines {
 }
 
 /// Whether a record can be one of an output: those that are rejected are in none.
-fn is_written<T>(record: &Result<T, Reject>) -> bool {
-    matches!(record, Ok(_) | Err(Reject { reason: RejectReason::Null { .. }, .. }))
+fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
+    match record {
+        Ok(_) => true,
+        Err(reject) => options.nulls == Nulls::Keep && matches!(reject.reason, RejectReason::Null { .. }),
+    }
 }
 
 /// Looks through a long line, which lies at `range` without its line feed.

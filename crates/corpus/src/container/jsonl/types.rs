@@ -1,23 +1,42 @@
 //! The types of the members of a line.
 
+use std::collections::HashMap;
+
 use super::string::string_of;
 use super::values::members_of;
 use crate::decode::BOM;
 use crate::shape::{At, Members, Number, Shape};
 use serde_json::value::RawValue;
 
+/// Lists and objects inside of each other that a column may have. More would be a type that few readers take, and each level
+/// takes a piece of the stack.
+const DEEPEST: usize = 64;
+
 /// Notes the members of a line that is a record. A line that was rejected is never written, so its types do not count.
 pub(super) fn note_line(line: &str, at: At, members: &mut Members) {
-    note_members(line.strip_prefix(BOM).unwrap_or(line), at, members);
+    note_members(line.strip_prefix(BOM).unwrap_or(line), at, members, DEEPEST);
 }
 
-fn note_members(object: &str, at: At, members: &mut Members) {
-    for (name, value) in members_of(object) {
-        note(value, at, members.shape(&name));
+fn note_members(object: &str, at: At, members: &mut Members, levels: usize) {
+    let found = members_of(object);
+    // Of several members of one name the last is written.
+    let last: HashMap<&str, usize> =
+        found.iter().enumerate().map(|(number, (name, _))| (&**name, number)).collect();
+    for (number, (name, value)) in found.iter().enumerate() {
+        if last.get(&**name) == Some(&number)
+            && let Some(shape) = members.note(name, at)
+        {
+            note(value, at, shape, levels);
+        }
     }
 }
 
-fn note(value: &RawValue, at: At, shape: &mut Shape) {
+fn note(value: &RawValue, at: At, shape: &mut Shape, levels: usize) {
+    let is_nested = value.get().starts_with(['[', '{']);
+    let Some(levels) = levels.checked_sub(usize::from(is_nested)) else {
+        shape.deep.get_or_insert(at);
+        return;
+    };
     match value.get().as_bytes().first() {
         Some(b'n') => {}
         Some(b't' | b'f') => {
@@ -29,10 +48,10 @@ fn note(value: &RawValue, at: At, shape: &mut Shape) {
         Some(b'[') => {
             let items = shape.note_list(at);
             for item in items_of(value) {
-                note(item, at, items);
+                note(item, at, items, levels);
             }
         }
-        Some(b'{') => note_members(value.get(), at, shape.note_object(at)),
+        Some(b'{') => note_members(value.get(), at, shape.note_object(at), levels),
         _ => shape.note_number(Number::of(value.get()), at),
     }
 }
@@ -77,6 +96,19 @@ mod tests {
             "a: Utf8, b: List(Int64, field: 'element'), c: Struct(\"d\": Boolean)"
         );
         assert_eq!(shown(&["{\"a\":null}"]).unwrap(), "a: Null");
+    }
+
+    #[test]
+    fn of_members_of_one_name_the_last_counts() {
+        assert_eq!(shown(&["{\"a\":1,\"a\":\"x\"}", "{\"a\":\"y\"}"]).unwrap(), "a: Utf8");
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_told() {
+        let nested = |levels: usize| format!("{{\"a\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
+        assert!(shown(&[&nested(DEEPEST)]).is_ok());
+        assert!(shown(&[&nested(DEEPEST + 1)]).unwrap_err().starts_with("a[]"));
+        assert!(shown(&[&nested(20_000)]).is_err());
     }
 
     #[test]

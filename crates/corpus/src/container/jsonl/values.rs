@@ -52,29 +52,35 @@ fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     let mut found = vec![];
     if let Ok(value) = serde_json::from_str::<&RawValue>(line.strip_prefix(BOM).unwrap_or(line).trim_ascii())
     {
-        add_leaves(value, None, &mut found);
+        add_leaves(value, None, DEEPEST, &mut found);
     }
     found
 }
 
-fn add_leaves(value: &RawValue, path: Option<FieldPath>, found: &mut Vec<(FieldPath, &'static str)>) {
-    if found.len() >= LISTED {
-        return;
-    }
+/// Lists and objects inside of each other in which names are looked for. More take the stack.
+const DEEPEST: usize = 64;
+
+fn add_leaves(
+    value: &RawValue,
+    path: Option<FieldPath>,
+    levels: usize,
+    found: &mut Vec<(FieldPath, &'static str)>,
+) {
+    let Some(levels) = levels.checked_sub(1).filter(|_| found.len() < LISTED) else { return };
     match (kind_of(value), path) {
         (OBJECT, path) => {
             for (name, value) in members_of(value.get()) {
                 let next = path.as_ref().map_or_else(|| FieldPath::field(&*name), |path| path.member(&name));
                 // A name with dots, commas or brackets would be read as something else.
                 if FieldPath::list(&name).is_ok_and(|paths| paths == [FieldPath::field(&*name)]) {
-                    add_leaves(value, Some(next), found);
+                    add_leaves(value, Some(next), levels, found);
                 }
             }
         }
         (LIST, Some(path)) => {
             let elements: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
             match elements.into_iter().find(|element| kind_of(element) != NULL) {
-                Some(element) => add_leaves(element, Some(path.each()), found),
+                Some(element) => add_leaves(element, Some(path.each()), levels, found),
                 None => found.push((path.each(), NULL)),
             }
         }
@@ -118,6 +124,15 @@ impl<'de> serde::Deserialize<'de> for Members<'de> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_deep_line_does_not_take_the_stack() {
+        let nested = |open: &str, close: &str| {
+            format!("{{\"a\":1,\"b\":{}1{}}}", open.repeat(20_000), close.repeat(20_000))
+        };
+        assert_eq!(names(&nested("[", "]")), ["a"]);
+        assert_eq!(names(&nested("{\"x\":", "}")), ["a"]);
+    }
 
     #[test]
     fn values_are_taken_as_they_are_written() {

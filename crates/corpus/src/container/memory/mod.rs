@@ -1,7 +1,7 @@
 //! Documents in memory: a list of texts, or a table of record batches.
 //!
 //! A source is cut into pieces of rows when it is opened. The place of a record is its row; a scan and a second reading lend the
-//! text where it lies, so nothing is decoded and no temporary file is made.
+//! text where it lies, so nothing is decoded and no temporary file is made. Only texts in lists are copied, to be joined.
 
 mod columns;
 mod content;
@@ -36,49 +36,24 @@ pub(crate) fn format_of(memory: &InMemory) -> Format {
 }
 
 /// A list of texts.
-#[derive(Debug)]
-pub(super) struct Texts;
-
-impl Container for Texts {
-    fn format(&self) -> Format {
-        Format::TEXTS_IN_MEMORY
-    }
-
-    fn output_format(&self) -> Format {
-        Format::JSONL
-    }
-
-    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
-        Ok(Box::new(Rows::open(opening)?))
-    }
-
-    fn is_converted(&self) -> bool {
-        true
-    }
-
-    fn annotate(
-        &self,
-        _sources: &Sources,
-        _numbers: Range<u32>,
-        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
-        _out: &mut Output,
-        _compression: TableCompression,
-    ) -> Result<()> {
-        Err(not_a_file(self.format()))
-    }
-}
-
+pub(super) static TEXTS: Memory = Memory { format: Format::TEXTS_IN_MEMORY, output_format: Format::JSONL };
 /// A table.
-#[derive(Debug)]
-pub(super) struct Table;
+pub(super) static TABLE: Memory = Memory { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 
-impl Container for Table {
+/// Documents in memory. They are written in the format of a file, which is always a conversion.
+#[derive(Debug)]
+pub(super) struct Memory {
+    format: Format,
+    output_format: Format,
+}
+
+impl Container for Memory {
     fn format(&self) -> Format {
-        Format::TABLE_IN_MEMORY
+        self.format
     }
 
     fn output_format(&self) -> Format {
-        Format::ARROW
+        self.output_format
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
@@ -97,11 +72,6 @@ impl Container for Table {
         _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {
-        Err(not_a_file(self.format()))
+        Err(Error::new(ErrorKind::NoAnnotation { format: self.format }))
     }
-}
-
-/// Documents in memory are written in the format of a file, which is a conversion.
-fn not_a_file(format: Format) -> Error {
-    Error::new(ErrorKind::NoAnnotation { format })
 }

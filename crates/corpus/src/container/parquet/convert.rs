@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
 };
+use ::parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use ::parquet::basic::{Compression, ZstdLevel};
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 
 use super::File;
 use super::copy::writing;
@@ -42,6 +42,22 @@ impl File {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
+    /// The columns as they are read: texts as views, because a page has a text of its dictionary once for many rows.
+    fn described_with_views(&self, reader: &Reader) -> Result<ArrowReaderMetadata> {
+        let schema = self.arrow_schema(reader)?;
+        let viewed = |field: &FieldRef| match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 => {
+                Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
+            }
+            _ => Arc::clone(field),
+        };
+        let fields: Fields = schema.fields().iter().map(viewed).collect();
+        let viewed = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        let options = ArrowReaderOptions::new().with_schema(viewed);
+        guarded(|| ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), options))
+            .map_err(|error| error.at(reader.name(), "its schema"))
+    }
+
     /// Hands on rows as record batches with all columns.
     pub(super) fn arrow_batches(
         &self,
@@ -49,7 +65,7 @@ impl File {
         places: &mut dyn Iterator<Item = Place>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
-        let described = self.described(reader)?;
+        let described = self.described_with_views(reader)?;
         for selection in selections(places.map(|place| (place, ())), |_, row| self.group_of(row)) {
             let bad = |error: Foreign| error.at(reader.name(), format!("row group {}", selection.part));
             let mut batches = guarded(|| self.selected(reader, &described, &selection)).map_err(bad)?;
@@ -123,9 +139,13 @@ impl WriteBatch for Writer<'_> {
 
 /// Why Parquet cannot hold columns; `None` if it can.
 pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
-    let converted = ::parquet::arrow::ArrowSchemaConverter::new().convert(schema);
-    converted.err().map(|error| match Foreign::from(error) {
-        Foreign::Ours(error) => error.to_string(),
-        Foreign::Words(words) => words,
-    })
+    // The library panics at some types.
+    match guarded(|| ArrowSchemaConverter::new().convert(schema)).err()? {
+        Foreign::Ours(error) => Some(error.to_string()),
+        Foreign::Words(words) if words.contains("empty struct") => {
+            Some("it has no type for an object without members (`{}`)".to_owned())
+        }
+        Foreign::Words(words) if words.contains("ARROW-8817") => Some("it has no unions".to_owned()),
+        Foreign::Words(words) => Some(words),
+    }
 }

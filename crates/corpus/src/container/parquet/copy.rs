@@ -24,9 +24,6 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// Rows that are decoded together at most.
 pub(super) const BATCH_ROWS: usize = 1024;
 
-/// What the output is called in messages about writing it.
-pub(super) const OUTPUT: &str = "the output";
-
 /// Writes the rows at `places` as one Parquet file like the first of `sources`.
 pub(super) fn copy(
     sources: &Sources,
@@ -52,7 +49,7 @@ pub(super) fn copy(
 
 /// An error of the writer, which is ours or one that no input can cause.
 pub(super) fn writing(error: ParquetError) -> Error {
-    Foreign::from(error).at(OUTPUT, "the row group being written")
+    Foreign::from(error).while_writing("the row group being written")
 }
 
 /// The Parquet file that a source is.

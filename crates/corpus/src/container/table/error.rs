@@ -28,6 +28,18 @@ impl Foreign {
     }
 }
 
+impl Foreign {
+    /// The error, about an output and a place in it.
+    pub(crate) fn while_writing(self, place: impl Into<String>) -> Error {
+        match self {
+            Self::Ours(error) => error,
+            Self::Words(message) => {
+                Error::inside("the output", Problem::Unwritten { place: place.into(), message })
+            }
+        }
+    }
+}
+
 impl From<ParquetError> for Foreign {
     fn from(error: ParquetError) -> Self {
         match error {

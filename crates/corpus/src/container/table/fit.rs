@@ -4,6 +4,7 @@
 //! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. All else
 //! does not fit.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -12,8 +13,10 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, LargeListArray, LargeStringArray, ListArray,
-    MapArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array,
+    MapArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray, StructArray,
+    downcast_integer_array, new_null_array,
 };
+use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 
@@ -77,20 +80,33 @@ fn merged_type(first: &DataType, second: &DataType) -> Result<DataType, Misfit> 
         (first, second) if first == second => first.clone(),
         (first, second) if is_text(first) && is_text(second) => DataType::LargeUtf8,
         (DataType::Struct(first), DataType::Struct(second)) => DataType::Struct(merged(first, second)?),
-        (DataType::List(first), DataType::List(second)) => {
-            let items = merged_type(first.data_type(), second.data_type())
-                .map_err(|(way, one, another)| (format!("[]{}", dotted(&way)), one, another))?;
-            DataType::List(Arc::new(first.as_ref().clone().with_data_type(items).with_nullable(true)))
+        (DataType::List(first), DataType::List(second)) => DataType::List(merged_items(first, second)?),
+        (DataType::LargeList(first), DataType::List(second) | DataType::LargeList(second))
+        | (DataType::List(first), DataType::LargeList(second)) => {
+            DataType::LargeList(merged_items(first, second)?)
+        }
+        (DataType::Map(first, sorted), DataType::Map(second, also_sorted)) => {
+            let entries = merged_type(first.data_type(), second.data_type())?;
+            let entries = Arc::new(first.as_ref().clone().with_data_type(entries));
+            DataType::Map(entries, *sorted && *also_sorted)
         }
         (first, second) => wider(first, second).ok_or_else(misfit)?,
     })
 }
 
-fn dotted(way: &str) -> String {
+fn merged_items(first: &FieldRef, second: &FieldRef) -> Result<FieldRef, Misfit> {
+    let items = merged_type(first.data_type(), second.data_type())
+        .map_err(|(way, one, another)| (format!("[]{}", dotted(&way)), one, another))?;
+    Ok(Arc::new(first.as_ref().clone().with_data_type(items).with_nullable(true)))
+}
+
+/// The rest of a path, as it follows a name.
+pub(crate) fn dotted(way: &str) -> String {
     if way.is_empty() || way.starts_with('[') { way.to_owned() } else { format!(".{way}") }
 }
 
-fn is_text(kind: &DataType) -> bool {
+/// Whether values of a type are texts.
+pub(crate) fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
@@ -123,6 +139,57 @@ fn fits_float(kind: &DataType) -> bool {
         DataType::UInt32,
     ];
     small.contains(kind) || [DataType::Float32, DataType::Float64].contains(kind)
+}
+
+/// Bytes of texts that are written out together.
+const SLICE_BYTES: usize = 64 << 20;
+
+/// Cuts a batch so that its texts do not fill the memory when they are written out: a dictionary, or a buffer that views share,
+/// has a text once for many rows.
+pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
+    let shared: Vec<&ArrayRef> =
+        batch.columns().iter().filter(|column| is_shared(column.data_type())).collect();
+    let (mut slices, mut start, mut bytes) = (vec![], 0, 0);
+    for row in 0..batch.num_rows() {
+        bytes += shared.iter().map(|column| shared_bytes(column, row)).sum::<usize>();
+        if bytes > SLICE_BYTES && row > start {
+            slices.push(start..row);
+            (start, bytes) = (row, shared.iter().map(|column| shared_bytes(column, row)).sum());
+        }
+    }
+    if start < batch.num_rows() {
+        slices.push(start..batch.num_rows());
+    }
+    slices
+}
+
+fn is_shared(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text(values),
+        kind => *kind == DataType::Utf8View,
+    }
+}
+
+/// The bytes of a text of such a column.
+fn shared_bytes(column: &ArrayRef, row: usize) -> usize {
+    if column.is_null(row) {
+        return 0;
+    }
+    match column.data_type() {
+        DataType::Utf8View => column.as_string_view().value(row).len(),
+        DataType::Utf8 => column.as_string::<i32>().value(row).len(),
+        DataType::LargeUtf8 => column.as_string::<i64>().value(row).len(),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let (keys, values) = (dictionary.keys(), dictionary.values());
+            let key: Option<usize> = downcast_integer_array!(
+                keys => Some(keys.value(row).as_usize()),
+                _ => None,
+            );
+            key.filter(|key| *key < values.len()).map_or(0, |key| shared_bytes(values, key))
+        }
+        _ => 0,
+    }
 }
 
 /// The columns of a batch as a schema has them.
@@ -164,6 +231,9 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
             let dictionary = array.as_any_dictionary();
             cast(&take(dictionary.values().as_ref(), dictionary.keys(), None)?, to)?
         }
+        (DataType::Utf8View, DataType::Utf8) => {
+            Arc::new(array.as_string_view().iter().collect::<StringArray>())
+        }
         (from, DataType::LargeUtf8) if is_text(from) => Arc::new(match from {
             DataType::Utf8 => array.as_string::<i32>().iter().collect::<LargeStringArray>(),
             DataType::Utf8View => array.as_string_view().iter().collect(),
@@ -178,6 +248,12 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
             let list = array.as_list::<i32>();
             let items = cast(list.values(), field.data_type())?;
             Arc::new(ListArray::try_new(Arc::clone(field), list.offsets().clone(), items, nulls())?)
+        }
+        (DataType::List(_), DataType::LargeList(field)) => {
+            let list = array.as_list::<i32>();
+            let items = cast(list.values(), field.data_type())?;
+            let ends = OffsetBuffer::new(list.offsets().iter().map(|end| i64::from(*end)).collect());
+            Arc::new(LargeListArray::try_new(Arc::clone(field), ends, items, nulls())?)
         }
         (DataType::LargeList(_), DataType::LargeList(field)) => {
             let list = array.as_list::<i64>();
@@ -291,12 +367,19 @@ mod tests {
 
     #[test]
     fn what_loses_nothing_fits() {
+        let items = |kind| Arc::new(field("element", kind));
+        let list = |kind| DataType::List(items(kind));
         for (first, second, both) in [
             (DataType::Null, DataType::Date32, DataType::Date32),
             (DataType::Int8, DataType::UInt32, DataType::Int64),
             (DataType::UInt8, DataType::UInt64, DataType::UInt64),
             (DataType::Int32, DataType::Float64, DataType::Float64),
             (DataType::Utf8, DataType::Utf8View, DataType::LargeUtf8),
+            (
+                list(DataType::Utf8),
+                DataType::LargeList(items(DataType::Utf8)),
+                DataType::LargeList(items(DataType::Utf8)),
+            ),
         ] {
             assert_eq!(merged_type(&first, &second).unwrap(), both);
             assert_eq!(merged_type(&second, &first).unwrap(), both);
@@ -337,6 +420,18 @@ mod tests {
             fitted.column(2).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(),
             [Some(1.0), None, Some(-3.0)]
         );
+    }
+
+    #[test]
+    fn texts_that_rows_share_are_written_out_in_slices() {
+        let long = "x".repeat(20 << 20);
+        let texts: DictionaryArray<Int8Type> = std::iter::repeat_n(long.as_str(), 8).collect();
+        let batch = RecordBatch::try_from_iter([("t", Arc::new(texts) as ArrayRef)]).unwrap();
+        assert_eq!(slices(&batch), [0..3, 3..6, 6..8]);
+        let views = StringViewArray::from(vec!["a"; 9]);
+        let batch = RecordBatch::try_from_iter([("t", Arc::new(views) as ArrayRef)]).unwrap();
+        assert_eq!(slices(&batch).len(), 1);
+        assert_eq!(slices(&batch.slice(0, 0)), Vec::<Range<usize>>::new());
     }
 
     #[test]

@@ -28,7 +28,7 @@ use arrow_schema::SchemaRef;
 pub(crate) use self::annotations::{annotation_column, annotation_field};
 pub(crate) use self::cells::{Cells, Level};
 pub(crate) use self::error::{Foreign, guarded};
-pub(crate) use self::fit::{fit, merged, unfolded};
+pub(crate) use self::fit::{dotted, fit, merged, slices, unfolded};
 pub(crate) use self::row::Row;
 pub(crate) use self::rows::Rows;
 pub(crate) use self::schema::column_difference;

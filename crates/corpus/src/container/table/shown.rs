@@ -16,6 +16,8 @@ use arrow_array::{Array, StructArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use minwise::calendar::{DAY_SECONDS, Date};
 
+use super::fit::is_text;
+
 /// The first column or member that cannot be written as JSON, as its path is written, and its type.
 pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
     let inside = |name: &str, field| {
@@ -65,10 +67,6 @@ pub(crate) fn is_scalar(kind: &DataType) -> bool {
         | DataType::Decimal256(..) => true,
         kind => kind.is_integer() || kind.is_floating() || is_text(kind),
     }
-}
-
-fn is_text(kind: &DataType) -> bool {
-    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// A value that is neither a list nor an object.

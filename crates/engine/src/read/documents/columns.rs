@@ -86,6 +86,11 @@ impl Columns {
         self.places.first().copied()
     }
 
+    /// Where the first of them stands that has shingles, or is null.
+    pub(crate) fn first_shingled(&self) -> Option<Place> {
+        self.places.iter().zip(&self.kinds).find(|(_, kind)| **kind != Kind::Empty).map(|(place, _)| *place)
+    }
+
     /// Adds a document with its rank; its rows are to be filled.
     pub(crate) fn add(
         &mut self,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, ListArray, NullArray, RecordBatch, StructArray, new_null_array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, FieldRef, Fields, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 use serde_json::value::RawValue;
 
 use super::types::{items_of, text_of};
@@ -44,6 +44,23 @@ impl Rows {
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema, columns, &options)
     }
+}
+
+/// The columns that lines are built into: those of an output, with texts and lists in the one form that is built. They are made to
+/// fit afterwards.
+pub(super) fn built(schema: &SchemaRef) -> SchemaRef {
+    let fields: Fields = schema.fields().iter().map(built_field).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn built_field(field: &FieldRef) -> FieldRef {
+    let kind = match field.data_type() {
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::List(items) | DataType::LargeList(items) => DataType::List(built_field(items)),
+        DataType::Struct(members) => DataType::Struct(members.iter().map(built_field).collect()),
+        other => other.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(kind))
 }
 
 /// Values of one type.

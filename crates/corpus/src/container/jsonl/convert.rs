@@ -3,7 +3,7 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 
-use super::build::Rows;
+use super::build::{Rows, built};
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, push_json, push_string};
 use crate::document::Place;
@@ -15,13 +15,14 @@ use crate::sources::{Handle, TakeBatch};
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: usize = 8 << 10;
 
-/// Hands on lines as record batches with these columns.
+/// Hands on lines as record batches with these columns, whose texts and lists may be stored in another form.
 pub(super) fn batches(
     handle: &Handle<'_>,
     schema: &SchemaRef,
     places: &mut dyn Iterator<Item = Place>,
     take: &mut TakeBatch<'_>,
 ) -> Result<()> {
+    let schema = &built(schema);
     let mut line = Vec::new();
     let mut places = places.peekable();
     while places.peek().is_some() {

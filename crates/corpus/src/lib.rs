@@ -75,7 +75,7 @@ mod write;
 
 pub use annotation::Annotation;
 pub use compression::has_compressed_name;
-pub use corpus::{Chunk, ContentHash, Corpus};
+pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
 pub use document::{Document, LongText, MaybeLong, Place, Text};
 pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, Extracted, Limits, Mark, MarkPlace, extract};
@@ -101,8 +101,8 @@ pub use tempfile::TempDir;
 pub use temporary::{Temporary, temporary_folder};
 pub use unconverted::Unconverted;
 pub use write::{
-    annotate_each, annotate_records, check_conversion, check_each, converted_name, copy_each, copy_records,
-    refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
+    annotate_each, check_conversion, check_each, convert_annotated, convert_records, converted_name,
+    copy_each, refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
     refuse_shared_members, refuse_unlike,
 };
 pub use {arrow_array, arrow_schema};

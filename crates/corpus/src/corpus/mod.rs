@@ -10,12 +10,14 @@ use minwise::{Observer, escape_control};
 pub use self::chunk::Chunk;
 use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
+use crate::annotation::Annotation;
 use crate::container::{self, Container};
 use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
 use crate::options::ReadOptions;
+use crate::output::{Output, TableCompression, Verdict};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -81,6 +83,18 @@ impl Corpus {
 
     fn readable_inputs(&self) -> impl Iterator<Item = &Source> {
         self.inputs().iter().filter(|source| source.unreadable().is_none())
+    }
+
+    /// Whether all of these sources that can be read are of a format, so that their records are copied to a file of it. Otherwise
+    /// they are converted.
+    pub fn has_only(&self, sources: Range<u32>, format: Format) -> Result<bool> {
+        for number in sources {
+            let (handle, _) = self.sources.get(number)?;
+            if handle.source.unreadable().is_none() && handle.source.format() != format {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The numbers of the sources that are not references.
@@ -267,4 +281,37 @@ impl Corpus {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
     }
+}
+
+/// Copies records of sources that are [only](Corpus::has_only) of a format to `out`, in the order given, as one file of that format,
+/// even if there are no records: lines byte for byte, rows of a table with the columns and types that they had.
+///
+/// Where a record does not end its line and another follows, as at the end of many files, a line end is put
+/// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
+/// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
+///
+/// `verdict` is what the places have in common. A WARC file has records that are no documents: the kept ones are written with
+/// the kept documents, and the requests of removed documents with the removed ones.
+pub fn copy_records(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    mut places: impl Iterator<Item = Place>,
+    verdict: Verdict,
+    format: Format,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    container::of(format)?.copy(&corpus.sources, sources, &mut places, verdict, out, compression)
+}
+
+/// The same with annotations.
+pub fn annotate_records<'a>(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    mut annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    format: Format,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    container::of(format)?.annotate(&corpus.sources, sources, &mut annotated, out, compression)
 }

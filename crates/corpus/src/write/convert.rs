@@ -22,17 +22,6 @@ use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::unconverted::Unconverted;
 
-/// Whether records of these sources are copied to a file of a format, and not converted.
-pub(super) fn is_copy(corpus: &Corpus, numbers: Range<u32>, format: Format) -> Result<bool> {
-    for number in numbers {
-        let (handle, _) = corpus.sources.get(number)?;
-        if handle.source.unreadable().is_none() && handle.source.format() != format {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 /// Refuses inputs of which the records cannot be written to a file of a format, as far as that is known before they are read.
 /// [`check_conversion`] tells the rest.
 pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
@@ -42,7 +31,7 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
         if handle.source.unreadable().is_some() {
             continue;
         }
-        if from == format && is_copy(corpus, corpus.input_numbers(), format)? {
+        if from == format && corpus.has_only(corpus.input_numbers(), format)? {
             continue;
         }
         if from == format && to.columns().is_none() {
@@ -72,23 +61,50 @@ pub fn check_conversion(
     format: Format,
     has_annotations: bool,
 ) -> Result<()> {
-    if is_copy(corpus, sources.clone(), format)? {
+    if corpus.has_only(sources.clone(), format)? {
         return Ok(());
     }
     columns(corpus, sources, container::of(format)?, has_annotations).map(|_| ())
 }
 
+/// Writes records of the sources with these numbers to `out`, in the order given, as one file of a format that not all of them
+/// have, even if there are no records. [`refuse_conversion`] tells what cannot be converted.
+pub fn convert_records(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    places: impl Iterator<Item = Place>,
+    format: Format,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    let conversion = Conversion { corpus, numbers: sources, to: container::of(format)?, compression };
+    conversion.write(places.map(|place| (place, None)), false, out)
+}
+
+/// The same with annotations.
+pub fn convert_annotated<'a>(
+    corpus: &Corpus,
+    sources: Range<u32>,
+    annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    format: Format,
+    out: &mut Output,
+    compression: TableCompression,
+) -> Result<()> {
+    let conversion = Conversion { corpus, numbers: sources, to: container::of(format)?, compression };
+    conversion.write(annotated.map(|(place, annotation)| (place, Some(annotation))), true, out)
+}
+
 /// The writing of records to a file of another format.
-pub(super) struct Conversion<'c> {
-    pub(super) corpus: &'c Corpus,
-    pub(super) numbers: Range<u32>,
-    pub(super) to: &'static dyn Container,
-    pub(super) compression: TableCompression,
+struct Conversion<'c> {
+    corpus: &'c Corpus,
+    numbers: Range<u32>,
+    to: &'static dyn Container,
+    compression: TableCompression,
 }
 
 impl Conversion<'_> {
     /// Writes records, in the order of their sources.
-    pub(super) fn write<'a>(
+    fn write<'a>(
         &self,
         records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
         has_annotations: bool,

@@ -3,12 +3,11 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::convert::check_conversion;
-use super::records::{annotate_records, copy_records};
+use super::convert::{check_conversion, convert_annotated, convert_records};
 use crate::annotation::Annotation;
 use crate::compression::Compression;
 use crate::container;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, annotate_records, copy_records};
 use crate::document::Place;
 use crate::error::Result;
 use crate::format::Format;
@@ -32,7 +31,10 @@ pub fn copy_each(
         format,
         folder,
         |sources, places, format, out| {
-            copy_records(corpus, sources, places, verdict, format, out, compression)
+            if corpus.has_only(sources.clone(), format)? {
+                return copy_records(corpus, sources, places, verdict, format, out, compression);
+            }
+            convert_records(corpus, sources, places, format, out, compression)
         },
     )
 }
@@ -52,7 +54,10 @@ pub fn annotate_each<'a>(
         format,
         folder,
         |sources, annotated, format, out| {
-            annotate_records(corpus, sources, annotated, format, out, compression)
+            if corpus.has_only(sources.clone(), format)? {
+                return annotate_records(corpus, sources, annotated, format, out, compression);
+            }
+            convert_annotated(corpus, sources, annotated, format, out, compression)
         },
     )
 }

@@ -12,7 +12,8 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use minwise_corpus::{
     Annotation, Corpus, Error, FieldPath, Format, InMemory, Input, Output, Overwrite, ReadOptions, Scratch,
-    TableCompression, Unobserved, Verdict, annotate_records, copy_records, refuse_same_names, refuse_unlike,
+    TableCompression, Unobserved, Verdict, annotate_records, convert_annotated, convert_records,
+    copy_records, refuse_same_names, refuse_unlike,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -276,16 +277,8 @@ fn records_of_files_and_of_memory_are_one_corpus() {
         let places = places(&scan(&corpus, 7));
         let count = places.len();
         let compression = TableCompression::Keep;
-        copy_records(
-            &corpus,
-            all(&corpus),
-            places.into_iter(),
-            Verdict::Kept,
-            Format::JSONL,
-            &mut out,
-            compression,
-        )
-        .unwrap();
+        convert_records(&corpus, all(&corpus), places.into_iter(), Format::JSONL, &mut out, compression)
+            .unwrap();
         out.finish().unwrap();
         assert_eq!(folder.text("all.jsonl").lines().count(), count);
     }
@@ -317,8 +310,12 @@ fn copied(corpus: &Corpus, folder: &Folder, name: &str, keep: &[usize]) -> Vec<u
     let places = places(&scan(corpus, 7));
     let kept = keep.iter().map(|&at| places[at]);
     let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
-    copy_records(corpus, all(corpus), kept, Verdict::Kept, written(corpus), &mut out, TableCompression::Keep)
-        .unwrap();
+    let (format, compression) = (written(corpus), TableCompression::Keep);
+    if corpus.has_only(all(corpus), format).unwrap() {
+        copy_records(corpus, all(corpus), kept, Verdict::Kept, format, &mut out, compression).unwrap();
+    } else {
+        convert_records(corpus, all(corpus), kept, format, &mut out, compression).unwrap();
+    }
     out.finish().unwrap();
     folder.bytes(name)
 }
@@ -330,7 +327,12 @@ fn annotated(corpus: &Corpus, folder: &Folder, name: &str) -> Vec<u8> {
     };
     let places = places(&scan(corpus, 7)).into_iter().enumerate().map(annotation);
     let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
-    annotate_records(corpus, all(corpus), places, written(corpus), &mut out, TableCompression::Keep).unwrap();
+    let (format, compression) = (written(corpus), TableCompression::Keep);
+    if corpus.has_only(all(corpus), format).unwrap() {
+        annotate_records(corpus, all(corpus), places, format, &mut out, compression).unwrap();
+    } else {
+        convert_annotated(corpus, all(corpus), places, format, &mut out, compression).unwrap();
+    }
     out.finish().unwrap();
     folder.bytes(name)
 }

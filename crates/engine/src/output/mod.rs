@@ -9,7 +9,7 @@ use std::sync::mpsc::Receiver;
 use minwise::{Observer, Stage};
 use minwise_corpus::{
     Annotation, Corpus, Format, Output, OutputFolder, Place, TableCompression, Verdict, annotate_each,
-    annotate_records, copy_each, copy_records,
+    annotate_records, convert_annotated, convert_records, copy_each, copy_records,
 };
 
 use crate::decide::Decided;
@@ -45,8 +45,11 @@ impl Target<'_> {
             Part::Removed => Verdict::Removed,
         };
         match self {
-            Self::One(out, format) => {
+            Self::One(out, format) if corpus.has_only(corpus.input_numbers(), *format)? => {
                 copy_records(corpus, corpus.input_numbers(), places, verdict, *format, out, compression)?;
+            }
+            Self::One(out, format) => {
+                convert_records(corpus, corpus.input_numbers(), places, *format, out, compression)?;
             }
             Self::Each(folder, format) => copy_each(corpus, places, verdict, *format, folder, compression)?,
         }
@@ -202,6 +205,9 @@ pub fn write_annotated(
     let mut failed = None;
     let annotated = until_failure(annotated, &mut failed).take_while(|_| !observer.cancelled());
     match target {
+        Target::One(out, format) if !corpus.has_only(corpus.input_numbers(), format)? => {
+            convert_annotated(corpus, corpus.input_numbers(), annotated, format, out, compression)?;
+        }
         Target::One(out, format) => {
             annotate_records(corpus, corpus.input_numbers(), annotated, format, out, compression)?;
         }

@@ -52,11 +52,19 @@ pub fn test() -> Result<bool> {
 
 /// Packages the crates that are published and builds each from its package.
 fn package() -> Result<()> {
+    // Cargo keeps the sources of a package by its version and by the folder that it was packaged in. In the same folder, a crate
+    // would be built with the other crates as they were the last time.
+    let folder = target().join(format!("packages-{}", std::process::id()));
     let mut arguments = vec!["package".to_owned(), "--workspace".to_owned()];
+    arguments.extend(["--target-dir".to_owned(), folder.to_string_lossy().into_owned()]);
     for name in unpublished()? {
         arguments.extend(["--exclude".to_owned(), name]);
     }
-    run::cargo(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    let packaged = run::cargo(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    if folder.exists() {
+        fs_err::remove_dir_all(&folder)?;
+    }
+    packaged
 }
 
 /// The packages of the workspace whose manifests say `publish = false`.

@@ -370,7 +370,7 @@ pub fn with_nulls(nulls: u64) -> String {
     if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
 }
 
-/// What was skipped, as a further line of a summary; nothing if there is none.
+/// The numbers of skipped files and records, as a further line of a summary; empty if both are 0.
 pub fn skipped_line(files: u64, records: u64) -> String {
     let files = match files {
         0 => None,

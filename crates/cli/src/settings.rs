@@ -78,7 +78,7 @@ impl Problems {
         self.parsed(option, text).unwrap_or_default()
     }
 
-    /// The same for a value that has no default.
+    /// Parses a value that has no default; `None` if it is wrong, which is noted.
     pub fn parsed<T: FromStr<Err: Display>>(&mut self, option: &str, text: &str) -> Option<T> {
         text.parse().map_err(|error: T::Err| self.add(format!("`{option}`: {error}"), None)).ok()
     }

@@ -18,7 +18,7 @@ pub(crate) struct At {
     pub(crate) offset: u64,
 }
 
-/// What was seen where a value may be. Nothing at all means that every value was null.
+/// The kinds of values that one field had. Without any, every value was null.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
     /// The first record with a boolean, and so on.

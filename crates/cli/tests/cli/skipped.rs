@@ -222,7 +222,7 @@ mod unix {
         desk.run("dedup in -o out/").exit(2);
         let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out/")).collect();
         assert_eq!(names, ["out/a.jsonl", "out/c.jsonl"]);
-        // It says nothing about the fields of records.
+        // A file that cannot be read says nothing about the fields of records.
         let run = desk.run("dedup in -o more/ --text-field body").exit(2);
         assert!(run.err.contains("`body`") && run.err.contains("`text`"), "{run}");
         // A run that is resumed knows it again.

@@ -152,7 +152,7 @@ pub(crate) trait Container: Debug + Sync {
         bytes::copy(sources, numbers, places, out)
     }
 
-    /// What a file of the format needs to know of columns before records of other formats are written to it; `None` if it takes
+    /// The knowledge of columns that a file needs before records of other formats are written to it; `None` if it takes
     /// no records of other formats.
     fn columns(&self) -> Option<OutputColumns> {
         None
@@ -194,7 +194,7 @@ pub(crate) trait Container: Debug + Sync {
     ) -> Result<()>;
 }
 
-/// What has to be known of the columns of an output before its first record is written.
+/// The knowledge of columns that an output needs before its first record is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputColumns {
     /// Nothing: each record names its own fields.

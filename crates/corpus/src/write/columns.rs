@@ -185,7 +185,7 @@ fn typed(
     Ok(Schema::new_with_metadata(fields, metadata))
 }
 
-/// What the columns of all lines together are called until a line is found that shows one.
+/// The name of all JSONL inputs together, until a line is found that shows the field.
 const LINES: &str = "the JSONL inputs";
 
 /// The inputs that have a field; of lines, the first one that shows it.

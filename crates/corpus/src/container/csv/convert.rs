@@ -96,7 +96,7 @@ impl<'o> Writer<'o> {
             self.line.push(self.delimiter);
         }
         match text {
-            // What is null has no quotes, so that readers can tell it from an empty text.
+            // A null has no quotes, because readers have to tell it from an empty text.
             None => {}
             Some(text) if self.is_plain(text) => self.line.extend_from_slice(text.as_bytes()),
             Some(text) => push_quoted(text, &mut self.line),

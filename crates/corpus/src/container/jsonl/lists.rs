@@ -110,7 +110,7 @@ impl Gathered<'_> {
     }
 }
 
-/// What a value is that should be a list, in words.
+/// The kind of a value that should be a list, in words.
 fn no_list(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not a list",
@@ -121,7 +121,7 @@ fn no_list(kind: &'static str) -> &'static str {
     }
 }
 
-/// What a value is that should be an object, in words.
+/// The kind of a value that should be an object, in words.
 fn no_object(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not an object",

@@ -1,4 +1,4 @@
-//! What a JSON value is, and the string that it holds.
+//! The kind of a JSON value, and the string that it holds.
 //!
 //! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
 //! can hold. They are replaced by U+FFFD, and the document says that it was repaired.
@@ -34,7 +34,7 @@ pub(super) const NULL: &str = "null";
 pub(super) const LIST: &str = "a list";
 pub(super) const OBJECT: &str = "an object";
 
-/// What a JSON value is, in words, told by its first byte.
+/// The kind of a JSON value, in words, told by its first byte.
 pub(super) fn kind_of(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'"') => STRING,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use arrow_schema::{DataType, Field, Fields};
@@ -19,7 +19,7 @@ pub(crate) struct At {
 }
 
 /// The kinds of values that one field had. Without any, every value was null.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shape {
     /// The first record with a boolean, and so on.
     pub(crate) boolean: Option<At>,
@@ -44,48 +44,68 @@ pub(crate) struct Shape {
 const MOST_MEMBERS: usize = 10_000;
 
 /// The members of objects, in the order in which they were first seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    shapes: Vec<(String, Shape)>,
+    all: Vec<Member>,
     numbers: HashMap<String, usize>,
     /// The first record with one member too many.
     pub(crate) too_many: Option<At>,
+}
+
+/// A member of objects.
+#[derive(Clone, Debug, PartialEq)]
+struct Member {
+    name: String,
+    /// The first record that has it, even if its value is null there.
+    first: At,
+    shape: Shape,
 }
 
 impl Members {
     /// Notes a member of the record at `at`, and gives its shape, which is added if it was not seen before; `None` if there are too
     /// many already.
     pub(crate) fn note(&mut self, name: &str, at: At) -> Option<&mut Shape> {
-        if self.shapes.len() >= MOST_MEMBERS && !self.numbers.contains_key(name) {
-            self.too_many.get_or_insert(at);
+        if !self.has_room(name) {
+            self.note_too_many(at);
             return None;
         }
-        Some(self.shape(name))
+        Some(self.shape(name, at))
     }
 
-    fn shape(&mut self, name: &str) -> &mut Shape {
+    fn shape(&mut self, name: &str, at: At) -> &mut Shape {
         let found = self.numbers.get(name).copied();
         let number = found.unwrap_or_else(|| {
-            self.numbers.insert(name.to_owned(), self.shapes.len());
-            self.shapes.push((name.to_owned(), Shape::default()));
-            self.shapes.len() - 1
+            self.numbers.insert(name.to_owned(), self.all.len());
+            self.all.push(Member { name: name.to_owned(), first: at, shape: Shape::default() });
+            self.all.len() - 1
         });
-        &mut self.shapes[number].1
+        &mut self.all[number].shape
+    }
+
+    fn has_room(&self, name: &str) -> bool {
+        self.all.len() < MOST_MEMBERS || self.numbers.contains_key(name)
+    }
+
+    fn note_too_many(&mut self, at: At) {
+        self.too_many = Some(self.too_many.map_or(at, |first| first.min(at)));
     }
 
     /// Every member with its shape.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Shape)> {
-        self.shapes.iter().map(|(name, shape)| (name.as_str(), shape))
+        self.all.iter().map(|member| (member.name.as_str(), &member.shape))
     }
 
-    /// Adds what later records showed.
+    /// Adds the members of later records. Records that both have seen count once, so that `later` only must not begin before
+    /// these.
     pub(crate) fn merge(&mut self, later: Self) {
-        self.too_many = self.too_many.or(later.too_many);
-        for (name, shape) in later.shapes {
-            if self.shapes.len() < MOST_MEMBERS || self.numbers.contains_key(&name) {
-                self.shape(&name).merge(shape);
+        if let Some(at) = later.too_many {
+            self.note_too_many(at);
+        }
+        for Member { name, first, shape } in later.all {
+            if self.has_room(&name) {
+                self.shape(&name, first).merge(shape);
             } else {
-                self.too_many = self.too_many.or(shape.first());
+                self.note_too_many(first);
             }
         }
     }
@@ -263,11 +283,6 @@ impl Shape {
         }
     }
 
-    /// The first record that showed anything but null.
-    fn first(&self) -> Option<At> {
-        self.seen().first().map(|seen| seen.0).or(self.deep)
-    }
-
     /// The kinds of values that were seen, the first one first.
     pub(crate) fn seen(&self) -> Vec<(At, &'static str)> {
         let number = [self.integer, self.float, self.huge].into_iter().flatten().min();
@@ -333,53 +348,88 @@ impl Conflict {
 }
 
 /// The shapes of the records of a corpus, noted while it is scanned if somebody needs them.
-#[derive(Debug, Default)]
+///
+/// Several threads note the chunks of a source, nearly in order. Chunks that touch or overlap become one stretch, so that a source
+/// that is scanned keeps one shape and a few that wait for a chunk before them.
+#[derive(Debug)]
 pub(crate) struct Shapes {
-    is_wanted: AtomicBool,
-    /// By source and first byte; what was scanned again is noted again.
-    noted: Mutex<BTreeMap<(u32, u64), (u64, Members)>>,
+    /// The first source of which shapes are needed.
+    first_wanted: AtomicU32,
+    /// By source and first byte. No two stretches of a source touch.
+    noted: Mutex<BTreeMap<(u32, u64), Stretch>>,
+}
+
+/// The records that begin in consecutive bytes of a source.
+#[derive(Debug)]
+struct Stretch {
+    end: u64,
+    members: Members,
+}
+
+impl Stretch {
+    /// Adds a stretch that begins in this one or where it ends.
+    fn merge(&mut self, next: Self) {
+        self.members.merge(next.members);
+        self.end = self.end.max(next.end);
+    }
+}
+
+impl Default for Shapes {
+    fn default() -> Self {
+        // No source has this number.
+        Self { first_wanted: AtomicU32::new(u32::MAX), noted: Mutex::default() }
+    }
 }
 
 impl Shapes {
-    /// Has shapes noted by every scan from now on.
-    pub(crate) fn want(&self) {
-        self.is_wanted.store(true, Ordering::Relaxed);
+    /// Has every scan from now on note the shapes of this source and of those after it. References come before inputs and are
+    /// never converted.
+    pub(crate) fn want_from(&self, source: u32) {
+        self.first_wanted.fetch_min(source, Ordering::Relaxed);
     }
 
-    /// Whether a scan has to note shapes.
-    pub(crate) fn are_wanted(&self) -> bool {
-        self.is_wanted.load(Ordering::Relaxed)
+    /// Whether a scan of this source has to note shapes.
+    pub(crate) fn are_wanted(&self, source: u32) -> bool {
+        source >= self.first_wanted.load(Ordering::Relaxed)
     }
 
     /// Notes the shape of the records that begin in these bytes of a source.
     pub(crate) fn note(&self, source: u32, bytes: Range<u64>, members: Members) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.insert((source, bytes.start), (bytes.end, members));
-    }
-
-    /// Forgets what was noted of a source.
-    pub(crate) fn forget(&self, source: u32) {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.retain(|(of, _), _| *of != source);
+        let (mut start, mut stretch) = (bytes.start, Stretch { end: bytes.end, members });
+        let before = noted.range((source, 0)..=(source, start)).next_back();
+        if let Some((&key, before)) = before.filter(|(_, before)| before.end >= start) {
+            // The same bytes have the same shape, however often they are scanned.
+            if before.end >= stretch.end {
+                return;
+            }
+            if let Some(mut before) = noted.remove(&key) {
+                before.merge(stretch);
+                (start, stretch) = (key.1, before);
+            }
+        }
+        while let Some((&key, _)) = noted.range((source, start)..=(source, stretch.end)).next()
+            && let Some(next) = noted.remove(&key)
+        {
+            stretch.merge(next);
+        }
+        noted.insert((source, start), stretch);
     }
 
     /// The shape of all records of a source of so many bytes; `None` if not all of them were scanned.
     pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<Members> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut all, mut end) = (Members::default(), 0);
-        for (&(_, start), (part_end, members)) in noted.range((source, 0)..=(source, u64::MAX)) {
-            if start != end {
-                return None;
-            }
-            all.merge(members.clone());
-            end = *part_end;
+        match noted.get(&(source, 0)) {
+            Some(stretch) => (stretch.end >= size_bytes).then(|| stretch.members.clone()),
+            None => (size_bytes == 0).then(Members::default),
         }
-        (end >= size_bytes).then_some(all)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(offset: u64) -> At {
@@ -427,8 +477,8 @@ mod tests {
     #[test]
     fn a_conflict_names_the_way_to_it() {
         let mut members = Members::default();
-        let items =
-            members.shape("a").note_object(at(0)).shape("b").note_list(at(0)).note_object(at(0)).shape("c");
+        let objects = members.shape("a", at(0)).note_object(at(0));
+        let items = objects.shape("b", at(0)).note_list(at(0)).note_object(at(0)).shape("c", at(0));
         items.text = Some(at(3));
         items.boolean = Some(at(2));
         let conflict = members.fields().unwrap_err();
@@ -441,7 +491,7 @@ mod tests {
         let shapes = Shapes::default();
         let member = |name: &str| {
             let mut members = Members::default();
-            members.shape(name).text = Some(at(0));
+            members.shape(name, at(0)).text = Some(at(0));
             members
         };
         shapes.note(1, 5..9, member("b"));
@@ -451,5 +501,93 @@ mod tests {
         let names = |members: Members| members.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
         assert_eq!(names(shapes.of(1, 9).unwrap()), ["a", "b"]);
         assert_eq!(names(shapes.of(2, 0).unwrap()), Vec::<String>::new());
+    }
+
+    /// The members of records, one of which begins at every byte. A record has few of many members, of several kinds.
+    fn seen(records: Range<u64>) -> Members {
+        let mut members = Members::default();
+        for record in records {
+            let mixed = minwise::hash::fmix64(record + 1);
+            let shape = members.note(&format!("m{}", mixed % 7), at(record)).unwrap();
+            match mixed >> 8 & 3 {
+                0 => {}
+                1 => shape.text = shape.text.or(Some(at(record))),
+                2 => shape.note_number(Number::Signed(1), at(record)),
+                _ => {
+                    let name = format!("n{}", mixed >> 16 & 3);
+                    shape.note_object(at(record)).note(&name, at(record)).unwrap();
+                }
+            }
+        }
+        members
+    }
+
+    #[test]
+    fn chunks_that_touch_are_kept_as_one() {
+        let shapes = Shapes::default();
+        let kept = || shapes.noted.lock().unwrap().len();
+        // Two threads, of which one is a chunk behind.
+        for chunk in (0..100).step_by(2) {
+            for chunk in [chunk + 1, chunk] {
+                shapes.note(3, chunk * 10..chunk * 10 + 10, seen(chunk * 10..chunk * 10 + 10));
+                assert!(kept() <= 2);
+            }
+        }
+        assert_eq!(kept(), 1);
+        assert_eq!(shapes.of(3, 1000), Some(seen(0..1000)));
+        // A scan in other chunks changes nothing.
+        shapes.note(3, 995..1000, seen(995..1000));
+        shapes.note(3, 0..7, seen(0..7));
+        assert_eq!((kept(), shapes.of(3, 1000)), (1, Some(seen(0..1000))));
+        // Other sources have stretches of their own.
+        shapes.note(4, 0..10, seen(0..10));
+        shapes.note(2, 0..10, seen(0..10));
+        assert_eq!((kept(), shapes.of(4, 10)), (3, Some(seen(0..10))));
+    }
+
+    /// Which chunk comes first is up to the threads.
+    #[test]
+    fn one_member_too_many_is_the_same_in_any_order() {
+        let part = |number: u64| {
+            let mut members = Members::default();
+            for member in 0..6_000 {
+                // All values are null.
+                members.note(&format!("{number}-{member}"), at(number * 6_000 + member));
+            }
+            members
+        };
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+            let shapes = Shapes::default();
+            for number in order {
+                shapes.note(0, number * 6_000..(number + 1) * 6_000, part(number));
+            }
+            let all = shapes.of(0, 18_000).unwrap();
+            assert_eq!((all.all.len(), all.too_many), (MOST_MEMBERS, Some(at(10_000))), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn shapes_of_references_are_not_noted() {
+        let shapes = Shapes::default();
+        assert!(!shapes.are_wanted(0) && !shapes.are_wanted(7));
+        shapes.want_from(5);
+        assert!(!shapes.are_wanted(4) && shapes.are_wanted(5) && shapes.are_wanted(7));
+        shapes.want_from(6);
+        assert!(shapes.are_wanted(5));
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_in_any_order_are_the_whole(chunks in prop::collection::vec((0u64..90, 1u64..30), 0..20)) {
+            let shapes = Shapes::default();
+            for (start, len) in chunks {
+                let end = (start + len).min(90);
+                shapes.note(1, start..end, seen(start..end));
+            }
+            for start in [40, 0, 60, 20] {
+                shapes.note(1, start..start + 30, seen(start..start + 30));
+            }
+            prop_assert_eq!(shapes.of(1, 90), Some(seen(0..90)));
+        }
     }
 }

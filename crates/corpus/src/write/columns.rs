@@ -79,7 +79,7 @@ pub(super) fn columns(
     let schema = match kind {
         OutputColumns::Own => Schema::empty(),
         OutputColumns::Texts => texts(corpus, &known, shape.as_ref(), to)?,
-        OutputColumns::Typed => typed(corpus, known, shape, to)?,
+        OutputColumns::Typed => typed(corpus, known, shape.as_ref(), to)?,
     };
     let schema = match kind {
         // Some readers take no file without columns.
@@ -151,16 +151,16 @@ fn texts(
 fn typed(
     corpus: &Corpus,
     mut known: Vec<(String, SchemaRef)>,
-    shape: Option<(usize, Members)>,
+    shape: Option<&(usize, Members)>,
     to: &dyn Container,
 ) -> Result<Schema> {
-    let shaped = shape.as_ref().map(|(_, members)| members.clone());
+    let shaped = shape.map(|(_, members)| members);
     if let Some((at, members)) = shape {
         let fields = match members.fields() {
             Ok(fields) => fields,
             Err(conflict) => return Err(mixed(corpus, conflict.field(), &conflict.seen, to)?),
         };
-        known.insert(at, (LINES.to_owned(), Arc::new(Schema::new(fields))));
+        known.insert(*at, (LINES.to_owned(), Arc::new(Schema::new(fields))));
     }
     let mut known = known.into_iter();
     let Some((mut names, first)) = known.next() else { return Ok(Schema::empty()) };
@@ -169,7 +169,7 @@ fn typed(
         fields = match merged(&fields, schema.fields()) {
             Ok(fields) => fields,
             Err((field, first, second)) => {
-                let place = |name: &str| place_of(corpus, shaped.as_ref(), &field, name);
+                let place = |name: &str| place_of(corpus, shaped, &field, name);
                 let seen = vec![(place(&names)?, first.to_string()), (place(&name)?, second.to_string())];
                 return Err(Error::new(ErrorKind::Conversion(Unconverted::MixedTypes {
                     field,
@@ -216,8 +216,7 @@ fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<Members> {
         return Ok(members);
     }
     // A run that was resumed may not have scanned it.
-    shapes.want();
-    shapes.forget(handle.number);
+    shapes.want_from(handle.number);
     let mut start = 0;
     while start < size_bytes {
         let end = (start + LOOK_BYTES).min(size_bytes);

@@ -49,7 +49,7 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
         check(&handle, content, to)?;
     }
     if to.columns().is_some_and(|columns| columns != OutputColumns::Own) {
-        corpus.sources.shared().shapes.want();
+        corpus.sources.shared().shapes.want_from(corpus.sources.references());
     }
     Ok(())
 }
@@ -240,4 +240,32 @@ fn as_texts(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, arro
         }
     };
     RecordBatch::try_new(Arc::clone(schema), schema.fields().iter().map(column).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Input;
+    use crate::scratch::Scratch;
+    use crate::{ReadOptions, Unobserved};
+
+    #[test]
+    fn types_of_references_are_not_inferred() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = "{\"text\":\"a\"}\n";
+        let input = |name: &str| {
+            let path = folder.path().join(name);
+            fs_err::write(&path, line).unwrap();
+            Input::from(path)
+        };
+        let (references, inputs) = ([input("seen.jsonl")], [input("in.jsonl")]);
+        let corpus =
+            Corpus::open_against(&references, &inputs, &ReadOptions::default(), &Unobserved).unwrap();
+        refuse_conversion(&corpus, Format::PARQUET).unwrap();
+        for chunk in corpus.chunks(1 << 20) {
+            corpus.scan(&chunk, &mut Scratch::new(), &mut |_, _| {}).unwrap();
+        }
+        let is_noted = |source| corpus.sources.shared().shapes.of(source, line.len() as u64).is_some();
+        assert_eq!([0, 1].map(is_noted), [false, true]);
+    }
 }

@@ -51,7 +51,7 @@ impl Content for Lines {
         let Scratch { bytes, decoded, .. } = scratch;
         let shapes = &handle.shared.shapes;
         // Only a conversion to columns needs the types, so that they are not looked at in other runs.
-        let seen = RefCell::new(shapes.are_wanted().then(Members::default));
+        let seen = RefCell::new(shapes.are_wanted(source).then(Members::default));
         let note = |line: &str, offset: u64| {
             if let Some(members) = &mut *seen.borrow_mut() {
                 note_line(line, At { source, offset }, members);

@@ -47,6 +47,11 @@ impl Format {
     pub fn layout(self) -> Layout {
         self.layout
     }
+
+    /// Whether a source of this format holds many documents.
+    pub(crate) fn is_of_records(self) -> bool {
+        self.layout == Layout::Records
+    }
 }
 
 /// The format as it is written in a sentence.

@@ -25,9 +25,11 @@
 //! | [`document`] | documents, texts | nowhere | as a file |
 //! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | converted to JSONL or Arrow IPC |
 //!
-//! `bytes` copies records that have bytes, and `table` holds what Parquet and Arrow share.
+//! `bytes` copies records that have bytes, `batch` cuts them into batches for conversion, and `table` holds what Parquet and Arrow
+//! share.
 
 mod arrow;
+mod batch;
 mod bytes;
 mod csv;
 mod document;
@@ -55,7 +57,7 @@ use crate::annotation::Annotation;
 use crate::compression::Compression;
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{Format, InputFormat, Layout};
+use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::{Reader, Source};
@@ -288,9 +290,8 @@ impl FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        static EXPECTED: LazyLock<String> =
-            LazyLock::new(|| listed(Format::all().filter(is_of_records).map(Format::name)));
-        let format = Self::all().filter(is_of_records).find(|format| format.name() == name);
+        static EXPECTED: LazyLock<String> = LazyLock::new(|| listed(of_records().map(Format::name)));
+        let format = of_records().find(|format| format.name() == name);
         format.ok_or_else(|| {
             Error::new(ErrorKind::BadOption {
                 option: "an output format",
@@ -301,8 +302,8 @@ impl FromStr for Format {
     }
 }
 
-fn is_of_records(format: &Format) -> bool {
-    format.layout() == Layout::Records
+fn of_records() -> impl Iterator<Item = Format> {
+    Format::all().filter(|format| format.is_of_records())
 }
 
 /// Names as a sentence offers them.

@@ -429,7 +429,7 @@ impl Resolver<'_> {
         let is_guessed = self.options.format == InputFormat::Auto && compression.is_none();
         if is_found
             && is_guessed
-            && !is_of_records(format)
+            && !format.is_of_records()
             && skip::may_be_text(&head, &name)
             && has_many_nuls(&look(NUL_LOOK_BYTES)?)
         {
@@ -546,10 +546,6 @@ impl Resolver<'_> {
         self.sources.push(source);
         Ok(())
     }
-}
-
-fn is_of_records(format: Format) -> bool {
-    format.layout() == Layout::Records
 }
 
 fn origin_of(name: &str, path: &Path) -> Origin {

@@ -15,9 +15,8 @@ use crate::container::table::{Cells, days, decimal};
 /// Whether values of a type are texts.
 pub(in crate::container) fn is_text(kind: &DataType) -> bool {
     match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
+        kind => kind.is_string(),
     }
 }
 

@@ -9,16 +9,13 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::open::Delimited;
 use super::split::{fields, push_quoted, unquoted, without_line_end};
 use crate::container::WriteBatch;
+use crate::container::batch::in_batches;
 use crate::container::table::{Foreign, plain};
 use crate::document::Place;
 use crate::error::Result;
 use crate::options::Delimiter;
 use crate::output::Output;
 use crate::sources::{Handle, TakeBatch};
-
-/// Bytes and rows after which a batch is handed on.
-const BATCH_BYTES: u64 = 8 << 20;
-const BATCH_ROWS: usize = 8 << 10;
 
 impl Delimited {
     /// The columns as Arrow describes them: every field is a text.
@@ -37,15 +34,10 @@ impl Delimited {
     ) -> Result<()> {
         let schema = self.arrow_schema();
         let mut record = Vec::new();
-        let mut places = places.peekable();
-        while places.peek().is_some() {
+        for batch in in_batches(places) {
             let mut columns: Vec<StringBuilder> = self.names.iter().map(|_| StringBuilder::new()).collect();
-            let (mut rows, mut bytes) = (0, 0);
-            while rows < BATCH_ROWS
-                && bytes < BATCH_BYTES
-                && let Some(place) = places.next()
-            {
-                let body = without_line_end(handle.load(&place, &mut record)?);
+            for place in &batch {
+                let body = without_line_end(handle.load(place, &mut record)?);
                 for (field, column) in fields(body, self.delimiter).zip(&mut columns) {
                     let field = unquoted(field);
                     let text = simdutf8::compat::from_utf8(&field).map_err(|_| {
@@ -54,12 +46,10 @@ impl Delimited {
                     })?;
                     column.append_value(text);
                 }
-                rows += 1;
-                bytes += u64::from(place.len);
             }
             let columns =
                 columns.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect();
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.len()));
             take(
                 RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
                     .map_err(|error| Foreign::from(error).at(handle.source.name(), "its fields"))?,

@@ -27,11 +27,6 @@ impl Rows {
         Self { schema: Arc::clone(schema), records: Objects::new(schema.fields()) }
     }
 
-    /// The number of rows.
-    pub(super) fn len(&self) -> usize {
-        self.records.rows
-    }
-
     /// Adds a line. If a value does not fit its column, fails with the name of the column.
     pub(super) fn push(&mut self, line: &str) -> Result<(), String> {
         self.records.push(Some(line.strip_prefix(BOM).unwrap_or(line)))

@@ -5,15 +5,12 @@ use arrow_schema::SchemaRef;
 
 use super::build::{Rows, built};
 use crate::container::WriteBatch;
+use crate::container::batch::in_batches;
 use crate::container::table::{Foreign, push_json, push_string};
 use crate::document::Place;
 use crate::error::Result;
 use crate::output::Output;
 use crate::sources::{Handle, TakeBatch};
-
-/// Bytes and rows after which a batch is handed on.
-const BATCH_BYTES: u64 = 8 << 20;
-const BATCH_ROWS: usize = 8 << 10;
 
 /// Hands on lines as record batches with these columns, whose texts and lists may be stored in another form.
 pub(super) fn batches(
@@ -24,19 +21,13 @@ pub(super) fn batches(
 ) -> Result<()> {
     let schema = &built(schema);
     let mut line = Vec::new();
-    let mut places = places.peekable();
-    while places.peek().is_some() {
+    for batch in in_batches(places) {
         let mut rows = Rows::new(schema);
-        let mut bytes = 0;
-        while rows.len() < BATCH_ROWS
-            && bytes < BATCH_BYTES
-            && let Some(place) = places.next()
-        {
+        for place in batch {
             let bad = |message: String| handle.bad(format!("the record at byte {}", place.offset), message);
             let text = simdutf8::compat::from_utf8(handle.load(&place, &mut line)?);
             let text = text.map_err(|_| bad("it is not UTF-8".to_owned()))?;
             rows.push(text).map_err(|field| bad(format!("`{field}` does not fit its column")))?;
-            bytes += u64::from(place.len);
         }
         take(rows.finish().map_err(|error| Foreign::from(error).at(handle.source.name(), "its records"))?)?;
     }

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, downcast_integer_array};
-use arrow_buffer::{ArrowNativeType, NullBuffer};
-use arrow_schema::DataType;
+use arrow_array::ArrayRef;
+use arrow_buffer::NullBuffer;
 
 use crate::container::arrow::{End, cells, is_text};
-use crate::container::table::Cells;
+use crate::container::table::{Cells, TextColumn, text_at};
 
 /// A column of a record batch.
 #[derive(Debug)]
@@ -38,27 +36,6 @@ impl Column {
         Self::Plain { array, nulls: None }
     }
 
-    /// The text of a row; `None` for null.
-    pub(super) fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
-        match self {
-            Self::Plain { .. } => self.lent(row).map(|text| Cow::Borrowed(text.as_bytes())),
-            Self::Lists(cells) => cells.text(row),
-        }
-    }
-
-    /// The bytes of the text of a row.
-    pub(super) fn text_bytes(&self, row: usize) -> u64 {
-        match self {
-            Self::Plain { .. } => self.lent(row).map_or(0, |text| text.len() as u64),
-            Self::Lists(cells) => cells.text_bytes(row),
-        }
-    }
-
-    /// Whether texts are joined out of lists.
-    pub(super) fn has_lists(&self) -> bool {
-        matches!(self, Self::Lists(_))
-    }
-
     /// The text of a row that is not in a list.
     pub(super) fn lent(&self, row: usize) -> Option<&str> {
         let Self::Plain { array, nulls } = self else { return None };
@@ -79,6 +56,26 @@ impl Column {
     }
 }
 
+impl TextColumn for Column {
+    fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Plain { .. } => self.lent(row).map(|text| Cow::Borrowed(text.as_bytes())),
+            Self::Lists(cells) => cells.text(row),
+        }
+    }
+
+    fn text_bytes(&self, row: usize) -> u64 {
+        match self {
+            Self::Plain { .. } => self.lent(row).map_or(0, |text| text.len() as u64),
+            Self::Lists(cells) => cells.text_bytes(row),
+        }
+    }
+
+    fn has_lists(&self) -> bool {
+        matches!(self, Self::Lists(_))
+    }
+}
+
 /// The values of some rows of a column.
 pub(super) enum Values<'c> {
     /// Those of the column, from a row on.
@@ -93,30 +90,6 @@ impl Values<'_> {
             Self::Lent(column, first) => column.lent(first + at).map(str::as_bytes),
             Self::Written(cells) => cells.get(at),
         }
-    }
-}
-
-/// The text of a row of an array; `None` for null.
-fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
-    if array.is_null(row) {
-        return None;
-    }
-    match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
-        DataType::Utf8View => Some(array.as_string_view().value(row)),
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let (keys, values) = (dictionary.keys(), dictionary.values());
-            let key: Option<usize> = downcast_integer_array!(
-                keys => Some(keys.value(row).as_usize()),
-                _ => None,
-            );
-            // Arrow checks keys when a dictionary is built, except by its unchecked constructors.
-            key.filter(|key| *key < values.len()).and_then(|key| text_at(&**values, key))
-        }
-        // Such a column was refused when the table was opened.
-        _ => None,
     }
 }
 

@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use super::columns::{Column, Values};
 use crate::container::Opening;
 use crate::container::arrow::{Wanted, Way, chosen_rows, end_of, wanted};
-use crate::container::table::{Foreign, Row, column_difference, guarded, selections};
+use crate::container::table::{Foreign, Row, TextColumn, column_difference, guarded, selections};
 use crate::document::{Document, Place, Text};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
@@ -190,14 +190,6 @@ impl Batch {
         self.texts.iter().map(|text| text.text_bytes(row)).sum()
     }
 
-    /// A row. If its text has more bytes than the limit, texts in lists are left out of it.
-    fn row<'r>(&'r self, row: usize, id: Option<&'r [u8]>, limit: u64) -> Row<'r> {
-        let text_bytes = self.text_bytes(row);
-        let is_left_out = |column: &Column| text_bytes > limit && column.has_lists();
-        let text = |column: &'r Column| if is_left_out(column) { None } else { column.text(row) };
-        Row { texts: self.texts.iter().map(text).collect(), id, text_bytes }
-    }
-
     /// Some rows, with the id and the values written out for all of them.
     fn stretch(&self, rows: Range<usize>) -> Stretch<'_> {
         Stretch {
@@ -224,7 +216,7 @@ struct Stretch<'b> {
 impl Stretch<'_> {
     /// One of the rows, counted from 0.
     fn row(&self, at: usize, limit: u64) -> Row<'_> {
-        self.batch.row(self.rows.start + at, self.id.as_ref().and_then(|id| id.get(at)), limit)
+        Row::of(&self.batch.texts, self.rows.start + at, self.id.as_ref().and_then(|id| id.get(at)), limit)
     }
 
     /// Its values; `null` stands for null.
@@ -294,7 +286,8 @@ impl Content for Rows {
             }),
             None => None,
         };
-        Ok(batch.row(row, id, handle.options().record_limit()).document(handle.options()))
+        let row = Row::of(&batch.texts, row, id, handle.options().record_limit());
+        Ok(row.document(handle.options()))
     }
 
     fn rows(&self) -> Option<u64> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ::parquet::data_type::{AsBytes, ByteArray};
 
+use super::row::TextColumn;
 use crate::field::BETWEEN_ELEMENTS;
 
 /// The values of one column as bytes. What a column has once, for many rows, is there once.
@@ -54,40 +55,6 @@ impl Cells {
         Self { levels, ..self }
     }
 
-    /// The text of a row, counted from 0: that of its cell, or those in its lists, joined; `None` for null. An element that is
-    /// null adds nothing, so that a list without texts is an empty text.
-    pub(crate) fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
-        let Some(first) = self.levels.first() else { return self.get(row).map(Cow::Borrowed) };
-        first.get(row)?.as_ref()?;
-        let mut joined = Vec::with_capacity(usize::try_from(self.text_bytes(row)).unwrap_or(0));
-        let mut is_first = true;
-        self.each_text(0, row, &mut |text| {
-            if !std::mem::take(&mut is_first) {
-                joined.extend_from_slice(BETWEEN_ELEMENTS.as_bytes());
-            }
-            joined.extend_from_slice(text);
-        });
-        Some(Cow::Owned(joined))
-    }
-
-    /// The bytes that the text of a row has.
-    pub(crate) fn text_bytes(&self, row: usize) -> u64 {
-        if self.levels.is_empty() {
-            return self.get(row).map_or(0, |text| text.len() as u64);
-        }
-        let (mut bytes, mut texts) = (0, 0u64);
-        self.each_text(0, row, &mut |text| {
-            bytes += text.len() as u64;
-            texts += 1;
-        });
-        bytes + texts.saturating_sub(1) * BETWEEN_ELEMENTS.len() as u64
-    }
-
-    /// Whether rows have lists, whose texts are joined.
-    pub(crate) fn has_lists(&self) -> bool {
-        !self.levels.is_empty()
-    }
-
     /// Visits the texts in a list, or in a cell behind the last level, in order.
     fn each_text<'c>(&'c self, level: usize, number: usize, visit: &mut dyn FnMut(&'c [u8])) {
         let Some(lists) = self.levels.get(level) else {
@@ -110,6 +77,38 @@ impl Cells {
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.levels.first().map_or(self.values.len(), Vec::len)
+    }
+}
+
+impl TextColumn for Cells {
+    fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        let Some(first) = self.levels.first() else { return self.get(row).map(Cow::Borrowed) };
+        first.get(row)?.as_ref()?;
+        let mut joined = Vec::with_capacity(usize::try_from(self.text_bytes(row)).unwrap_or(0));
+        let mut is_first = true;
+        self.each_text(0, row, &mut |text| {
+            if !std::mem::take(&mut is_first) {
+                joined.extend_from_slice(BETWEEN_ELEMENTS.as_bytes());
+            }
+            joined.extend_from_slice(text);
+        });
+        Some(Cow::Owned(joined))
+    }
+
+    fn text_bytes(&self, row: usize) -> u64 {
+        if self.levels.is_empty() {
+            return self.get(row).map_or(0, |text| text.len() as u64);
+        }
+        let (mut bytes, mut texts) = (0, 0u64);
+        self.each_text(0, row, &mut |text| {
+            bytes += text.len() as u64;
+            texts += 1;
+        });
+        bytes + texts.saturating_sub(1) * BETWEEN_ELEMENTS.len() as u64
+    }
+
+    fn has_lists(&self) -> bool {
+        !self.levels.is_empty()
     }
 }
 

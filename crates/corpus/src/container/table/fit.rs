@@ -56,9 +56,7 @@ pub(crate) fn merged(first: &Fields, second: &Fields) -> Result<Fields, Misfit> 
             Some(other) => {
                 let kind =
                     merged_type(field.data_type(), other.data_type()).map_err(|(way, one, another)| {
-                        let way =
-                            if way.is_empty() || way.starts_with('[') { way } else { format!(".{way}") };
-                        (format!("{}{way}", field.name()), one, another)
+                        (format!("{}{}", field.name(), dotted(&way)), one, another)
                     })?;
                 let nullable = field.is_nullable() || other.is_nullable() || kind != *field.data_type();
                 Arc::new(field.as_ref().clone().with_data_type(kind).with_nullable(nullable))
@@ -78,7 +76,7 @@ fn merged_type(first: &DataType, second: &DataType) -> Result<DataType, Misfit> 
     Ok(match (first, second) {
         (DataType::Null, other) | (other, DataType::Null) => other.clone(),
         (first, second) if first == second => first.clone(),
-        (first, second) if is_text(first) && is_text(second) => DataType::LargeUtf8,
+        (first, second) if first.is_string() && second.is_string() => DataType::LargeUtf8,
         (DataType::Struct(first), DataType::Struct(second)) => DataType::Struct(merged(first, second)?),
         (DataType::List(first), DataType::List(second)) => DataType::List(merged_items(first, second)?),
         (DataType::LargeList(first), DataType::List(second) | DataType::LargeList(second))
@@ -103,11 +101,6 @@ fn merged_items(first: &FieldRef, second: &FieldRef) -> Result<FieldRef, Misfit>
 /// The rest of a path, as it follows a name.
 pub(crate) fn dotted(way: &str) -> String {
     if way.is_empty() || way.starts_with('[') { way.to_owned() } else { format!(".{way}") }
-}
-
-/// Whether values of a type are texts.
-pub(crate) fn is_text(kind: &DataType) -> bool {
-    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// The type that holds every number of both.
@@ -151,10 +144,11 @@ pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
         batch.columns().iter().filter(|column| is_shared(column.data_type())).collect();
     let (mut slices, mut start, mut bytes) = (vec![], 0, 0);
     for row in 0..batch.num_rows() {
-        bytes += shared.iter().map(|column| shared_bytes(column, row)).sum::<usize>();
+        let row_bytes: usize = shared.iter().map(|column| text_at(column, row).map_or(0, str::len)).sum();
+        bytes += row_bytes;
         if bytes > SLICE_BYTES && row > start {
             slices.push(start..row);
-            (start, bytes) = (row, shared.iter().map(|column| shared_bytes(column, row)).sum());
+            (start, bytes) = (row, row_bytes);
         }
     }
     if start < batch.num_rows() {
@@ -165,30 +159,31 @@ pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
 
 fn is_shared(kind: &DataType) -> bool {
     match kind {
-        DataType::Dictionary(_, values) => is_text(values),
+        DataType::Dictionary(_, values) => values.is_string(),
         kind => *kind == DataType::Utf8View,
     }
 }
 
-/// The bytes of a text of such a column.
-fn shared_bytes(column: &ArrayRef, row: usize) -> usize {
-    if column.is_null(row) {
-        return 0;
+/// The text of a row of an array, read where it lies; `None` for null, and for what is no text.
+pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
+    if array.is_null(row) {
+        return None;
     }
-    match column.data_type() {
-        DataType::Utf8View => column.as_string_view().value(row).len(),
-        DataType::Utf8 => column.as_string::<i32>().value(row).len(),
-        DataType::LargeUtf8 => column.as_string::<i64>().value(row).len(),
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => Some(array.as_string_view().value(row)),
         DataType::Dictionary(..) => {
-            let dictionary = column.as_any_dictionary();
+            let dictionary = array.as_any_dictionary();
             let (keys, values) = (dictionary.keys(), dictionary.values());
             let key: Option<usize> = downcast_integer_array!(
                 keys => Some(keys.value(row).as_usize()),
                 _ => None,
             );
-            key.filter(|key| *key < values.len()).map_or(0, |key| shared_bytes(values, key))
+            // Arrow checks keys when a dictionary is built, except by its unchecked constructors.
+            key.filter(|key| *key < values.len()).and_then(|key| text_at(&**values, key))
         }
-        _ => 0,
+        _ => None,
     }
 }
 
@@ -234,7 +229,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (DataType::Utf8View, DataType::Utf8) => {
             Arc::new(array.as_string_view().iter().collect::<StringArray>())
         }
-        (from, DataType::LargeUtf8) if is_text(from) => Arc::new(match from {
+        (from, DataType::LargeUtf8) if from.is_string() => Arc::new(match from {
             DataType::Utf8 => array.as_string::<i32>().iter().collect::<LargeStringArray>(),
             DataType::Utf8View => array.as_string_view().iter().collect(),
             _ => array.as_string::<i64>().clone(),

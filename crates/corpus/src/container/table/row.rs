@@ -17,7 +17,29 @@ pub(crate) struct Row<'r> {
     pub(crate) text_bytes: u64,
 }
 
+/// A column of texts, one for each row.
+pub(crate) trait TextColumn {
+    /// The text of a row, counted from 0: one value, or those in its lists, joined; `None` for null. An element that is null adds
+    /// nothing, so that a list without texts is an empty text.
+    fn text(&self, row: usize) -> Option<Cow<'_, [u8]>>;
+
+    /// The bytes that the text of a row has.
+    fn text_bytes(&self, row: usize) -> u64;
+
+    /// Whether rows have lists, whose texts are joined.
+    fn has_lists(&self) -> bool;
+}
+
 impl<'r> Row<'r> {
+    /// A row, counted from 0, of these columns. If its text has more bytes than the limit, texts in lists are left out of it,
+    /// because a dictionary makes texts of gigabytes out of a few bytes.
+    pub(crate) fn of(texts: &'r [impl TextColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Self {
+        let text_bytes = texts.iter().map(|text| text.text_bytes(row)).sum();
+        let is_long = text_bytes > limit;
+        let texts = texts.iter().map(|text| if is_long && text.has_lists() { None } else { text.text(row) });
+        Self { texts: texts.collect(), id, text_bytes }
+    }
+
     /// The document that it is, or why it is none.
     pub(crate) fn document(self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
         let id = self.id.filter(|id| !id.is_empty()).map(utf8).transpose().map_err(Reject::new)?;

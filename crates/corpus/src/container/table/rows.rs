@@ -27,14 +27,9 @@ impl Rows {
         self.texts.first().map_or(0, Cells::len)
     }
 
-    /// One of them, counted from 0 within the piece. If its text has more bytes than the limit, texts in lists are left out of
-    /// it, because a dictionary makes texts of gigabytes out of a few bytes.
+    /// One of them, counted from 0 within the piece, with texts up to a limit of bytes.
     pub(crate) fn row(&self, row: usize, limit: u64) -> Row<'_> {
-        let text_bytes = self.texts.iter().map(|text| text.text_bytes(row)).sum();
-        let is_left_out = |cells: &Cells| text_bytes > limit && cells.has_lists();
-        let texts =
-            self.texts.iter().map(|cells| if is_left_out(cells) { None } else { cells.text(row) }).collect();
-        Row { texts, id: self.id.as_ref().and_then(|id| id.get(row)), text_bytes }
+        Row::of(&self.texts, row, self.id.as_ref().and_then(|id| id.get(row)), limit)
     }
 
     /// The values of one of them. The columns are there, so that null is an empty text.

@@ -16,8 +16,6 @@ use arrow_array::{Array, StructArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use minwise::calendar::{DAY_SECONDS, Date};
 
-use super::fit::is_text;
-
 /// The first column or member that cannot be written as JSON, as its path is written, and its type.
 pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
     let inside = |name: &str, field| {
@@ -37,7 +35,7 @@ pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
         }
         DataType::Map(entries, _) => match entries.data_type() {
             DataType::Struct(members) => match &members[..] {
-                [key, value] if is_text(key.data_type()) => {
+                [key, value] if key.data_type().is_string() => {
                     let (_, kind) = not_json(value)?;
                     Some((name.clone(), kind))
                 }
@@ -65,7 +63,7 @@ pub(crate) fn is_scalar(kind: &DataType) -> bool {
         | DataType::Decimal64(..)
         | DataType::Decimal128(..)
         | DataType::Decimal256(..) => true,
-        kind => kind.is_integer() || kind.is_floating() || is_text(kind),
+        kind => kind.is_integer() || kind.is_floating() || kind.is_string(),
     }
 }
 

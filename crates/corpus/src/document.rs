@@ -18,7 +18,8 @@ pub struct Document<'a, T = Cow<'a, str>> {
     pub id: Option<Cow<'a, str>>,
     /// The text.
     pub text: T,
-    /// Whether something that is not a character had to be replaced by U+FFFD.
+    /// Whether something that is not a character had to be replaced by U+FFFD. If records are converted, another field than the
+    /// text counts too.
     pub repaired: bool,
     /// What it holds in each of [`ReadOptions::value_fields`](crate::ReadOptions::value_fields), while it is scanned: strings
     /// as they are, numbers as they are written, dates and timestamps of tables as seconds since 1970. `None` if there is no

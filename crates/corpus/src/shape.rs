@@ -122,7 +122,8 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The number that JSON writes so.
+    /// The number that JSON writes so. A number with a fraction or an exponent is the nearest float, even if its value is whole,
+    /// because every reader of JSON rounds it so; an integer must be exact.
     pub(crate) fn of(text: &str) -> Self {
         let is_integer = !text.contains(['.', 'e', 'E']);
         if is_integer {
@@ -452,6 +453,8 @@ mod tests {
         assert_eq!(Number::of("1e3"), Number::Float(1000.0));
         assert_eq!(Number::of("36893488147419103232"), Number::Float(2f64.powi(65)));
         assert_eq!(Number::of("36893488147419103233"), Number::Huge);
+        assert_eq!(Number::of("9007199254740993.0"), Number::Float(9_007_199_254_740_992.0));
+        assert_eq!(Number::of("9007199254740993e0"), Number::Float(9_007_199_254_740_992.0));
         assert_eq!(Number::of("1e999"), Number::Huge);
         assert_eq!(Number::of("1e-400"), Number::Huge);
         assert_eq!(Number::of("-0.0e5"), Number::Float(-0.0));

@@ -32,6 +32,17 @@ pub(crate) fn unescape_piece(
     }
 }
 
+/// Whether a string of this JSON has half of a surrogate pair. The JSON was checked before.
+pub(crate) fn has_lone_surrogate(json: &str) -> bool {
+    let mut rest = json.as_bytes();
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
+        let after = rest.get(backslash + 1..).unwrap_or_default();
+        let Some((_, len)) = escape(after) else { return true };
+        rest = after.get(len..).unwrap_or_default();
+    }
+    false
+}
+
 /// The character an escape stands for and its length without the backslash; `None` for half of a surrogate
 /// pair.
 #[inline]
@@ -98,12 +109,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn half_a_pair_is_found_in_any_string() {
+        for json in [r#"{"a":"\ud800"}"#, r#"{"\udc00":1}"#, r#"["\ud83d\ud83d\ude00"]"#, r#""\\\uDBFF\n""#] {
+            assert!(has_lone_surrogate(json), "{json}");
+        }
+        for json in [r#"{"a":"\ud83d\ude00"}"#, r#""\\ud800""#, r#""\u00e9\"\/""#, "{}", r#""\uD83D\uDE00""#]
+        {
+            assert!(!has_lone_surrogate(json), "{json}");
+        }
+    }
+
     proptest! {
         #[test]
         fn pieces_are_the_whole(string in "([a-zé]|\\\\[nt\"]|\\\\u[0d][08e][0-9a]{2}){0,20}", window in 16usize..40) {
             let quoted = format!("\"{string}\"");
             let value: &RawValue = serde_json::from_str(&quoted).unwrap();
             let (expected, repaired) = crate::container::string_of(value).unwrap();
+            prop_assert_eq!(has_lone_surrogate(&quoted), repaired);
             prop_assert_eq!(by_pieces(&string, window), Some((expected.into_owned(), repaired)));
         }
     }

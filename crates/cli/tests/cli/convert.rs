@@ -288,3 +288,24 @@ fn odd_records_keep_their_values() {
     // Some readers take no file without columns.
     assert_eq!(desk.text("empty.csv"), "text\n");
 }
+
+/// A conversion replaces lone surrogates in every field, and a copy in none.
+#[test]
+fn lone_surrogates_that_a_conversion_replaces_are_counted() {
+    let long = "long words ".repeat(1 << 20);
+    let lines = [
+        r#"{"id":"a","text":"one fine day","note":"x\ud800"}"#.to_owned(),
+        r#"{"id":"b","text":"quite another story","k\udc00":1}"#.to_owned(),
+        r#"{"id":"c","text":"a third one","note":"\ud83d\ude00 \\ud800"}"#.to_owned(),
+        format!(r#"{{"id":"d","text":"{long}","note":"{long}\ud800"}}"#),
+        format!(r#"{{"id":"e","text":"{long} at last","note":"{long}"}}"#),
+        r#"{"id":"f","text":"\ud800 the sixth","note":"\ud800"}"#.to_owned(),
+    ];
+    let desk = Desk::with("in.jsonl", lines.join("\n") + "\n");
+    for (name, count) in [("out.parquet", 4), ("out.csv", 4), ("out.jsonl", 1)] {
+        let run = desk.run(&format!("dedup in.jsonl -o {name} --report {name}.report")).exit(0);
+        let warning = format!("lone surrogates were read as U+FFFD in {count} documents");
+        assert!(run.err.contains(&warning), "{name}: {run}");
+        assert_eq!(desk.json(&format!("{name}.report/summary.json"))["repaired"], count, "{name}");
+    }
+}

@@ -20,6 +20,7 @@ use crate::scratch::{Scratch, grown};
 use crate::shape::{At, Members};
 use crate::source::{Reader, Source};
 use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, TakeBatch, Turns, Visit};
+use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
 #[derive(Debug)]
@@ -52,10 +53,12 @@ impl Content for Lines {
         let shapes = &handle.shared.shapes;
         // Only a conversion to columns needs the types, so that they are not looked at in other runs.
         let seen = RefCell::new(shapes.are_wanted(source).then(Members::default));
+        // Returns whether a conversion replaces characters of the line, which the document has to say.
         let note = |line: &str, offset: u64| {
-            if let Some(members) = &mut *seen.borrow_mut() {
-                note_line(line, At { source, offset }, members);
-            }
+            let mut seen = seen.borrow_mut();
+            let Some(members) = &mut *seen else { return false };
+            note_line(line, At { source, offset }, members);
+            has_lone_surrogate(line)
         };
         let mut visit_line = |line: Line<'_>| {
             let Line { number, offset, len, content } = line;
@@ -63,13 +66,12 @@ impl Content for Lines {
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, options, decoded) {
-                        if is_written(&document, options) {
-                            note(text, offset);
-                        }
+                        let is_repaired = is_written(&document, options) && note(text, offset);
                         visit(
                             place,
                             document.map(|found| {
-                                Document { values: values(text, &self.fields), ..found }
+                                let repaired = found.repaired || is_repaired;
+                                Document { values: values(text, &self.fields), repaired, ..found }
                                     .with_text(Text::Whole)
                             }),
                         );
@@ -92,10 +94,16 @@ impl Content for Lines {
             let looked = look(&reader, offset..offset + content_bytes, options)?;
             match parsed(&looked, &reader, options, &self.fields)? {
                 Parsed::Blank => {}
-                Parsed::Record(record) => {
-                    // The strings that a skeleton lacks are strings in it, too.
+                Parsed::Record(mut record) => {
                     if let (Looked::Skeleton(skeleton), true) = (&looked, is_written(&record, options)) {
-                        note(skeleton.line(), offset);
+                        // The strings that a skeleton lacks are strings in it, too.
+                        let is_repaired = note(skeleton.line(), offset);
+                        if let Ok(document) = &mut record
+                            && !document.repaired
+                            && shapes.are_wanted(source)
+                        {
+                            document.repaired = is_repaired || skeleton.omits_lone_surrogate(&reader)?;
+                        }
                     }
                     visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
                 }

@@ -72,6 +72,12 @@ impl Skeleton {
         Some(omitted.inside.clone())
     }
 
+    /// Whether a string that was left out has half of a surrogate pair. The strings were checked before.
+    pub(crate) fn omits_lone_surrogate(&self, reader: &Reader) -> Result<bool> {
+        let there = |omitted: &Omitted| Part::There(omitted.inside.clone(), Writing::Escaped);
+        Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
+    }
+
     /// Whether anything was left out of these bytes of the skeleton.
     pub(crate) fn omits(&self, bytes: Range<usize>) -> bool {
         self.omitted.iter().any(|omitted| bytes.contains(&omitted.at))

@@ -273,15 +273,24 @@ fn the_rest_of_a_folder_is_not_another_run() {
     let finishing = finishing(&desk, "out.jsonl");
     let before = desk.bytes("out.jsonl");
     desk.write("other.jsonl", record("a", &prose(1, 100)));
-    for left in [vec!["lock", "finishing"], vec!["finishing"]] {
-        fs_err::remove_dir_all(desk.path("work")).ok();
-        for file in left {
-            desk.write(&format!("work/{file}"), if file == "lock" { &[][..] } else { &finishing });
-        }
+    for left in [&["lock", "finishing"][..], &["finishing"], &[]] {
+        let leave = || {
+            fs_err::create_dir(desk.path("work")).unwrap();
+            for file in left {
+                desk.write(&format!("work/{file}"), if *file == "lock" { &[][..] } else { &finishing });
+            }
+        };
+        leave();
         let run = desk.run("dedup other.jsonl -o out.jsonl --work work --resume").exit(2);
         assert!(run.to_string().contains("`out.jsonl` exists already"), "{run}");
         assert_eq!(desk.bytes("out.jsonl"), before);
-        assert!(!desk.path("work").exists(), "what was to go has gone");
+        assert!(!desk.path("work").exists(), "what was to go has gone: {left:?}");
+        for resume in ["", "--resume"] {
+            leave();
+            desk.run(&format!("dedup other.jsonl -o next.jsonl --work work -q {resume}")).exit(0);
+            assert!(!desk.path("work").exists(), "{left:?}");
+            fs_err::remove_file(desk.path("next.jsonl")).unwrap();
+        }
     }
     // Nor about the run that is begun there.
     desk.write("work/finishing", &finishing);

@@ -76,24 +76,20 @@ pub struct Claim {
     folder: PathBuf,
     /// Locked as long as it is open.
     lock: Option<File>,
-    /// Whether the folder goes if no run is begun.
-    passing: bool,
 }
 
 impl Claim {
     /// Claims a folder that was not [refused](refuse), made if it is not there, and removes what is left of processes that
     /// were killed.
     pub fn new(folder: &Path) -> Result<Self, Error> {
-        let passing = !folder.exists();
         fs_err::create_dir_all(folder).map_err(|error| io("make", folder, error))?;
         let lock = Some(lock(folder)?);
-        let mut claim = Self { folder: folder.to_owned(), lock, passing };
+        let claim = Self { folder: folder.to_owned(), lock };
         remove_temporary(folder)?;
         let finishing = folder.join(Piece::Finishing.name());
         if !is_begun(folder) && finishing.exists() {
             // A run that was done was ended while it removed its folder. Its outputs are nothing to another run.
             remove(&finishing)?;
-            claim.passing = true;
         }
         Ok(claim)
     }
@@ -111,15 +107,14 @@ impl Claim {
     }
 }
 
-/// Without a run, nothing is left.
+/// Without a run, nothing is left, not even a folder that was empty before: a run that was killed while it removed its folder
+/// leaves an empty one, and a run that is done removes its folder no matter who made it.
 impl Drop for Claim {
     fn drop(&mut self) {
         if self.lock.is_some() && !is_begun(&self.folder) {
             // There is nothing to be done about what cannot be removed.
             let _ = fs_err::remove_file(self.folder.join(LOCK));
-            if self.passing {
-                let _ = fs_err::remove_dir(&self.folder);
-            }
+            let _ = fs_err::remove_dir(&self.folder);
         }
     }
 }

@@ -10,7 +10,7 @@ mod typed;
 mod unreadable;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
@@ -90,6 +90,7 @@ pub(crate) fn resolve(
         beside: Beside::default(),
         format: None,
         references: 0,
+        names: Names::default(),
     };
     for reference in references {
         resolver.input(reference)?;
@@ -212,6 +213,31 @@ struct Resolver<'o> {
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.
     references: usize,
+    names: Names,
+}
+
+/// The names of sources, looked at only if documents in memory need one.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    /// How many sources were looked at.
+    sources: usize,
+}
+
+impl Names {
+    /// A name that none of the sources has: the one that is wanted, or else that with a number.
+    fn free(&mut self, wanted: &str, sources: &[Source]) -> String {
+        // Documents without an id are named by their source, so that no two sources may have one name.
+        let new = sources.get(self.sources..).unwrap_or_default();
+        self.taken.extend(new.iter().map(|source| source.name().to_owned()));
+        self.sources = sources.len();
+        let (mut name, mut number) = (wanted.to_owned(), sources.len() + 1);
+        while self.taken.contains(&name) {
+            name = format!("{wanted}-{number}");
+            number += 1;
+        }
+        name
+    }
 }
 
 impl Resolver<'_> {
@@ -225,13 +251,7 @@ impl Resolver<'_> {
     }
 
     fn memory(&mut self, memory: &InMemory) -> Result<()> {
-        let is_taken = |name: &str| self.sources.iter().any(|source| source.name() == name);
-        let (mut name, mut number) = (memory.name().to_owned(), self.sources.len() + 1);
-        // Documents without an id are named by their source, so that no two sources may have one name.
-        while is_taken(&name) {
-            name = format!("{}-{number}", memory.name());
-            number += 1;
-        }
+        let name = self.names.free(memory.name(), &self.sources);
         let format = container::format_of(memory);
         let source = Source {
             name: name.into(),

@@ -1,7 +1,9 @@
 //! Documents that a program holds in memory.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::types::{Int8Type, UInt32Type};
 use arrow_array::{
@@ -490,4 +492,20 @@ proptest! {
         }
         assert_read_again(&corpus, &found);
     }
+}
+
+/// A program may hold each of its documents as a source. Names are looked up: to compare each name with all others would take
+/// minutes here.
+#[test]
+fn many_sources_of_one_name_are_told_apart() {
+    let texts = || InMemory::from(vec!["a".to_owned()]);
+    let mut inputs = vec![Input::from(texts().named("memory-3")), texts().into(), texts().into()];
+    inputs.extend((3..200_000).map(|_| Input::from(texts())));
+    let started = Instant::now();
+    let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    let names: Vec<&str> = corpus.inputs().iter().map(minwise_corpus::Source::name).collect();
+    assert_eq!(names[..5], ["memory-3", "memory", "memory-4", "memory-5", "memory-6"]);
+    let distinct: HashSet<&str> = names.iter().copied().collect();
+    assert_eq!(distinct.len(), 200_000);
 }

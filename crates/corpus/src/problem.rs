@@ -147,10 +147,7 @@ impl Problem {
             }
             Self::NotConverted { column, found, to } => {
                 let (column, found) = (escape_control(column), visible(found));
-                write!(
-                    f,
-                    "the column `{column}` of `{name}` has the type {found}, which cannot be written as {to}"
-                )
+                write!(f, "the column `{column}` of `{name}` holds {found}, which cannot be written as {to}")
             }
             Self::ColumnExists { column } => {
                 write!(f, "`{name}` has a column `{}` already", escape_control(column))

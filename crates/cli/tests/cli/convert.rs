@@ -143,7 +143,8 @@ fn a_mixture_of_types_is_refused_with_both_lines() {
     }
     desk.write("none.jsonl", "{\"text\":\"a\",\"o\":{}}\n");
     let run = desk.run("dedup none.jsonl -o out.parquet").exit(2);
-    assert!(run.err.contains("the records cannot be written as Parquet: "), "{run}");
+    let refused = "the records cannot be written as Parquet: it has no type for objects without members, which the column `o` holds";
+    assert!(run.err.contains(refused), "{run}");
     assert_eq!(desk.names(), ["big.jsonl", "in.jsonl", "none.jsonl"]);
     // A record that is rejected is not written, so its types do not count.
     desk.write("bad.jsonl", "{\"text\":\"a\",\"n\":1}\n{\"text\":5,\"n\":\"x\"}\n");
@@ -152,6 +153,20 @@ fn a_mixture_of_types_is_refused_with_both_lines() {
     desk.write("null.jsonl", "{\"text\":\"a\",\"n\":1}\n{\"text\":null,\"n\":\"x\"}\n");
     desk.run("dedup null.jsonl -o null.parquet --null reject --max-rejects 1 -q").exit(0);
     desk.run("dedup null.jsonl -o kept.parquet -q").exit(2);
+}
+
+#[test]
+fn types_of_columns_are_named_in_words() {
+    let desk = Desk::with("in.jsonl", CHAT);
+    desk.run("dedup in.jsonl -o a.parquet -q").exit(0);
+    desk.write("other.jsonl", "{\"text\":\"and so on\",\"tags\":7}\n");
+    desk.run("dedup other.jsonl -o b.parquet -q").exit(0);
+    let run = desk.run("dedup a.parquet b.parquet -o both.arrow").exit(2);
+    let expected = "`tags` is a list of strings in `a.parquet` and a 64-bit integer in `b.parquet`, and a column of Arrow IPC has one type";
+    assert!(run.err.contains(expected), "{run}");
+    let run = desk.run("dedup a.parquet -o out.csv").exit(2);
+    let expected = "the column `tags` of `a.parquet` holds lists of strings, which cannot be written as CSV";
+    assert!(run.err.contains(expected), "{run}");
 }
 
 /// A column of that name is one of the input, unless the run adds it.

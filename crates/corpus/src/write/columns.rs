@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use crate::annotation::MEMBER;
-use crate::container::table::{annotation_field, is_scalar, merged, not_json, unfolded};
+use crate::container::table::{annotation_field, is_scalar, many_of, merged, not_json, one_of, unfolded};
 use crate::container::{Container, OutputColumns};
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
@@ -36,7 +36,7 @@ pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Contain
             Some(OutputColumns::Typed) | None => None,
         };
         if let Some((column, found)) = misfit {
-            let (found, to) = (found.to_string(), to.format().to_string());
+            let (found, to) = (many_of(found), to.format().to_string());
             return Err(Error::inside(name, Problem::NotConverted { column, found, to }));
         }
     }
@@ -170,7 +170,7 @@ fn typed(
             Ok(fields) => fields,
             Err((field, first, second)) => {
                 let place = |name: &str| place_of(corpus, shaped, &field, name);
-                let seen = vec![(place(&names)?, first.to_string()), (place(&name)?, second.to_string())];
+                let seen = vec![(place(&names)?, one_of(&first)), (place(&name)?, one_of(&second))];
                 return Err(Error::new(ErrorKind::Conversion(Unconverted::MixedTypes {
                     field,
                     to: to.format(),

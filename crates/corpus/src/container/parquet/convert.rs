@@ -12,13 +12,13 @@ use ::parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use ::parquet::basic::{Compression, ZstdLevel};
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, IntervalUnit, Schema, SchemaRef};
 
 use super::File;
 use super::copy::writing;
 use super::write::{CREATED_BY, of_column};
 use crate::container::WriteBatch;
-use crate::container::table::{Foreign, Selection, guarded, selections};
+use crate::container::table::{Foreign, Selection, guarded, many_of, selections};
 use crate::document::Place;
 use crate::error::Result;
 use crate::output::{Output, TableCompression};
@@ -139,13 +139,72 @@ impl WriteBatch for Writer<'_> {
 
 /// Why Parquet cannot hold columns; `None` if it can.
 pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
+    if let Some((column, kind)) = schema.fields().iter().find_map(without_type) {
+        return Some(format!("it has no type for {}, which the column `{column}` holds", many_of(kind)));
+    }
     // The library panics at some types.
     match guarded(|| ArrowSchemaConverter::new().convert(schema)).err()? {
         Foreign::Ours(error) => Some(error.to_string()),
-        Foreign::Words(words) if words.contains("empty struct") => {
-            Some("it has no type for an object without members (`{}`)".to_owned())
-        }
-        Foreign::Words(words) if words.contains("ARROW-8817") => Some("it has no unions".to_owned()),
         Foreign::Words(words) => Some(words),
+    }
+}
+
+/// The path of the first column or member of which Parquet has no type, and its type.
+fn without_type(field: &FieldRef) -> Option<(String, &DataType)> {
+    let inside = |way: &str, field| {
+        let (path, kind) = without_type(field)?;
+        // The name of the items of a list says nothing.
+        let rest = path.strip_prefix(field.name().as_str()).unwrap_or_default();
+        Some((format!("{way}{rest}"), kind))
+    };
+    let name = field.name();
+    match field.data_type() {
+        // The library takes intervals with nanoseconds for the schema and refuses them when it writes rows.
+        kind @ (DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano)) => {
+            Some((name.clone(), kind))
+        }
+        kind @ DataType::Struct(members) if members.is_empty() => Some((name.clone(), kind)),
+        DataType::Struct(members) => members.iter().find_map(|member| {
+            let (path, kind) = without_type(member)?;
+            Some((format!("{name}.{path}"), kind))
+        }),
+        DataType::List(items)
+        | DataType::LargeList(items)
+        | DataType::FixedSizeList(items, _)
+        | DataType::ListView(items)
+        | DataType::LargeListView(items) => inside(&format!("{name}[]"), items),
+        DataType::Map(entries, _) => inside(name, entries),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{Field, UnionFields, UnionMode};
+
+    use super::*;
+
+    #[test]
+    fn a_type_that_parquet_lacks_is_named_with_its_column() {
+        let field = |name: &str, kind| Field::new(name, kind, true);
+        let list = |kind| DataType::List(Arc::new(field("element", kind)));
+        let refused = |kind| not_parquet(&Schema::new(vec![field("a", DataType::Utf8), field("b", kind)]));
+        let empty = DataType::Struct(Fields::empty());
+        let nano = DataType::Interval(IntervalUnit::MonthDayNano);
+        let union = DataType::Union(UnionFields::empty(), UnionMode::Dense);
+        let object = DataType::Struct(vec![field("x", list(empty.clone()))].into());
+        for (kind, expected) in [
+            (empty, "objects without members, which the column `b` holds"),
+            (nano.clone(), "intervals of months, days and nanoseconds, which the column `b` holds"),
+            (list(union), "unions, which the column `b[]` holds"),
+            (list(object), "objects without members, which the column `b[].x[]` holds"),
+        ] {
+            assert_eq!(refused(kind).unwrap(), format!("it has no type for {expected}"));
+        }
+        for kind in [DataType::Int8, list(DataType::Utf8), DataType::Interval(IntervalUnit::DayTime)] {
+            assert_eq!(refused(kind), None);
+        }
+        // The library itself would find out only when it writes rows.
+        assert!(ArrowSchemaConverter::new().convert(&Schema::new(vec![field("a", nano)])).is_ok());
     }
 }

@@ -20,6 +20,8 @@ use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 
+use super::words::many_of;
+
 /// The schema without dictionaries, which differ from batch to batch.
 pub(crate) fn unfolded(schema: &Schema) -> SchemaRef {
     let fields: Fields =
@@ -275,7 +277,11 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (_, DataType::UInt64) => number::<arrow_array::types::UInt64Type>(array)?,
         (_, DataType::Float64) => number::<Float64Type>(array)?,
         (from, to) => {
-            return Err(ArrowError::CastError(format!("a column of {from} does not fit one of {to}")));
+            return Err(ArrowError::CastError(format!(
+                "a column of {} does not fit one of {}",
+                many_of(from),
+                many_of(to)
+            )));
         }
     })
 }
@@ -302,8 +308,9 @@ where
         DataType::Float32 => all::<Float32Type, To>(array, |number| Wide::float(number.into())),
         other => {
             return Err(ArrowError::CastError(format!(
-                "a column of {other} does not fit one of {}",
-                To::DATA_TYPE
+                "a column of {} does not fit one of {}",
+                many_of(other),
+                many_of(&To::DATA_TYPE)
             )));
         }
     })

@@ -18,6 +18,7 @@ mod rows;
 mod schema;
 mod selection;
 mod shown;
+mod words;
 mod written;
 
 use std::fmt::Debug;
@@ -34,6 +35,7 @@ pub(crate) use self::rows::Rows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};
 pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
+pub(crate) use self::words::{many_of, one_of};
 pub(crate) use self::written::{VALUES, days, decimal};
 use crate::document::Place;
 use crate::error::Result;

@@ -2,12 +2,14 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_setr_epi8, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_extract_epi64,
-    _mm256_loadu_si256, _mm256_maskload_epi32, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
-    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi32,
+    _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32,
+    _mm256_cmpgt_epi64, _mm256_extract_epi64, _mm256_load_si256, _mm256_loadu_si256, _mm256_maskload_epi32,
+    _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32,
+    _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi32,
     _mm256_sub_epi8, _mm256_xor_si256,
 };
 
+use super::heads::{Lanes, with_shape};
 use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 8;
@@ -140,4 +142,50 @@ fn load_part(words: &[u32]) -> __m256i {
     );
     // SAFETY: words are read only where the mask is set, and that is as many as the slice has.
     unsafe { _mm256_maskload_epi32(words.as_ptr().cast(), mask) }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+}
+
+/// [`near`] for so many planes and groups; 0 groups are any number of them.
+#[target_feature(enable = "avx2")]
+fn near_of<const PLANES: usize, const GROUPS: usize>(
+    probe: &[u64],
+    lanes: &[Lanes],
+    most: u64,
+    out: &mut [u8],
+) {
+    let (probe, _) = probe.as_chunks::<PLANES>();
+    let (lanes, _) = lanes.as_chunks::<PLANES>();
+    let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
+    let probe = &probe[..groups];
+    let above = _mm256_set1_epi64x(most.saturating_add(1).min(i64::MAX as u64).cast_signed());
+    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+        let mut counts = [_mm256_setzero_si256(); 2];
+        for (probe, lanes) in probe.iter().zip(block) {
+            let mut differ = [_mm256_setzero_si256(); 2];
+            for plane in 0..PLANES {
+                let word = _mm256_set1_epi64x(probe[plane].cast_signed());
+                let [low, high] = load_lanes(&lanes[plane]);
+                differ[0] = _mm256_or_si256(differ[0], _mm256_xor_si256(word, low));
+                differ[1] = _mm256_or_si256(differ[1], _mm256_xor_si256(word, high));
+            }
+            for half in 0..2 {
+                counts[half] = _mm256_add_epi64(counts[half], add_bytes(ones_of_bytes(differ[half])));
+            }
+        }
+        let [low, high] =
+            counts.map(|counts| _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(above, counts))));
+        *out = (low | high << 4) as u8;
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_lanes(lanes: &Lanes) -> [__m256i; 2] {
+    let lanes: *const __m256i = std::ptr::from_ref(lanes).cast();
+    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded in two halves, and aligned to as many.
+    unsafe { [_mm256_load_si256(lanes), _mm256_load_si256(lanes.add(1))] }
 }

@@ -2,11 +2,13 @@
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi16_mask,
-    _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maskz_loadu_epi32,
-    _mm512_or_si512, _mm512_packus_epi32, _mm512_popcnt_epi64, _mm512_reduce_add_epi64, _mm512_set1_epi16,
-    _mm512_setzero_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_cmpeq_epi32_mask, _mm512_cmple_epu64_mask, _mm512_load_si512, _mm512_loadu_si512,
+    _mm512_madd_epi16, _mm512_maskz_loadu_epi32, _mm512_or_si512, _mm512_packus_epi32, _mm512_popcnt_epi64,
+    _mm512_reduce_add_epi64, _mm512_set1_epi16, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
+use super::heads::{Lanes, with_shape};
 use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 16;
@@ -131,4 +133,43 @@ fn load_part(words: &[u32]) -> __m512i {
     let mask = ((1_u32 << words.len()) - 1) as u16;
     // SAFETY: words are read only where the mask has a bit, and it has as many as the slice has words.
     unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+}
+
+/// [`near`] for so many planes and groups; 0 groups are any number of them.
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn near_of<const PLANES: usize, const GROUPS: usize>(
+    probe: &[u64],
+    lanes: &[Lanes],
+    most: u64,
+    out: &mut [u8],
+) {
+    let (probe, _) = probe.as_chunks::<PLANES>();
+    let (lanes, _) = lanes.as_chunks::<PLANES>();
+    let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
+    let probe = &probe[..groups];
+    let most = _mm512_set1_epi64(most.cast_signed());
+    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+        let mut counts = _mm512_setzero_si512();
+        for (probe, lanes) in probe.iter().zip(block) {
+            let mut differ = _mm512_setzero_si512();
+            for plane in 0..PLANES {
+                let word = _mm512_set1_epi64(probe[plane].cast_signed());
+                differ = _mm512_or_si512(differ, _mm512_xor_si512(word, load_lanes(&lanes[plane])));
+            }
+            counts = _mm512_add_epi64(counts, _mm512_popcnt_epi64(differ));
+        }
+        *out = _mm512_cmple_epu64_mask(counts, most);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn load_lanes(lanes: &Lanes) -> __m512i {
+    // SAFETY: `Lanes` is exactly the 64 bytes that are loaded, and aligned to as many.
+    unsafe { _mm512_load_si512(std::ptr::from_ref(lanes).cast()) }
 }

@@ -2,7 +2,8 @@
 //!
 //! All of them take rows of words, so that a loop over a matrix can call them on plain slices, and all are exact
 //! counts, so that every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many and
-//! is what an all-pairs loop wants: the kernel is chosen once, and the sums of 16 rows are taken together.
+//! chooses the kernel once. [`Kernel::near`] is what a search of all pairs wants: it screens the beginnings of many
+//! sketches, which [`heads`] lays out for it.
 //!
 //! | kernel | compares at once | counts ones by |
 //! |---|---|---|
@@ -13,6 +14,7 @@
 
 use super::{Kernel, Kind};
 
+pub mod heads;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,13 @@
 //! 128-bit forms for 64-bit ARM.
 
 use std::arch::aarch64::{
-    uint8x16_t, uint32x4_t, vaddlvq_u8, vaddq_u8, vceqq_u8, vceqq_u16, vceqq_u32, vcntq_u8, vdupq_n_u8,
-    vdupq_n_u32, veorq_u32, vld1q_u32, vorrq_u32, vreinterpretq_u8_u16, vreinterpretq_u8_u32,
-    vreinterpretq_u16_u32, vsubq_u8,
+    uint8x16_t, uint32x4_t, uint64x2_t, vaddlvq_u8, vaddq_u8, vaddq_u64, vceqq_u8, vceqq_u16, vceqq_u32,
+    vcleq_u64, vcntq_u8, vdupq_n_u8, vdupq_n_u32, vdupq_n_u64, veorq_u32, veorq_u64, vgetq_lane_u64,
+    vld1q_u32, vld1q_u64, vorrq_u32, vorrq_u64, vpaddlq_u8, vpaddlq_u16, vpaddlq_u32, vreinterpretq_u8_u16,
+    vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u16_u32, vsubq_u8,
 };
 
+use super::heads::{Lanes, with_shape};
 use super::{UNROLLED, portable, row_by_row};
 
 const LANES: usize = 4;
@@ -114,4 +116,55 @@ fn load_part(words: &[u32]) -> uint32x4_t {
     let mut part = [0; LANES];
     part[..words.len()].copy_from_slice(words);
     load(&part)
+}
+
+#[target_feature(enable = "neon")]
+pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+}
+
+/// [`near`] for so many planes and groups; 0 groups are any number of them.
+#[target_feature(enable = "neon")]
+fn near_of<const PLANES: usize, const GROUPS: usize>(
+    probe: &[u64],
+    lanes: &[Lanes],
+    most: u64,
+    out: &mut [u8],
+) {
+    let (probe, _) = probe.as_chunks::<PLANES>();
+    let (lanes, _) = lanes.as_chunks::<PLANES>();
+    let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
+    let probe = &probe[..groups];
+    let most = vdupq_n_u64(most);
+    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+        let mut counts = [vdupq_n_u64(0); 4];
+        for (probe, lanes) in probe.iter().zip(block) {
+            let mut differ = [vdupq_n_u64(0); 4];
+            for plane in 0..PLANES {
+                let word = vdupq_n_u64(probe[plane]);
+                let parts = load_lanes(&lanes[plane]);
+                for part in 0..4 {
+                    differ[part] = vorrq_u64(differ[part], veorq_u64(word, parts[part]));
+                }
+            }
+            for part in 0..4 {
+                let ones = vcntq_u8(vreinterpretq_u8_u64(differ[part]));
+                counts[part] = vaddq_u64(counts[part], vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(ones))));
+            }
+        }
+        *out = 0;
+        for part in 0..4 {
+            let near = vcleq_u64(counts[part], most);
+            let bits = vgetq_lane_u64::<0>(near) & 1 | vgetq_lane_u64::<1>(near) & 2;
+            *out |= (bits << (2 * part)) as u8;
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load_lanes(lanes: &Lanes) -> [uint64x2_t; 4] {
+    let (parts, _) = lanes.0.as_chunks::<2>();
+    // SAFETY: each array holds exactly the 16 bytes that are loaded.
+    std::array::from_fn(|part| unsafe { vld1q_u64(parts[part].as_ptr()) })
 }

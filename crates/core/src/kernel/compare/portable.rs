@@ -2,6 +2,7 @@
 
 use bytemuck::cast_slice;
 
+use super::heads::Lanes;
 use super::row_by_row;
 
 pub(super) fn equal_words(a: &[u32], b: &[u32]) -> usize {
@@ -33,4 +34,19 @@ fn at(a: &[u32], b: &[u32], word: usize) -> u32 {
 
 pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
     row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
+}
+
+pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
+    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(probe.len())) {
+        let mut counts = [0; 8];
+        for (probe, block) in probe.chunks_exact(planes).zip(block.chunks_exact(planes)) {
+            for (lane, count) in counts.iter_mut().enumerate() {
+                let differ =
+                    probe.iter().zip(block).fold(0, |seen, (word, lanes)| seen | (word ^ lanes.0[lane]));
+                *count += u64::from(differ.count_ones());
+            }
+        }
+        *out =
+            counts.iter().enumerate().fold(0, |bits, (lane, count)| bits | u8::from(*count <= most) << lane);
+    }
 }

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::heads::{Heads, MOST_PLANES};
 use super::*;
 
 /// Two rows that agree in many words, and in parts of the others.
@@ -61,6 +62,47 @@ proptest! {
             }
         }
     }
+
+    /// Heads that differ from the first in few bits, or in many.
+    #[test]
+    fn near_heads_are_the_same_in_every_kernel(
+        (groups, planes, heads) in (prop_oneof![1..6_usize, Just(17)], 1..=MOST_PLANES).prop_flat_map(|(groups, planes)| {
+            let words = vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<bool>()), groups * planes);
+            (Just(groups), Just(planes), vec(words, 1..40))
+        }),
+        of in 0..40_usize,
+        cut in (0..40_usize, 0..40_usize),
+        most in prop_oneof![0..400_usize, Just(usize::MAX)],
+    ) {
+        let mut all = Heads::new(groups, planes);
+        let mut rows = vec![];
+        for head in &heads {
+            let row: Vec<u64> = head
+                .iter()
+                .zip(&heads[0])
+                .map(|(&(a, b, c, far), &(first, ..))| if far { a } else { first ^ (a & b & c) })
+                .collect();
+            all.push(&row);
+            rows.push(row);
+        }
+        prop_assert_eq!(all.len(), rows.len());
+        let of = of % rows.len();
+        let probe = &rows[of];
+        let range = cut.0.min(rows.len())..cut.1.min(rows.len());
+        let different = |row: &[u64]| -> usize {
+            let groups = row.chunks(planes).zip(probe.chunks(planes));
+            groups
+                .map(|(a, b)| a.iter().zip(b).fold(0, |seen, (a, b)| seen | (a ^ b)).count_ones() as usize)
+                .sum()
+        };
+        let expected: Vec<u32> =
+            range.clone().filter(|&head| different(&rows[head]) <= most).map(|head| head as u32).collect();
+        for kernel in Kernel::available() {
+            let mut found = vec![];
+            kernel.near(&all, of, &all, range.clone(), most, &mut found);
+            prop_assert_eq!(&found, &expected, "{}", kernel);
+        }
+    }
 }
 
 #[test]
@@ -69,5 +111,18 @@ fn all_bits_of_a_batch_can_differ() {
         let mut counts = [0; 17];
         kernel.different_bits_of_rows(&[0; UNROLLED], &[u32::MAX; 17 * UNROLLED], &mut counts);
         assert_eq!(counts, [1024; 17], "{kernel}");
+    }
+}
+
+#[test]
+fn many_blocks_are_searched_portion_by_portion() {
+    let mut heads = Heads::new(1, 1);
+    (0..20_000_u64).for_each(|head| heads.push(&[if head % 777 == 5 { 0b11 } else { u64::MAX }]));
+    heads.push(&[0]);
+    let near: Vec<u32> = (0..20_000).filter(|head| head % 777 == 5 && (100..19_000).contains(head)).collect();
+    for kernel in Kernel::available() {
+        let mut found = vec![];
+        kernel.near(&heads, 20_000, &heads, 100..19_000, 2, &mut found);
+        assert_eq!(found, near, "{kernel}");
     }
 }

@@ -133,7 +133,7 @@ pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination)
     match combination {
         Combination::Pooled => chance.similarity(total / registers(groups)),
         Combination::InverseVariance => {
-            let at = chance.similarity(inside(total, registers(groups))).max(0.0);
+            let at = pooled_for_weights(total, groups);
             let weight = |group: &Group| group.registers as f64 / group.unit_variance(at);
             let sum: f64 = groups.iter().map(weight).sum();
             let own =
@@ -141,6 +141,54 @@ pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination)
             groups.iter().zip(matches).map(|(group, &count)| weight(group) / sum * own(group, count)).sum()
         }
     }
+}
+
+/// The fewest matches of one group with which an estimate can reach a threshold, whatever the other groups have; nothing if
+/// no estimate can.
+///
+/// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give a lower
+/// estimate. For a given sum the weights are fixed, and the estimate is greatest if the group with the most weight per
+/// match has as many of the rest as it can, then the next. All sums are tried. Beyond 4096 registers that takes too long,
+/// and 0 is returned.
+#[must_use]
+pub fn least_matches(
+    group: usize,
+    groups: &[Group],
+    combination: Combination,
+    threshold: f64,
+) -> Option<usize> {
+    let all = registers(groups) as usize;
+    let own = groups[group].registers;
+    // Estimates below 0 are raised to 0.
+    if all > MOST_TRIED || threshold <= 0.0 {
+        return Some(0);
+    }
+    let mut matches = vec![0; groups.len()];
+    let mut order: Vec<usize> = (0..groups.len()).filter(|&other| other != group).collect();
+    let mut reaches = |count: usize| {
+        (0..=all - own).any(|rest| {
+            let at = pooled_for_weights((count + rest) as f64, groups);
+            let per_match = |group: &Group| 1.0 / (group.unit_variance(at) * (1.0 - group.chance.c2));
+            order.sort_by(|&a, &b| per_match(&groups[b]).total_cmp(&per_match(&groups[a])));
+            matches[group] = count;
+            let mut left = rest;
+            for &other in &order {
+                matches[other] = left.min(groups[other].registers);
+                left -= matches[other];
+            }
+            // The same sum taken in another order differs in its last digits.
+            similarity(&matches, groups, combination) >= threshold - 1e-9
+        })
+    };
+    (0..=own).find(|&count| reaches(count))
+}
+
+/// The most registers that [`least_matches`] tries all sums of.
+const MOST_TRIED: usize = 4096;
+
+/// The similarity at which groups are weighted.
+fn pooled_for_weights(total: f64, groups: &[Group]) -> f64 {
+    pooled_chance(groups).similarity(inside(total, registers(groups))).max(0.0)
 }
 
 /// Estimates the similarity of two documents from the matches of each group.
@@ -311,6 +359,37 @@ mod tests {
         near(pooled_chance(&groups).match_probability(r), 0.399_230_599_4);
         near(4.0 * variance(r, &groups, Pooled), 0.274_903_806_6);
         near(storage_factor(r, &groups, Pooled), 0.893_437_371_3);
+    }
+
+    #[test]
+    fn the_least_matches_are_the_least() {
+        for groups in [
+            vec![Group::sparse(1, 12), Group::sparse(2, 12)],
+            vec![Group::sparse(8, 3), Group::sparse(1, 20)],
+            vec![Group::sparse(1, 7), Group::sparse(3, 6), Group::sparse(7, 5)],
+        ] {
+            let sizes: Vec<usize> = groups.iter().map(|group| group.registers).collect();
+            let all = sizes.iter().map(|size| size + 1).product::<usize>();
+            let counts = |mut number: usize| -> Vec<usize> {
+                let digit = |size: &usize| {
+                    let count = number % (size + 1);
+                    number /= size + 1;
+                    count
+                };
+                sizes.iter().map(digit).collect()
+            };
+            for combination in [Pooled, InverseVariance] {
+                for threshold in [0.01, 0.5, 0.8, 0.95, 1.0] {
+                    for group in 0..groups.len() {
+                        let reaching = (0..all)
+                            .map(counts)
+                            .filter(|counts| similarity(counts, &groups, combination) >= threshold - 1e-9);
+                        let expected = reaching.map(|counts| counts[group]).min();
+                        assert_eq!(least_matches(group, &groups, combination, threshold), expected);
+                    }
+                }
+            }
+        }
     }
 
     /// The weight is w, and not w² as printed (E-16).

@@ -4,6 +4,8 @@ use crate::hash::SplitMix64;
 
 /// Registers that the vector units of all machines compare in whole steps.
 const BLOCK: usize = 16;
+/// Values whose bits of one kind fill a word of 64 bits.
+const WORD: usize = 64;
 
 /// The looks for K registers: whole blocks of 16, each look an eighth or a block after the last, and all of them at the
 /// end.
@@ -12,8 +14,18 @@ const BLOCK: usize = 16;
 /// fewer and fewer pairs. What a look costs in error is small, because neighbouring looks err on the same pairs.
 #[must_use]
 pub fn default_looks(registers: usize) -> Vec<usize> {
-    let next = |look: usize| look + (look / 8).next_multiple_of(BLOCK).max(BLOCK);
-    let mut looks: Vec<usize> = std::iter::successors(Some(BLOCK), |&look| Some(next(look)))
+    looks_after_blocks(registers, BLOCK)
+}
+
+/// The looks for K values of a few bits each: whole words of 64 values, otherwise as [`default_looks`] has them.
+#[must_use]
+pub fn bit_looks(values: usize) -> Vec<usize> {
+    looks_after_blocks(values, WORD)
+}
+
+fn looks_after_blocks(registers: usize, block: usize) -> Vec<usize> {
+    let next = |look: usize| look + (look / 8).next_multiple_of(block).max(block);
+    let mut looks: Vec<usize> = std::iter::successors(Some(block), |&look| Some(next(look)))
         .take_while(|&look| look < registers)
         .collect();
     looks.push(registers);

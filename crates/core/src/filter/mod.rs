@@ -34,7 +34,7 @@ mod walk;
 
 pub use compare::{Decision, Screening};
 pub use dependence::Dependence;
-pub use looks::{default_looks, shuffle};
+pub use looks::{bit_looks, default_looks, shuffle};
 pub use thresholds::Budget;
 pub use walk::Outcome;
 

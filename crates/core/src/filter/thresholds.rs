@@ -19,6 +19,18 @@ pub enum Budget {
 }
 
 impl Budget {
+    /// The part that each of some filters has that are asked about the same pairs, so that all of them keep to it.
+    #[must_use]
+    pub fn shared_by(self, filters: usize) -> Self {
+        let share = |error: f64| error / filters.max(1) as f64;
+        match self {
+            // An error per look is what it is called, for each look of each filter.
+            Self::PerLook(_) => self,
+            Self::Bonferroni(error) => Self::Bonferroni(share(error)),
+            Self::Exact(error) => Self::Exact(share(error)),
+        }
+    }
+
     pub(super) fn error(self) -> f64 {
         match self {
             Self::PerLook(error) | Self::Bonferroni(error) | Self::Exact(error) => error,

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::packing::Packing;
+use super::packing::{Packing, Values};
 use super::register_salt;
 use crate::error::Error;
 use crate::estimate::b_bit::Chance;
@@ -142,6 +142,20 @@ impl BitRows {
             let chance = Chance::sparse(group.bits);
             (group.packing.values(), xor_match_probability(similarity, group.halvings, chance))
         })
+    }
+
+    /// Where the values of each group lie.
+    pub fn values(&self) -> impl Iterator<Item = Values> {
+        self.groups.iter().scan(0, |begin, group| {
+            let values = Values::new(*begin, group.packing);
+            *begin += group.packing.words();
+            Some(values)
+        })
+    }
+
+    /// Of each group: its first register, and how many registers make one value.
+    pub fn registers(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.groups.iter().map(|group| (group.first, 1 << group.halvings))
     }
 
     /// How many values of each group agree in two rows.

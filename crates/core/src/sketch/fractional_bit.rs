@@ -29,7 +29,7 @@
 use std::sync::Arc;
 
 use super::b_bit::{MOST_BITS, check_bits, registers_of};
-use super::packing::Packing;
+use super::packing::{Bound, Packing, Values};
 use super::{Registers, Sketcher, Statistic, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -128,6 +128,17 @@ impl Sketcher for FractionalBit {
             first += packing.values();
             rest = behind;
         }
+    }
+
+    fn bounds(&self, threshold: f64) -> Vec<Bound> {
+        let mut begin = 0;
+        let of_group = |(group, packing): (usize, &Packing)| {
+            let values = Values::new(begin, *packing);
+            begin += packing.words();
+            let least = fractional_bit::least_matches(group, &self.groups, self.combination, threshold);
+            Bound { values, most: least.map(|least| packing.values() - least) }
+        };
+        self.packings.iter().enumerate().map(of_group).collect()
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -54,6 +54,7 @@ use crate::estimate::Estimate;
 pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, Source};
 pub use minhash::MinHash;
+pub use packing::{Bound, HeadShape, Values};
 pub use weighted::WeightedMethod;
 pub use weighted_sketcher::WeightedSketcher;
 
@@ -97,6 +98,12 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     /// The number that the value of the estimate depends on, and rises with.
     fn statistic(&self) -> Statistic {
         Statistic::Other
+    }
+
+    /// Conditions that every pair fulfils whose estimate reaches the threshold, for sketches of more than one bit per value.
+    /// Comparing many pairs, only those that fulfil them need be estimated.
+    fn bounds(&self, _threshold: f64) -> Vec<Bound> {
+        vec![]
     }
 
     /// The value that is estimated, computed from the shingles themselves: their Jaccard similarity, unless the sketch

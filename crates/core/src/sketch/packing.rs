@@ -15,7 +15,13 @@
 //! | 8 | 3.5, 15 | 10, 22 | 8, 38 |
 //! | 16 | 5, 28 | 18, 34 | 14, 71 |
 
+use std::ops::Range;
+
 use crate::kernel::Kernel;
+use crate::kernel::compare::heads::{GROUP, MOST_PLANES};
+
+/// Bits of a word.
+const WORD: usize = 32;
 
 /// The layout of some values of at most 32 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +110,207 @@ impl Packing {
     }
 }
 
+impl Packing {
+    /// In how many of the values of a range two rows differ.
+    ///
+    /// # Panics
+    /// If a row has another length, or the range ends behind the last value.
+    fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
+        assert!(
+            a.len() == self.words() && b.len() == self.words() && range.end <= self.values,
+            "rows of this layout, and values that they have"
+        );
+        if self.whole() {
+            let together = WORD / self.bits;
+            let (begin, end) = (range.start.div_ceil(together), range.end / together);
+            if begin > end {
+                return self.different_one_by_one(a, b, range);
+            }
+            let (a_words, b_words) = (&a[begin..end], &b[begin..end]);
+            let equal = match self.bits {
+                8 => self.kernel.equal_bytes(a_words, b_words),
+                16 => self.kernel.equal_half_words(a_words, b_words),
+                _ => self.kernel.equal_words(a_words, b_words),
+            };
+            (end - begin) * together - equal
+                + self.different_one_by_one(a, b, range.start..begin * together)
+                + self.different_one_by_one(a, b, end * together..range.end)
+        } else if self.bits == 1 && range.start.is_multiple_of(WORD) && range.end.is_multiple_of(WORD) {
+            let words = range.start / WORD..range.end / WORD;
+            self.kernel.different_bits(&a[words.clone()], &b[words])
+        } else {
+            let words = self.values.div_ceil(WORD);
+            let differ = |word: usize| {
+                let planes = (0..self.bits).map(|plane| plane * words + word);
+                let all = planes.fold(0, |seen, at| seen | (a[at] ^ b[at]));
+                (all & bits_within(word * WORD, &range)).count_ones() as usize
+            };
+            (range.start / WORD..range.end.div_ceil(WORD)).map(differ).sum()
+        }
+    }
+
+    /// [`different_within`](Self::different_within) for the few whole values that share a word with others.
+    fn different_one_by_one(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
+        range.filter(|&i| self.whole_value(a, i) != self.whole_value(b, i)).count()
+    }
+
+    fn whole_value(self, row: &[u32], i: usize) -> u32 {
+        let together = WORD / self.bits;
+        row[i / together] >> (i % together * self.bits) & (u32::MAX >> (WORD - self.bits))
+    }
+
+    /// Writes the head of a row: up to four bits of each of its first values, see [`heads`](crate::kernel::compare::heads).
+    fn head_into(self, row: &[u32], shape: HeadShape, out: &mut [u64]) {
+        let HeadShape { values, planes } = shape;
+        out.fill(0);
+        if self.whole() {
+            for i in 0..values {
+                let value = self.whole_value(row, i);
+                // The low bits of registers are not spread evenly in every method, while bits of bits were mixed before.
+                let bits = if self.bits == 32 { value.wrapping_mul(0x9e37_79b1) >> 28 } else { value };
+                for (plane, word) in out[i / GROUP * planes..][..planes].iter_mut().enumerate() {
+                    *word |= u64::from(bits >> plane & 1) << (i % GROUP);
+                }
+            }
+            return;
+        }
+        let words = self.values.div_ceil(WORD);
+        for word in 0..values.div_ceil(WORD) {
+            let kept = bits_within(word * WORD, &(0..values));
+            for plane in 0..planes {
+                let bits = u64::from(row[plane * words + word] & kept);
+                out[word / 2 * planes + plane] |= bits << (word % 2 * WORD);
+            }
+        }
+    }
+}
+
+/// The bits of the word that begins with value `first` that belong to values of a range.
+fn bits_within(first: usize, range: &Range<usize>) -> u32 {
+    let below = |end: usize| match end.saturating_sub(first) {
+        bits @ 0..WORD => (1_u32 << bits) - 1,
+        _ => u32::MAX,
+    };
+    below(range.end) & !below(range.start)
+}
+
+/// What of a sketch is in its head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadShape {
+    /// The first values, so many of them.
+    pub values: usize,
+    /// Bits that are kept of each.
+    pub planes: usize,
+}
+
+impl HeadShape {
+    /// Groups of 64 values.
+    #[must_use]
+    pub fn groups(self) -> usize {
+        self.values.div_ceil(GROUP)
+    }
+}
+
+/// Where values of one width lie in the rows of a sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Values {
+    /// The word of the row that the first value begins with.
+    begin: usize,
+    packing: Packing,
+}
+
+impl Values {
+    pub(super) fn new(begin: usize, packing: Packing) -> Self {
+        Self { begin, packing }
+    }
+
+    /// Whole registers, a word each.
+    #[must_use]
+    pub fn registers(registers: usize) -> Self {
+        Self::new(0, Packing::new(registers, 32))
+    }
+
+    /// Single bits that fill so many words.
+    #[must_use]
+    pub fn single_bits(words: usize) -> Self {
+        Self::new(0, Packing::new(words * WORD, 1))
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn count(self) -> usize {
+        self.packing.values
+    }
+
+    /// Bits of a value.
+    #[must_use]
+    pub fn bits(self) -> usize {
+        self.packing.bits
+    }
+
+    /// The most bits of a value that a head can have.
+    #[must_use]
+    pub fn most_planes(self) -> usize {
+        self.packing.bits.min(MOST_PLANES)
+    }
+
+    /// In how many of the values of a range two rows differ.
+    ///
+    /// # Panics
+    /// If a row is too short, or the range ends behind the last value.
+    #[must_use]
+    pub fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
+        self.packing.different_within(self.part(a), self.part(b), range)
+    }
+
+    /// Writes the head of a row.
+    ///
+    /// # Panics
+    /// If the row is too short, the values have fewer than the head is to have, or [`most_planes`](Self::most_planes) are
+    /// fewer than its planes, or `out` does not have as many words as the head.
+    pub fn head_into(self, row: &[u32], shape: HeadShape, out: &mut [u64]) {
+        assert!(shape.values <= self.count() && shape.planes <= self.most_planes(), "a head of these values");
+        assert_eq!(out.len(), shape.groups() * shape.planes, "as many words as the head has");
+        self.packing.head_into(self.part(row), shape, out);
+    }
+
+    fn part(self, row: &[u32]) -> &[u32] {
+        &row[self.begin..][..self.packing.words()]
+    }
+}
+
+/// Values of which two documents can differ in few only, if their estimate is to reach a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// The values.
+    pub values: Values,
+    /// The most of them in which the documents of such a pair differ; nothing if there is no such pair.
+    pub most: Option<usize>,
+}
+
+impl Bound {
+    /// All values of a sketch, of whose matches the estimate is a rising function.
+    pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
+        let values = packing.values;
+        let least = partition_point(values + 1, |matches| estimate(matches) < threshold);
+        Self { values: Values::new(0, packing), most: values.checked_sub(least) }
+    }
+}
+
+/// The first number below `end` that `is_before` is false for, or `end`; it is true for all numbers before some number.
+pub(super) fn partition_point(end: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
 /// Bit i of row j becomes bit j of row i (Warren, *Hacker's Delight*, 7-3).
 fn transpose(rows: &mut [u32; 32]) {
     let mut mask = 0x0000_ffff;
@@ -168,6 +375,54 @@ mod tests {
                 let expected = (0..values).filter(|&i| (a[i] ^ b[i]) << (32 - bits) == 0).count();
                 assert_eq!(packing.matches(&row_a, &row_b), expected, "{values} values of {bits} bits");
                 assert_eq!(packing.matches(&row_a, &row_a), values);
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_of_values_and_heads_agree_with_all_values() {
+        let mut random = SplitMix64::new(3);
+        for count in [1, 31, 64, 65, 130, 200] {
+            let a: Vec<u32> = (0..count).map(|_| random.next_u32()).collect();
+            let b: Vec<u32> =
+                a.iter().map(|value| value ^ (random.next_u32() & random.next_u32() & 5)).collect();
+            for bits in 1..=32 {
+                let packing = Packing::new(count, bits);
+                // Another group lies before this one.
+                let [mut row_a, mut row_b] = [9, 8].map(|other| vec![other; packing.words() + 3]);
+                packing.pack(|i| a[i], &mut row_a[3..]);
+                packing.pack(|i| b[i], &mut row_b[3..]);
+                let values = Values::new(3, packing);
+                let differ = |i: &usize| (a[*i] ^ b[*i]) << (32 - bits) != 0;
+                for range in [0..count, 0..count / 2, count / 2..count, count / 3..count / 2, 0..0] {
+                    let expected = range.clone().filter(differ).count();
+                    assert_eq!(
+                        values.different_within(&row_a, &row_b, range.clone()),
+                        expected,
+                        "{bits} {range:?}"
+                    );
+                }
+                for planes in 1..=values.most_planes() {
+                    for first in [1, count / 2, count].into_iter().filter(|&first| first > 0) {
+                        let shape = HeadShape { values: first, planes };
+                        let [mut head_a, mut head_b] = [7; 2].map(|_| vec![7; shape.groups() * planes]);
+                        values.head_into(&row_a, shape, &mut head_a);
+                        values.head_into(&row_b, shape, &mut head_b);
+                        let kept = |value: u32| match bits {
+                            32 => value.wrapping_mul(0x9e37_79b1) >> 28 & ((1 << planes) - 1),
+                            _ => value & ((1 << planes) - 1),
+                        };
+                        let expected = (0..first).filter(|&i| kept(a[i]) != kept(b[i])).count();
+                        let groups = head_a.chunks(planes).zip(head_b.chunks(planes));
+                        let found: u32 = groups
+                            .map(|(a, b)| a.iter().zip(b).fold(0, |seen, (a, b)| seen | (a ^ b)).count_ones())
+                            .sum();
+                        assert_eq!(
+                            found as usize, expected,
+                            "{first} of {count} values, {planes} of {bits} bits"
+                        );
+                    }
+                }
             }
         }
     }

@@ -2,15 +2,20 @@
 
 pub(crate) mod gather;
 mod groups;
+pub(crate) mod head;
 pub(crate) mod neighbourhood;
 mod join;
 pub(crate) mod order;
 mod partners;
+pub(crate) mod plane;
 pub(crate) mod screen;
 pub(crate) mod tiles;
 
+use std::ops::Range;
+
 use minwise::candidate::sort_merge::Rule;
 use minwise::filter::{Budget, Filter};
+use minwise::kernel::Kernel;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise::{Observer, Stage};
@@ -22,6 +27,7 @@ use crate::candidate::join::{Items, Scale, Source};
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::candidate::partners::Pairs;
+use crate::candidate::plane::Plane;
 use crate::candidate::screen::{Screen, Screened};
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
@@ -34,6 +40,10 @@ use crate::settings::{Plan, Search};
 
 /// Bands whose keys are in memory together.
 const SORTED_TOGETHER: usize = 4;
+/// Documents that all pairs of a plane are searched of, however little memory there is, and at most, since places in a
+/// plane are 32 bits.
+const LEAST_PORTION: usize = 1 << 10;
+const MOST_PORTION: usize = 1 << 31;
 
 /// Finds the neighbourhoods among the documents that stand for their equals.
 pub(crate) fn find(
@@ -196,37 +206,77 @@ impl PairSearch<'_> {
         observer.begin(Stage::Candidates, documents.len() as u64);
         let rows = plan.rows()?;
         let screen = Screen::of_all(plan, &rows)?;
-        let tiles = Tiles::within(documents.len(), rows.words());
         let mut all = Screened::default();
-        let work = |reader: &mut RowReader<'_>, tile: usize| -> Result<_, Error> {
+        let Some(plane) = Plane::new(&screen, &rows) else {
+            self.without_screen(pairs)?;
+            return Ok(all);
+        };
+        let kernel = Kernel::detect();
+        // Two planes are in memory together. If all rows fit into one of them, the other is never filled.
+        let portion = self.room.entries(2 * plane.row_bytes()).clamp(LEAST_PORTION, MOST_PORTION);
+        let (mut probes, mut others) = (plane.empty(), plane);
+        for first in (0..documents.len()).step_by(portion) {
+            self.fill(&mut probes, first..documents.len().min(first + portion))?;
+            for second in (first..documents.len()).step_by(portion) {
+                let within = second == first;
+                if !within {
+                    self.fill(&mut others, second..documents.len().min(second + portion))?;
+                }
+                let plane = if within { &probes } else { &others };
+                let words = plane.head_bytes() / size_of::<u32>();
+                let tiles = match within {
+                    true => Tiles::within(probes.len(), words),
+                    false => Tiles::between(probes.len(), plane.len(), words),
+                };
+                let is_last = second + plane.len() == documents.len();
+                let work = |open: &mut Vec<u32>, tile: usize| -> Result<_, Error> {
+                    if observer.cancelled() {
+                        return Err(ErrorKind::Cancelled.into());
+                    }
+                    let (mut found, mut screened) = (vec![], Screened::default());
+                    tiles.for_each_stretch(tile, |a, range| {
+                        open.clear();
+                        plane.screen(range, &probes, a, kernel, open, &mut screened);
+                        let pair = |&b: &u32| ((first + a) as u32, second as u32 + b);
+                        found.extend(open.iter().map(pair));
+                    });
+                    if is_last {
+                        observer.advance(tiles.rows(tile).len() as u64);
+                    }
+                    Ok((found, screened))
+                };
+                parallel::in_order(tiles.len(), plan.threads, Vec::new, work, |(found, screened)| {
+                    all.merge(&screened);
+                    pairs.add(&found)
+                })?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Fills a plane with the rows of some of the documents.
+    fn fill(&self, plane: &mut Plane, range: Range<usize>) -> Result<(), Error> {
+        plane.clear();
+        let mut rows = self.rows();
+        self.documents[range].iter().try_for_each(|&document| {
+            plane.push(rows.row(document)?);
+            Ok(())
+        })
+    }
+
+    /// Every pair, if no sketch can put any aside.
+    fn without_screen(&self, pairs: &mut Pairs<'_>) -> Result<(), Error> {
+        let Self { documents, observer, .. } = self;
+        let tiles = Tiles::within(documents.len(), 1);
+        let work = |(): &mut (), tile: usize| -> Result<_, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
-            let (mut found, mut screened) = (vec![], Screened::default());
-            let mut failed = Ok(());
-            tiles.for_each_stretch(tile, |a, others| {
-                if failed.is_ok() {
-                    failed = reader.with_each(documents, a, others, |row, b, other| {
-                        if !screen.rejects(&rows, row, other, &mut screened) {
-                            found.push((a as u32, b as u32));
-                        }
-                    });
-                }
-            });
-            failed?;
+            let mut found = vec![];
+            tiles.for_each_stretch(tile, |a, others| found.extend(others.map(|b| (a as u32, b as u32))));
             observer.advance(tiles.rows(tile).len() as u64);
-            Ok((found, screened))
+            Ok(found)
         };
-        parallel::in_order(
-            tiles.len(),
-            plan.threads,
-            || self.rows(),
-            work,
-            |(found, screened)| {
-                all.merge(&screened);
-                pairs.add(&found)
-            },
-        )?;
-        Ok(all)
+        parallel::in_order(tiles.len(), self.plan.threads, || (), work, |found| pairs.add(&found))
     }
 }

@@ -1,11 +1,15 @@
 //! Between candidates and verification: pairs that cannot be near-duplicates, but for a stated error, are put aside by
 //! their sketches, so that their documents need not be read.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use minwise::Error;
 use minwise::estimate::Estimate;
-use minwise::filter::{Budget, Filter, default_looks, shuffle};
-use minwise::sketch::Method;
+use minwise::filter::{Budget, Filter, bit_looks, default_looks, shuffle};
+use minwise::sketch::{Method, Values};
 
+use crate::candidate::head::{Condition, HeadRule};
 use crate::read::placed::{PLACED_REGISTERS, Placed};
 use crate::rows::Rows;
 use crate::settings::{Plan, Search};
@@ -15,7 +19,7 @@ use crate::settings::{Plan, Search};
 pub struct Screened {
     /// Pairs that it put aside.
     pub pairs: u64,
-    /// Registers that it compared.
+    /// Registers that it compared. If it compared a few bits of several registers, those that have as many bits.
     pub compared: u64,
     /// Registers that all pairs it saw have.
     pub registers: u64,
@@ -36,12 +40,19 @@ pub(crate) fn register_order(method: Method) -> Option<Vec<usize>> {
 }
 
 /// Rejects pairs by their rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Screen {
-    /// One filter for registers, one for each group of bits; none lets every pair pass.
-    filters: Vec<Filter>,
+    rules: Arc<Rules>,
+}
+
+#[derive(Debug, Default)]
+struct Rules {
+    /// One filter for registers, one for each group of bits, with the values that it is about; none lets every pair pass.
+    filters: Vec<(Filter, Values)>,
     /// The order in which registers are compared, where they are not exchangeable.
     shuffle: Option<Vec<usize>>,
+    /// The head that rejects most pairs of unlike documents, if any pair can be rejected.
+    head: Option<HeadRule>,
 }
 
 impl Screen {
@@ -49,65 +60,125 @@ impl Screen {
     pub(crate) fn new(plan: &Plan, rows: &Rows) -> Result<Self, Error> {
         match plan.search {
             Search::Banding => Self::of_all(plan, rows),
-            Search::SortMerge | Search::SortMergeSketch | Search::All => {
-                Ok(Self { filters: vec![], shuffle: None })
-            }
+            Search::SortMerge | Search::SortMergeSketch | Search::All => Ok(Self::none()),
         }
+    }
+
+    /// Rejects nothing.
+    pub(crate) fn none() -> Self {
+        Self { rules: Arc::default() }
     }
 
     /// For all pairs.
     pub(crate) fn of_all(plan: &Plan, rows: &Rows) -> Result<Self, Error> {
-        let Some(error) = plan.filter_error() else {
-            return Ok(Self { filters: vec![], shuffle: None });
-        };
-        let method = plan.spec.method;
+        match plan.filter_error() {
+            None => Ok(Self::none()),
+            Some(error) => Self::of(plan.spec.method, plan.threshold, Budget::Exact(error), None, rows),
+        }
+    }
+
+    /// For rows of one form, with these looks, in registers, instead of those that are taken otherwise.
+    pub(crate) fn of(
+        method: Method,
+        threshold: f64,
+        budget: Budget,
+        looks: Option<&[usize]>,
+        rows: &Rows,
+    ) -> Result<Self, Error> {
         let shuffle = register_order(method);
         // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
-        let filters = match rows.bit_rows() {
+        let filters: Vec<(Filter, Values)> = match rows.bit_rows() {
             Some(_) if shuffle.is_some() => vec![],
             Some(bits) => {
-                let laws: Vec<(usize, f64)> = bits.laws(plan.threshold).collect();
-                let budget = Budget::Exact(error / laws.len() as f64);
-                laws.into_iter()
-                    .map(|(values, probability)| Filter::new(probability, values, &[values], budget))
-                    .collect::<Result<_, _>>()?
+                let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
+                let budget = budget.shared_by(laws.len());
+                let groups = laws.into_iter().zip(bits.values().zip(bits.registers()));
+                groups
+                    .map(|((values, probability), (place, (first, together)))| {
+                        let looks = looks.map_or_else(
+                            || bit_looks(values),
+                            |looks| looks_of_group(looks, first, together, values),
+                        );
+                        Ok((Filter::new(probability, values, &looks, budget)?, place))
+                    })
+                    .collect::<Result<_, Error>>()?
             }
             None => {
-                let looks = default_looks(method.registers());
-                Filter::of(method, plan.threshold, 1, &looks, Budget::Exact(error))?.into_iter().collect()
+                let registers = method.registers();
+                let looks = looks.map_or_else(|| default_looks(registers), <[usize]>::to_vec);
+                let filter = Filter::of(method, threshold, 1, &looks, budget)?;
+                filter.into_iter().map(|filter| (filter, Values::registers(registers))).collect()
             }
         };
-        Ok(Self { filters, shuffle })
+        let conditions = filters.iter().flat_map(|(filter, values)| Condition::of_filter(*values, filter));
+        let head = HeadRule::best(conditions);
+        Ok(Self { rules: Arc::new(Rules { filters, shuffle, head }) })
     }
 
     /// Whether rows are asked at all.
     pub(crate) fn asks(&self) -> bool {
-        !self.filters.is_empty()
+        !self.rules.filters.is_empty()
+    }
+
+    /// The head by which pairs are rejected in bulk, if any pair can be.
+    pub(crate) fn rule(&self) -> Option<HeadRule> {
+        self.rules.head
+    }
+
+    /// Registers, or values of bits, that the filters are about.
+    pub(crate) fn registers(&self) -> u64 {
+        self.rules.filters.iter().map(|(filter, _)| filter.registers() as u64).sum()
     }
 
     /// Whether the pair is put aside; counts what was compared.
     pub(crate) fn rejects(&self, rows: &Rows, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
+        let (a, b) = match (rows.bits(a), rows.bits(b)) {
+            (Some((_, a)), Some((_, b))) => (a, b),
+            _ => (a, b),
+        };
+        match &self.rules.shuffle {
+            None => self.rejects_compared(a, b, screened),
+            Some(order) => self
+                .rejects_by(screened, |_, range| order[range].iter().filter(|&&at| a[at] == b[at]).count()),
+        }
+    }
+
+    /// The same for rows whose words are only those that are compared, in the order of comparison.
+    pub(crate) fn rejects_compared(&self, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
+        self.rejects_by(screened, |values, range| range.len() - values.different_within(a, b, range))
+    }
+
+    #[inline]
+    fn rejects_by(&self, screened: &mut Screened, count: impl Fn(Values, Range<usize>) -> usize) -> bool {
         let mut rejected = false;
-        if let (Some((bits, a)), Some((_, b))) = (rows.bits(a), rows.bits(b)) {
-            for (filter, matches) in self.filters.iter().zip(bits.matches(a, b)) {
-                screened.compared += filter.registers() as u64;
-                screened.registers += filter.registers() as u64;
-                rejected |= !filter.looks().is_empty() && filter.rejects(0, matches);
-            }
-        } else if let [filter] = &self.filters[..] {
-            let screening = match &self.shuffle {
-                None => filter.screen(a, b),
-                Some(order) => {
-                    filter.screen_by(|range| order[range].iter().filter(|&&at| a[at] == b[at]).count())
-                }
-            };
-            screened.compared += screening.compared as u64;
+        for (filter, values) in &self.rules.filters {
             screened.registers += filter.registers() as u64;
-            rejected = screening.rejected;
+            if !rejected {
+                let screening = filter.screen_by(|range| count(*values, range));
+                screened.compared += screening.compared as u64;
+                rejected = screening.rejected;
+            }
         }
         screened.pairs += u64::from(rejected);
         rejected
     }
+
+    /// Appends the words of a row in the order of comparison, given those that are compared.
+    pub(crate) fn extend_compared(&self, row: &[u32], out: &mut Vec<u32>) {
+        match &self.rules.shuffle {
+            None => out.extend_from_slice(row),
+            Some(order) => out.extend(order.iter().map(|&at| row[at])),
+        }
+    }
+}
+
+/// The looks of a group of values, given looks in registers: those that have a value of the group, and each once.
+fn looks_of_group(looks: &[usize], first: usize, together: usize, values: usize) -> Vec<usize> {
+    let mut own: Vec<usize> =
+        looks.iter().map(|&look| (look.saturating_sub(first) / together).min(values)).collect();
+    own.dedup();
+    own.retain(|&look| look > 0);
+    own
 }
 
 /// Finds pairs whose shared shingles clearly stand in other places.

@@ -76,7 +76,8 @@ pub struct Summary {
     pub candidates: u64,
     /// Pairs of them that the filter put aside.
     pub filtered: u64,
-    /// Registers, or values of bits, that the filter compared.
+    /// Registers, or values of bits, that the filter compared. If it compared a few bits of several registers, those that have
+    /// as many bits.
     pub filter_compared: u64,
     /// Registers, or values of bits, that the pairs it saw have.
     pub filter_registers: u64,

@@ -95,28 +95,6 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Visits the row of one of some documents with each of others, all told by their place in `documents`.
-    pub(crate) fn with_each(
-        &mut self,
-        documents: &[u32],
-        one: usize,
-        others: Range<usize>,
-        mut visit: impl FnMut(&[u32], usize, &[u32]),
-    ) -> Result<(), Error> {
-        if !self.documents.is_stored() {
-            // Nothing is looked up but rows: this runs once for every pair there is.
-            let (columns, which) = (&self.documents.held, self.which);
-            let row = held(columns, documents[one] as usize, which);
-            others.for_each(|at| visit(row, at, held(columns, documents[at] as usize, which)));
-            return Ok(());
-        }
-        for at in others {
-            let (row, other) = self.pair(documents[one], documents[at])?;
-            visit(row, at, other);
-        }
-        Ok(())
-    }
-
     /// Makes sure that a row on disk is in its slot; gives where.
     fn load(&mut self, document: u32) -> Result<usize, Error> {
         if self.slots.is_empty() {

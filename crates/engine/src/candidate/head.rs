@@ -1,0 +1,140 @@
+//! Which beginning of sketches rejects pairs of unlike documents at the least cost.
+//!
+//! A longer head leaves fewer pairs open and takes longer. [`HeadRule::best`] weighs both, for every look at which pairs can
+//! be rejected and every number of bits. A byte of each of the first 16 registers rejects as much as two bits of 64
+//! registers and takes as many instructions, but would need a second kernel beside that for bits.
+
+use std::f64::consts::TAU;
+use std::ops::Range;
+
+use minwise::filter::Filter;
+use minwise::kernel::Kernel;
+use minwise::kernel::compare::heads::Heads;
+use minwise::sketch::{HeadShape, Values};
+
+/// The similarity of two documents that have nothing to do with each other; English text has about this much in common.
+const UNLIKE: f64 = 0.02;
+/// Instructions per eight pairs that [`Kernel::near`] takes for each word of a head, for each group of 64 values, and
+/// besides.
+const WORD_COST: f64 = 2.0;
+const GROUP_COST: f64 = 2.0;
+const BLOCK_COST: f64 = 4.0;
+/// The same for eight pairs whose rows are compared.
+const ROW_COST: f64 = 1000.0;
+
+/// Which pairs are left open by their heads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeadRule {
+    values: Values,
+    shape: HeadShape,
+    /// The most values in which the heads of an open pair differ.
+    most: usize,
+}
+
+/// A condition that every pair fulfils which is not to be lost: at most `most` of the first `first` of some values differ.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Condition {
+    pub(crate) values: Values,
+    pub(crate) first: usize,
+    pub(crate) most: usize,
+}
+
+impl Condition {
+    /// The conditions of a filter that only rejects: one per look.
+    pub(crate) fn of_filter(values: Values, filter: &Filter) -> impl Iterator<Item = Self> {
+        filter.looks().iter().filter_map(move |look| {
+            let most = look.registers.checked_sub(look.lower? + 1)?;
+            Some(Self { values, first: look.registers, most })
+        })
+    }
+
+    /// What [`Kernel::near`] and the pairs that it leaves open cost with so many planes.
+    fn cost(&self, planes: usize) -> f64 {
+        let shape = HeadShape { values: self.first, planes };
+        let groups = shape.groups() as f64;
+        let chance = UNLIKE + (1.0 - UNLIKE) / f64::from(1_u32 << planes);
+        let open = at_most(self.most, self.first, 1.0 - chance);
+        BLOCK_COST + groups * (GROUP_COST + WORD_COST * planes as f64) + ROW_COST * open
+    }
+}
+
+/// The probability that at most `most` of n values differ, each with this probability, to a few per cent: Bahadur and
+/// Rao's form of Chernoff's bound.
+fn at_most(most: usize, n: usize, probability: f64) -> f64 {
+    // Half a value stands for none, whose logarithm is infinite.
+    let (share, n) = ((most as f64).max(0.5) / n as f64, n as f64);
+    if share >= probability {
+        return 1.0;
+    }
+    let distance =
+        share * (share / probability).ln() + (1.0 - share) * ((1.0 - share) / (1.0 - probability)).ln();
+    let ratio = share * (1.0 - probability) / ((1.0 - share) * probability);
+    ((-n * distance).exp() / ((TAU * n * share * (1.0 - share)).sqrt() * (1.0 - ratio))).min(1.0)
+}
+
+impl HeadRule {
+    /// The head that screens pairs of unlike documents at the least cost, by one of the conditions; nothing without any.
+    pub(crate) fn best(conditions: impl Iterator<Item = Condition>) -> Option<Self> {
+        conditions
+            .filter(|condition| condition.first > 0)
+            .flat_map(|condition| (1..=condition.values.most_planes()).map(move |planes| (condition, planes)))
+            .map(|(condition, planes)| (condition.cost(planes), condition, planes))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, Condition { values, first, most }, planes)| Self {
+                values,
+                shape: HeadShape { values: first, planes },
+                most,
+            })
+    }
+
+    /// Values that have as many bits as a head.
+    pub(crate) fn compared(&self) -> usize {
+        (self.shape.values * self.shape.planes).div_ceil(self.values.bits())
+    }
+
+    /// No heads yet.
+    pub(crate) fn heads(&self) -> Heads {
+        Heads::new(self.shape.groups(), self.shape.planes)
+    }
+
+    /// Adds the head of a row.
+    pub(crate) fn push(&self, row: &[u32], heads: &mut Heads) {
+        let mut head = vec![0; heads.words()];
+        self.values.head_into(row, self.shape, &mut head);
+        heads.push(&head);
+    }
+
+    /// Appends to `open`, in ascending order, the heads in `range` that are left open against head `of` of `probes`.
+    pub(crate) fn screen(
+        &self,
+        probes: &Heads,
+        of: usize,
+        heads: &Heads,
+        range: Range<usize>,
+        kernel: Kernel,
+        open: &mut Vec<u32>,
+    ) {
+        kernel.near(probes, of, heads, range, self.most, open);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_approximation_is_near_the_sum() {
+        for (most, n, probability) in
+            [(21, 64, 0.5), (28, 64, 0.75), (40, 64, 0.94), (102, 256, 0.5), (5, 16, 0.9)]
+        {
+            let mut term = (1.0 - probability as f64).powi(n as i32);
+            let mut sum = 0.0;
+            for k in 0..=most {
+                sum += term;
+                term *= (n - k) as f64 / (k + 1) as f64 * probability / (1.0 - probability);
+            }
+            let found = at_most(most, n, probability);
+            assert!((found / sum).ln().abs() < 0.2, "{found} for {sum}");
+        }
+    }
+}

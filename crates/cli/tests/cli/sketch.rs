@@ -30,7 +30,7 @@ fn pairs_of_one_file() {
     a	b	0.968750	0.016218
     --- stderr
     pairs       1 estimated at or above 0.8, of 3 pairs
-    compared    41.7 % of their words
+    compared    35.4 % of their words
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     time        [time]
     ");

@@ -1,8 +1,9 @@
 //! Sketches compared with sketches: similarities estimated, without reading a document.
 //!
-//! All pairs are compared, in tiles that stay in the cache. Where an estimate depends on one number, only that is counted,
-//! and the least count that reaches the threshold is known beforehand. Registers are compared look by look, and a pair ends
-//! at the look that rejects it ([`minwise::filter`]).
+//! All pairs are screened by the beginnings of their sketches ([`HeadRule`]), in tiles that stay in the cache. A beginning
+//! rejects a pair only if its estimate cannot reach the threshold, or if a look of the filter rejects it
+//! ([`minwise::filter`]). Registers of the pairs that are left are compared look by look, and the pairs that these leave
+//! are estimated.
 
 pub mod sketch_file;
 
@@ -11,11 +12,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::filter::{Budget, Decision, Filter, default_looks};
+use minwise::filter::{Budget, Decision, Filter, bit_looks, default_looks};
 use minwise::kernel::Kernel;
-use minwise::sketch::{Sketcher, Statistic};
+use minwise::kernel::compare::heads::Heads;
+use minwise::sketch::{Bound, Sketcher, Statistic, Values};
 use minwise::{Observer, Stage};
 
+use crate::candidate::head::{Condition, HeadRule};
 use crate::candidate::screen::register_order;
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
@@ -71,11 +74,11 @@ pub fn for_each_pair(
     let pairs = Pairs::new(request)?;
     observer.begin(Stage::Estimate, pairs.first.len() as u64);
     let mut sum = Compared::default();
-    let work = |counts: &mut Vec<u32>, tile: usize| {
+    let work = |open: &mut Vec<u32>, tile: usize| {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let found = pairs.compare(tile, counts);
+        let found = pairs.compare(tile, open);
         observer.advance(pairs.tiles.rows(tile).len() as u64);
         Ok(found)
     };
@@ -88,50 +91,57 @@ pub fn for_each_pair(
     Ok(sum)
 }
 
-/// How pairs are compared.
-enum Way {
-    /// At most so many bits may differ, if the threshold can be reached at all.
-    Bits(Option<u32>),
-    /// Look by look.
-    Looks(Filter, Heads),
-    /// In full.
-    Full,
-}
-
-/// The registers of the first look, close together: most pairs end there, and the beginnings of whole rows would lie so
-/// regularly in memory that they drive one another out of the cache.
-struct Heads {
-    words: usize,
+/// The beginnings of all sketches, and what becomes of the pairs that they leave.
+struct Screening {
+    rule: HeadRule,
+    first: Heads,
+    /// If there is a second file.
+    second: Option<Heads>,
+    filter: Option<Filter>,
     /// The order in which registers are compared, where they are not exchangeable.
     order: Option<Vec<usize>>,
-    first: Vec<u32>,
-    /// If there is a second file.
-    second: Option<Vec<u32>>,
+    /// Words that are compared of a pair that its heads reject.
+    words: u64,
 }
 
-impl Heads {
-    fn new(request: &Request<'_>, words: usize) -> Self {
-        let order = register_order(request.first.spec().method);
-        let heads = |file: &SketchFile| -> Vec<u32> {
-            let mut heads = Vec::with_capacity(file.len() * words);
+impl Screening {
+    fn new(request: &Request<'_>, rule: HeadRule, filter: Option<Filter>, statistic: Statistic) -> Self {
+        let order =
+            register_order(request.first.spec().method).filter(|_| statistic == Statistic::EqualWords);
+        let heads = |file: &SketchFile| {
+            let mut heads = rule.heads();
+            let mut ordered = vec![];
             for row in (0..file.len()).map(|document| file.row(document)) {
-                match &order {
-                    None => heads.extend_from_slice(&row[..words]),
-                    Some(order) => heads.extend(order[..words].iter().map(|&at| row[at])),
-                }
+                let row = match &order {
+                    None => row,
+                    Some(order) => {
+                        ordered.clear();
+                        ordered.extend(order.iter().map(|&at| row[at]));
+                        &ordered
+                    }
+                };
+                rule.push(row, &mut heads);
             }
             heads
         };
-        Self { words, first: heads(request.first), second: request.second.map(heads), order }
+        let (first, second) = (heads(request.first), request.second.map(heads));
+        let words = first.words() * size_of::<u64>() / size_of::<u32>();
+        Self { rule, first, second, filter, order, words: words as u64 }
     }
 
-    fn first(&self, document: usize) -> &[u32] {
-        &self.first[document * self.words..][..self.words]
+    fn second(&self) -> &Heads {
+        self.second.as_ref().unwrap_or(&self.first)
     }
+}
 
-    fn second(&self, document: usize) -> &[u32] {
-        &self.second.as_ref().unwrap_or(&self.first)[document * self.words..][..self.words]
-    }
+/// How pairs are compared.
+enum Way {
+    /// No pair reaches the threshold.
+    Nothing,
+    /// By their heads, and what these leave in full.
+    Heads(Screening),
+    /// In full.
+    Full,
 }
 
 struct Pairs<'a> {
@@ -143,8 +153,9 @@ struct Pairs<'a> {
     kernel: Kernel,
     way: Way,
     threshold: f64,
-    /// Whether some documents have no shingles and must be passed over.
-    has_empty: bool,
+    /// For each document of the second side, and one behind the last: how many before it have no shingles. Such documents are
+    /// passed over. Empty if all have shingles.
+    empty_before: Vec<u32>,
 }
 
 impl<'a> Pairs<'a> {
@@ -155,137 +166,206 @@ impl<'a> Pairs<'a> {
         let wanted = request.of.map(|ids| wanted(ids, first, second)).transpose()?;
         let sketcher = first.spec().sketcher()?;
         let words = sketcher.words();
+        let way = way(request, &*sketcher)?;
+        // Few pairs get as far as their rows.
+        let words = if let Way::Heads(screening) = &way { 2 * screening.first.words() } else { words };
         let tiles = match request.second {
             None => Tiles::within(first.len(), words),
             Some(second) => Tiles::between(first.len(), second.len(), words),
         };
-        let is_empty = |file: &SketchFile| (0..file.len()).any(|document| !file.has_shingles(document));
         Ok(Self {
             first,
             second,
             tiles,
             wanted,
-            way: way(request, &*sketcher)?,
+            way,
             kernel: Kernel::detect(),
             sketcher,
             threshold: request.threshold,
-            has_empty: is_empty(first) || is_empty(second),
+            empty_before: empty_before(second),
         })
     }
 
     /// The pairs of one tile: what was compared, and those that reach the threshold.
-    fn compare(&self, tile: usize, counts: &mut Vec<u32>) -> (Compared, Vec<EstimatedPair>) {
+    fn compare(&self, tile: usize, open: &mut Vec<u32>) -> (Compared, Vec<EstimatedPair>) {
         let mut compared = Compared::default();
         let mut found = vec![];
-        let words = self.sketcher.words() as u64;
         self.tiles.for_each_stretch(tile, |first, others| {
-            if self.has_empty && !self.first.has_shingles(first) {
+            if !self.first.has_shingles(first) {
                 return;
             }
-            let row = self.first.row(first);
-            if let (Way::Bits(limit), None, false) = (&self.way, &self.wanted, self.has_empty) {
-                let pairs = others.len() as u64;
-                compared.pairs += pairs;
-                compared.words += pairs * words;
-                compared.of_words += pairs * words;
-                let Some(limit) = *limit else { return };
-                counts.resize(others.len(), 0);
-                self.kernel.different_bits_of_rows(row, self.second.rows_of(others.clone()), counts);
-                if any_at_most(counts, limit) {
-                    let near = counts.iter().zip(others).filter(|(count, _)| **count <= limit);
-                    found.extend(near.map(|(_, second)| self.estimated(first, second)));
+            match &self.wanted {
+                Some([firsts, seconds]) if !firsts.contains(&first) => {
+                    for &second in seconds.range(others) {
+                        self.compare_with(first, second..second + 1, open, &mut compared, &mut found);
+                    }
                 }
-                return;
-            }
-            for second in others.filter(|&second| self.is_wanted(first, second)) {
-                compared.pairs += 1;
-                compared.of_words += words;
-                compared.words += match &self.way {
-                    Way::Looks(filter, heads) => {
-                        let count = |range: Range<usize>| {
-                            let other = self.second.row(second);
-                            match &heads.order {
-                                _ if range == (0..heads.words) => {
-                                    self.kernel.equal_words(heads.first(first), heads.second(second))
-                                }
-                                None => self.kernel.equal_words(&row[range.clone()], &other[range]),
-                                Some(order) => {
-                                    order[range].iter().filter(|&&at| row[at] == other[at]).count()
-                                }
-                            }
-                        };
-                        match filter.decide_by(count) {
-                            Decision::Reject { compared } => compared as u64,
-                            // Printed with the estimate of all registers.
-                            Decision::Accept { .. } => {
-                                found.push(self.estimated(first, second));
-                                words
-                            }
-                        }
-                    }
-                    Way::Bits(_) | Way::Full => {
-                        found.push(self.estimated(first, second));
-                        words
-                    }
-                };
+                _ => self.compare_with(first, others, open, &mut compared, &mut found),
             }
         });
-        found.retain(|pair| pair.estimate.value >= self.threshold);
         found.sort_unstable_by_key(|pair| (pair.first, pair.second));
         (compared, found)
     }
 
-    fn estimated(&self, first: usize, second: usize) -> EstimatedPair {
-        let estimate = self.sketcher.estimate(self.first.row(first), self.second.row(second));
-        EstimatedPair { first, second, estimate }
+    /// Compares a document with a stretch of others.
+    fn compare_with(
+        &self,
+        first: usize,
+        others: Range<usize>,
+        open: &mut Vec<u32>,
+        compared: &mut Compared,
+        found: &mut Vec<EstimatedPair>,
+    ) {
+        let words = self.sketcher.words() as u64;
+        let pairs = (others.len() - self.empty_within(&others)) as u64;
+        compared.pairs += pairs;
+        compared.of_words += pairs * words;
+        open.clear();
+        let mut accepts = |second: usize| {
+            let estimate = self.sketcher.estimate(self.first.row(first), self.second.row(second));
+            if estimate.value >= self.threshold {
+                found.push(EstimatedPair { first, second, estimate });
+            }
+        };
+        match &self.way {
+            Way::Nothing => {}
+            Way::Full => {
+                compared.words += pairs * words;
+                others.filter(|&second| self.second.has_shingles(second)).for_each(accepts);
+            }
+            Way::Heads(screening) => {
+                let Screening { rule, first: heads, .. } = screening;
+                rule.screen(heads, first, screening.second(), others, self.kernel, open);
+                open.retain(|&second| self.second.has_shingles(second as usize));
+                compared.words += (pairs - open.len() as u64) * screening.words;
+                for second in open.iter().map(|&second| second as usize) {
+                    let registers = screening.filter.as_ref().map_or(Some(words), |filter| {
+                        self.decide(first, second, filter, screening.order.as_deref(), compared)
+                    });
+                    // A pair that is accepted is listed with the estimate of all registers.
+                    if let Some(registers) = registers {
+                        compared.words += registers;
+                        accepts(second);
+                    }
+                }
+            }
+        }
     }
 
-    fn is_wanted(&self, first: usize, second: usize) -> bool {
-        (!self.has_empty || self.second.has_shingles(second))
-            && self.wanted.as_ref().is_none_or(|[a, b]| a.contains(&first) || b.contains(&second))
+    /// Compares the registers of a pair look by look. If it is accepted, gives the words that are compared of it.
+    fn decide(
+        &self,
+        first: usize,
+        second: usize,
+        filter: &Filter,
+        order: Option<&[usize]>,
+        compared: &mut Compared,
+    ) -> Option<u64> {
+        let (row, other) = (self.first.row(first), self.second.row(second));
+        let decision = filter.decide_by(|range| match order {
+            None => self.kernel.equal_words(&row[range.clone()], &other[range]),
+            Some(order) => order[range].iter().filter(|&&at| row[at] == other[at]).count(),
+        });
+        match decision {
+            Decision::Accept { .. } => Some(row.len() as u64),
+            Decision::Reject { compared: registers } => {
+                compared.words += registers as u64;
+                None
+            }
+        }
     }
+
+    /// How many documents of a stretch have no shingles.
+    fn empty_within(&self, others: &Range<usize>) -> usize {
+        if self.empty_before.is_empty() {
+            return 0;
+        }
+        (self.empty_before[others.end] - self.empty_before[others.start]) as usize
+    }
+}
+
+/// For each document and one behind the last: how many before it have no shingles; nothing if all have some.
+fn empty_before(file: &SketchFile) -> Vec<u32> {
+    if (0..file.len()).all(|document| file.has_shingles(document)) {
+        return vec![];
+    }
+    let mut before = vec![0; file.len() + 1];
+    for document in 0..file.len() {
+        before[document + 1] = before[document] + u32::from(!file.has_shingles(document));
+    }
+    before
 }
 
 fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
-    Ok(match sketcher.statistic() {
-        Statistic::EqualBits => Way::Bits(most_different_bits(sketcher, threshold)),
-        Statistic::EqualWords => {
-            let Some(error) = request.filter.filter(|_| threshold > 0.0 && threshold < 1.0) else {
-                return Ok(Way::Full);
-            };
-            let looks = default_looks(method.registers());
-            let filter = Filter::of(method, threshold, 1, &looks, Budget::Exact(error))?;
-            filter.map_or(Way::Full, |filter| {
-                let words = filter.looks().first().map_or(0, |look| look.registers);
-                Way::Looks(filter, Heads::new(request, words))
-            })
+    let statistic = sketcher.statistic();
+    let bounds = match statistic {
+        Statistic::EqualBits => {
+            let values = Values::single_bits(sketcher.words());
+            let most = most_different(sketcher, threshold, values.count(), |row, bit| {
+                row[bit / 32] |= 1 << (bit % 32)
+            });
+            vec![Bound { values, most }]
         }
-        Statistic::Other => Way::Full,
+        Statistic::EqualWords => {
+            let values = Values::registers(sketcher.words());
+            let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
+            vec![Bound { values, most }]
+        }
+        Statistic::Other => sketcher.bounds(threshold),
+    };
+    if bounds.iter().any(|bound| bound.most.is_none()) {
+        return Ok(Way::Nothing);
+    }
+    let filter = match (statistic, request.filter) {
+        (Statistic::EqualWords, Some(error)) if threshold > 0.0 && threshold < 1.0 => {
+            Filter::of(method, threshold, 1, &default_looks(method.registers()), Budget::Exact(error))?
+        }
+        _ => None,
+    };
+    // A pair with too many different values among the first ones has too many among all.
+    let of_bounds = bounds.iter().flat_map(|&Bound { values, most }| {
+        let most = most.unwrap_or(0);
+        bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
+    });
+    let of_filter = filter.iter().flat_map(|filter| rejecting(Values::registers(filter.registers()), filter));
+    let rule = HeadRule::best(of_bounds.chain(of_filter));
+    Ok(rule.map_or(Way::Full, |rule| Way::Heads(Screening::new(request, rule, filter, statistic))))
+}
+
+/// The looks of a filter at which a pair can be rejected without asking the looks before.
+///
+/// Matches only grow from look to look, so no earlier look accepted the pair if all of them ask for more matches than the
+/// pair has now.
+fn rejecting(values: Values, filter: &Filter) -> impl Iterator<Item = Condition> {
+    let mut accepting = usize::MAX;
+    filter.looks().iter().filter_map(move |look| {
+        let rejects = look.lower.filter(|&lower| lower < accepting && look.registers < filter.registers());
+        accepting = accepting.min(look.upper.unwrap_or(usize::MAX));
+        Some(Condition { values, first: look.registers, most: look.registers - rejects? - 1 })
     })
 }
 
-/// Whether any count is at most the limit. Written so that every machine does it with vectors.
-fn any_at_most(counts: &[u32], limit: u32) -> bool {
-    counts.iter().fold(0, |seen, count| seen | (count.wrapping_sub(limit + 1) >> 31)) != 0
-}
-
-/// The most bits in which two rows may differ for the estimate to reach the threshold.
-fn most_different_bits(sketcher: &dyn Sketcher, threshold: f64) -> Option<u32> {
+/// The most of `values` values in which two rows may differ for the estimate to reach the threshold, where the estimate
+/// depends on their number only. `change` makes one value differ from 0.
+fn most_different(
+    sketcher: &dyn Sketcher,
+    threshold: f64,
+    values: usize,
+    change: impl Fn(&mut [u32], usize),
+) -> Option<usize> {
     let zeros = vec![0u32; sketcher.words()];
-    let reaches = |bits: u32| {
+    let reaches = |different: usize| {
         let mut row = zeros.clone();
-        for bit in 0..bits {
-            row[bit as usize / 32] |= 1 << (bit % 32);
-        }
+        (0..different).for_each(|value| change(&mut row, value));
         sketcher.estimate(&zeros, &row).value >= threshold
     };
     if !reaches(0) {
         return None;
     }
-    let (mut low, mut high) = (0, zeros.len() as u32 * 32 + 1);
+    let (mut low, mut high) = (0, values + 1);
     while high - low > 1 {
-        let middle = u32::midpoint(low, high);
+        let middle = usize::midpoint(low, high);
         if reaches(middle) {
             low = middle;
         } else {
@@ -321,19 +401,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_at_the_limit_are_seen() {
-        assert!(!any_at_most(&[], 5));
-        assert!(!any_at_most(&[6, 1024, 7], 5));
-        assert!(any_at_most(&[6, 5, 7], 5));
-        assert!(any_at_most(&[0], 0));
+    fn the_limit_is_the_last_count_that_reaches_the_threshold() {
+        let sketcher = |method: &str| method.parse::<minwise::sketch::Method>().unwrap().build(1).unwrap();
+        let bits = |threshold: f64| {
+            let change = |row: &mut [u32], bit: usize| row[bit / 32] |= 1 << (bit % 32);
+            most_different(&*sketcher("b-bit:1/minhash:1024"), threshold, 1024, change)
+        };
+        // Ĵ = 2·Ê − 1 ≥ 0.8 as long as at most a tenth of the bits differ.
+        assert_eq!(bits(0.8), Some(102));
+        assert_eq!(bits(1.0), Some(0));
+        assert_eq!(bits(0.0), Some(1024));
+        let words = most_different(&*sketcher("minhash:128"), 0.8, 128, |row, word| row[word] = 1);
+        assert_eq!(words, Some(25));
     }
 
     #[test]
-    fn the_limit_is_the_last_count_that_reaches_the_threshold() {
-        let sketcher = "b-bit:1/minhash:1024".parse::<minwise::sketch::Method>().unwrap().build(1).unwrap();
-        // Ĵ = 2·Ê − 1 ≥ 0.8 as long as at most a tenth of the bits differ.
-        assert_eq!(most_different_bits(&*sketcher, 0.8), Some(102));
-        assert_eq!(most_different_bits(&*sketcher, 1.0), Some(0));
-        assert_eq!(most_different_bits(&*sketcher, 0.0), Some(1024));
+    fn looks_after_an_early_acceptance_do_not_reject() {
+        let looks = [64, 128, 256, 512, 1024];
+        let filter = Filter::new(0.3, 1024, &looks, Budget::Exact(1e-2)).unwrap();
+        let values = Values::registers(1024);
+        let kept: Vec<usize> = rejecting(values, &filter).map(|condition| condition.first).collect();
+        assert!(kept.contains(&64) && !kept.contains(&1024), "{kept:?}");
+        for (at, look) in filter.looks().iter().enumerate() {
+            let accepting = filter.looks()[..at].iter().filter_map(|look| look.upper).min();
+            let safe = look.lower.is_some_and(|lower| accepting.is_none_or(|upper| lower < upper));
+            assert_eq!(kept.contains(&look.registers), safe && look.registers < 1024);
+        }
+        assert!(kept.len() < looks.len() - 1, "some looks come too late: {kept:?}");
     }
 }

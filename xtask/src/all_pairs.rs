@@ -1,29 +1,156 @@
-//! All pairs of sketches compared, with the answer checked: 2·10¹⁰ of one bit a register, and registers look by look.
+//! All pairs of documents, by the commands that people run: `minwise pairs --candidates all` and `minwise estimate`.
+//!
+//! The time of `pairs` is that of its stage `candidates`, from the events of `--log json`: sketching comes before it and
+//! verification after it. The pairs found are those of `--candidates sort-merge`, which asks no sketch. `estimate` has no
+//! sketching in it, so its own time counts. Figures are the best of some runs, with two threads.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bench::{build, path, work};
+use crate::bench::{build, build_lab, command_quietly, path, unpack, work};
 use crate::run::output;
+
+/// Runs of each setting; the best is reported.
+const RUNS: usize = 3;
+/// Documents of the made corpus.
+const DOCUMENTS: &str = "60000";
+/// Pairs per second that are to be reached on two cores, by the form of the sketch.
+const FLOOR: f64 = 1e9;
+const FLOOR_OF_WIDE_BITS: f64 = 0.2e9;
+
+/// The settings of `pairs`, each with its floor.
+const PAIRS: [(&[&str], f64); 6] = [
+    (&[], FLOOR),
+    (&["--bits", "1", "--registers", "1024"], FLOOR),
+    (&["--bits", "2"], FLOOR_OF_WIDE_BITS),
+    (&["--bits", "8"], FLOOR_OF_WIDE_BITS),
+    (&["--bits", "16"], FLOOR_OF_WIDE_BITS),
+    (&["--bits", "1.5"], FLOOR_OF_WIDE_BITS),
+];
+
+/// The sketches of `estimate`, each with its floor.
+const SKETCHES: [(&str, f64); 8] = [
+    ("minhash:128", FLOOR),
+    ("b-bit:1/minhash:1024", FLOOR),
+    ("b-bit:2/minhash:128", FLOOR_OF_WIDE_BITS),
+    ("b-bit:4/minhash:128", FLOOR_OF_WIDE_BITS),
+    ("b-bit:8/minhash:128", FLOOR_OF_WIDE_BITS),
+    ("b-bit:16/minhash:128", FLOOR_OF_WIDE_BITS),
+    ("fractional:1x0.5+2x0.5/minhash:128", FLOOR_OF_WIDE_BITS),
+    ("connected:4x1/minhash:512", FLOOR_OF_WIDE_BITS),
+];
 
 /// Pairs that are near-duplicates by construction; the others share nothing.
 const PLANTED: u64 = 1000;
 /// Words of a document: 56 shingles of five words, of which a changed last word leaves 55 of 57.
 const WORDS: u64 = 60;
 
-pub fn run() -> Result<()> {
+/// Measures all settings on a made corpus and on the English one of a folder; with `floor`, fails if one is too slow.
+pub fn run(data: &str, floor: bool) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
+    println!("{}", output(&minwise, &["--version"])?.trim());
+    let made = work().join("all-pairs.jsonl");
+    let args = ["corpus", "--output", &path(&made), "--documents", DOCUMENTS, "--force"];
+    command_quietly(&build_lab()?, &args)?;
+    let mut slow = vec![];
+    println!("\n| command | corpus | pairs | seconds | pairs/s |\n|---|---|---|---|---|");
+    for corpus in [made, unpack(data, "english")?] {
+        let name = corpus.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut row = |command: String, (pairs, seconds): (f64, f64), least: f64| {
+            println!("| `{command}` | {name} | {pairs:.2e} | {seconds:.2} | {:.2e} |", pairs / seconds);
+            if pairs / seconds < least {
+                slow.push(format!("`{command}` on {name}: {:.2e} of {least:.0e} pairs/s", pairs / seconds));
+            }
+        };
+        let exact = pairs_of(&minwise, &corpus, "sort-merge", &[])?.2;
+        for (options, least) in PAIRS {
+            let mut best = (0.0, f64::INFINITY);
+            for _ in 0..RUNS {
+                let (pairs, seconds, found) = pairs_of(&minwise, &corpus, "all", options)?;
+                ensure!(found == exact, "`{}` finds other pairs than `sort-merge`", options.join(" "));
+                best = (pairs, seconds.min(best.1));
+            }
+            row(format!("pairs --candidates all {}", options.join(" ")).trim_end().to_owned(), best, least);
+        }
+        let sketches = work().join("all-pairs.sketches");
+        for (sketch, least) in SKETCHES {
+            let args = ["sketch", &path(&corpus), "-o", &path(&sketches), "--sketch", sketch];
+            output(&minwise, &[&args[..], &["--force", "--quiet"]].concat())?;
+            let mut best = (0.0, f64::INFINITY);
+            for _ in 0..RUNS {
+                let summary = estimate(&minwise, &sketches, &work().join("all-pairs.tsv"))?;
+                best = (summary.number("compared")?, (summary.number("elapsed_ms")? / 1000.0).min(best.1));
+            }
+            row(format!("estimate`, `{sketch}"), best, least);
+        }
+    }
     println!(
-        "{}\n\n| sketch | documents | pairs | seconds | pairs/s | words compared | found |\n|---|---|---|---|---|---|---|",
-        output(&minwise, &["--version"])?.trim()
+        "\n| sketch | documents | pairs | seconds | pairs/s | words compared | found |\n|---|---|---|---|---|---|---|"
     );
     compare(&minwise, "b-bit:1/minhash:1024", 200_000)?;
     let share = compare(&minwise, "minhash:1024", 20_000)?;
     ensure!(share < 0.1, "the filter compared {share} of the registers, not a tenth");
+    ensure!(!floor || slow.is_empty(), "too slow:\n{}", slow.join("\n"));
     Ok(())
+}
+
+/// Runs `minwise pairs`: how many pairs there are, the seconds of its stage `candidates`, and what it wrote.
+fn pairs_of(
+    minwise: &Path,
+    corpus: &Path,
+    candidates: &str,
+    options: &[&str],
+) -> Result<(f64, f64, Vec<u8>)> {
+    let written = work().join("all-pairs.tsv");
+    let mut running = Command::new(minwise)
+        .args(["pairs", &path(corpus), "-o", &path(&written), "--force", "--candidates", candidates])
+        .args(["--threads", "2", "--log", "json"])
+        .args(options)
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let (mut began, mut ended, mut summary) = (None, None, None);
+    // Events are written when they happen, so the time at which a line arrives is theirs.
+    for line in BufReader::new(running.stderr.take().context("standard error is piped")?).lines() {
+        let line = line?;
+        if line.contains("\"stage\":\"candidates\"") {
+            began = Some(Instant::now());
+        } else if line.contains("\"stage\":\"verify\"") {
+            ended = Some(Instant::now());
+        } else if line.contains("\"event\":\"summary\"") {
+            summary = Some(Summary(line));
+        }
+    }
+    ensure!(running.wait()?.success(), "`minwise pairs` failed");
+    let (began, ended) = (began.context("no candidates")?, ended.context("no verification")?);
+    let pairs = summary.context("no summary")?.number("candidates")?;
+    Ok((pairs, (ended - began).as_secs_f64(), fs_err::read(&written)?))
+}
+
+/// Runs `minwise estimate`.
+fn estimate(minwise: &Path, sketches: &Path, written: &Path) -> Result<Summary> {
+    let printed = Command::new(minwise)
+        .args(["estimate", &path(sketches), "-o", &path(written), "--force", "--threshold", "0.8"])
+        .args(["--log", "json", "--threads", "2"])
+        .output()?;
+    let log = String::from_utf8_lossy(&printed.stderr).into_owned();
+    let summary = log.lines().find(|line| line.contains("\"event\":\"summary\""));
+    Ok(Summary(summary.with_context(|| log.clone())?.to_owned()))
+}
+
+/// The last event of a run.
+struct Summary(String);
+
+impl Summary {
+    fn number(&self, name: &str) -> Result<f64> {
+        let (_, rest) = self.0.split_once(&format!("\"{name}\":")).with_context(|| format!("no `{name}`"))?;
+        Ok(rest.split([',', '}']).next().unwrap_or_default().parse()?)
+    }
 }
 
 /// Sketches a made corpus, compares all its pairs and checks what is found; gives the share of words that were compared.
@@ -49,27 +176,7 @@ fn compare(minwise: &Path, sketch: &str, documents: u64) -> Result<f64> {
         minwise,
         &["sketch", &path(&corpus), "-o", &path(&sketches), "--sketch", sketch, "--force", "--quiet"],
     )?;
-    let printed = std::process::Command::new(minwise)
-        .args([
-            "estimate",
-            &path(&sketches),
-            "-o",
-            &path(&pairs),
-            "--force",
-            "--threshold",
-            "0.8",
-            "--log",
-            "json",
-        ])
-        .args(["--threads", "2"])
-        .output()?;
-    let log = String::from_utf8_lossy(&printed.stderr).into_owned();
-    let summary = log.lines().find(|line| line.contains("\"event\":\"summary\"")).context(log.clone())?;
-    let number = |name: &str| -> Result<f64> {
-        let (_, rest) =
-            summary.split_once(&format!("\"{name}\":")).with_context(|| format!("no `{name}`"))?;
-        Ok(rest.split([',', '}']).next().unwrap_or_default().parse()?)
-    };
+    let summary = estimate(minwise, &sketches, &pairs)?;
 
     let found: BTreeSet<(String, String)> = fs_err::read_to_string(&pairs)?
         .lines()
@@ -79,9 +186,9 @@ fn compare(minwise: &Path, sketch: &str, documents: u64) -> Result<f64> {
         })
         .collect();
     ensure!(found == planted, "{} pairs were found, {} were planted", found.len(), planted.len());
-    let (compared, seconds) = (number("compared")?, number("elapsed_ms")? / 1000.0);
+    let (compared, seconds) = (summary.number("compared")?, summary.number("elapsed_ms")? / 1000.0);
     ensure!(compared == (documents * (documents - 1) / 2) as f64, "every pair is compared once");
-    let share = number("words_compared")? / number("words")?;
+    let share = summary.number("words_compared")? / summary.number("words")?;
     println!(
         "| `{sketch}` | {documents} | {compared:.2e} | {seconds:.1} | {:.2e} | {:.1} % | {} of {} |",
         compared / seconds,

@@ -293,7 +293,7 @@ pub fn build() -> Result<PathBuf> {
 }
 
 /// The lab makes corpora here and no pictures.
-fn build_lab() -> Result<PathBuf> {
+pub fn build_lab() -> Result<PathBuf> {
     built("minwise-lab", "minwise-lab", &["--no-default-features"])
 }
 
@@ -311,7 +311,7 @@ pub fn path(path: &Path) -> String {
 }
 
 /// A corpus of the shared data, decompressed once.
-fn unpack(data: &str, name: &str) -> Result<PathBuf> {
+pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
     let unpacked = work().join(format!("{name}.jsonl"));
     if !unpacked.exists() {
         let packed = root().join(data).join(format!("{name}.jsonl.zst"));
@@ -336,7 +336,7 @@ fn first_lines(corpus: &Path, count: usize) -> Result<PathBuf> {
     Ok(first)
 }
 
-fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {
+pub fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {
     let status = Command::new(program).args(args).status()?;
     if status.success() { Ok(()) } else { bail!("`{} {}` failed", program.display(), args.join(" ")) }
 }

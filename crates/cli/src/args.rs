@@ -304,10 +304,20 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub of: Option<Vec<String>>,
 
-    /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Bits are
-    /// always compared in full.
+    /// The share of pairs at the threshold that may be rejected before all their registers are compared, or `off`. Sketches of
+    /// bits have no filter and lose no pair.
     #[arg(long, value_name = "E", default_value = "1e-6", allow_hyphen_values = true)]
     pub filter_error: String,
+
+    /// The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after which a pair can be rejected.
+    /// Without it, looks are at every 16 registers at first, and further apart later.
+    #[arg(long, value_name = "K,K…", allow_hyphen_values = true)]
+    pub looks: Option<String>,
+
+    /// The share of pairs at the threshold that each look of the filter may reject, instead of `--filter-error` for all looks
+    /// together. The total error of n looks can be n times this share; the summary states it.
+    #[arg(long, value_name = "E", conflicts_with = "filter_error", allow_hyphen_values = true)]
+    pub error_per_look: Option<String>,
 
     /// Where the pairs go; standard output without it.
     #[arg(long, short, value_name = "FILE")]
@@ -565,6 +575,22 @@ pub struct SketchArgs {
         allow_hyphen_values = true
     )]
     pub filter_error: String,
+
+    /// The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after which a pair can be put aside.
+    /// Without it, looks are at every 16 registers at first, or every 64 with `--bits`, and further apart later.
+    #[arg(long, value_name = "K,K…", help_heading = "Candidates", allow_hyphen_values = true)]
+    pub looks: Option<String>,
+
+    /// The share of pairs at the threshold that each look of the filter may put aside, instead of `--filter-error` for all
+    /// looks together. The total error of n looks can be n times this share; the summary states it.
+    #[arg(
+        long,
+        value_name = "E",
+        help_heading = "Candidates",
+        conflicts_with = "filter_error",
+        allow_hyphen_values = true
+    )]
+    pub error_per_look: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

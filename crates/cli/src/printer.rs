@@ -270,12 +270,13 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
     let reordered = summary
         .order
         .map_or(String::new(), |order| reordered(summary.reordered, summary.reordered_estimated, order));
+    let error = summary.error_per_look.and(summary.filter_error).map_or(String::new(), total_error);
     format!(
         "read        {read}\n\
          kept        {}\n\
          removed     {removed}\n\
          rejected    {}{}\n\
-         candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}\n\
+         candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}{error}\n\
          recall      {:.4} expected, {}{}\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
@@ -317,6 +318,11 @@ fn measured(audit: &Audit) -> String {
             format!("; {recall:.4} measured ({low:.4} to {high:.4} at 95 %, by {pairs} of {documents}){more}")
         }
     }
+}
+
+/// The error of all looks of the filter together, where it was given for one look.
+pub fn total_error(error: f64) -> String {
+    format!("\nfilter      at most {error:e} of the pairs at the threshold lost, by all looks together")
 }
 
 /// Pairs that are reordered, exactly and by their sketches.

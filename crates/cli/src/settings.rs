@@ -21,7 +21,7 @@ use crate::printer::{Failure, Problem};
 use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
-const ORDER: [&str; 38] = [
+const ORDER: [&str; 40] = [
     "--text-field",
     "--id-field",
     "--encoding",
@@ -56,6 +56,8 @@ const ORDER: [&str; 38] = [
     "--keep",
     "--bits",
     "--filter-error",
+    "--looks",
+    "--error-per-look",
     "--threads",
     "--max-rejects",
     "--memory",
@@ -325,6 +327,8 @@ pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Setti
         bands: bands(&sketch.bands, problems),
         bits: sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse())),
         filter_error: filter_error(&sketch.filter_error, problems),
+        looks: sketch.looks.as_ref().map(|list| looks(list, problems)),
+        error_per_look: error_per_look(sketch.error_per_look.as_deref(), problems),
         threads: given_threads(run.threads.as_deref(), problems),
         max_rejects: max_rejects(run, problems),
         memory: memory(run, problems),
@@ -352,6 +356,24 @@ pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Pro
 pub fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
     let default = minwise_engine::FILTER_ERROR;
     (text != "off").then(|| problems.number_or(default, "--filter-error", text, "a number or `off`"))
+}
+
+/// The looks of the filter; what cannot be read is noted, and one look at one register stands in, which is valid.
+pub fn looks(text: &str, problems: &mut Problems) -> Vec<usize> {
+    let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
+    looks.unwrap_or_else(|_| {
+        let message = format!("`--looks`: `{text}` is not a list of whole numbers");
+        problems.add(
+            message,
+            Some("write numbers of registers with commas, such as `--looks 16,32,64,128`".to_owned()),
+        );
+        vec![1]
+    })
+}
+
+/// The error that each look of the filter may make.
+pub fn error_per_look(text: Option<&str>, problems: &mut Problems) -> Option<f64> {
+    text.map(|text| problems.number_or(minwise_engine::FILTER_ERROR, "--error-per-look", text, NUMBER))
 }
 
 /// A filter as it would be made for this threshold and error, with that error.

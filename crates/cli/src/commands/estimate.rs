@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Exit;
 use crate::args::EstimateArgs;
-use crate::printer::{Failure, Printer, counted, grouped};
+use crate::printer::{Failure, Printer, counted, grouped, total_error};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
 
@@ -21,6 +21,8 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         of: args.of.clone(),
         threshold,
         filter_error: settings::filter_error(&args.filter_error, &mut problems),
+        looks: args.looks.as_ref().map(|looks| settings::looks(looks, &mut problems)),
+        error_per_look: settings::error_per_look(args.error_per_look.as_deref(), &mut problems),
         threads: settings::given_threads(args.threads.as_deref(), &mut problems),
         output: Some(args.output.as_deref().map_or(Destination::Stdout, Destination::from)),
         format: args.format.into(),
@@ -41,17 +43,19 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         "compared": compared.pairs,
         "words_compared": compared.words,
         "words": compared.of_words,
+        "filter_error": compared.filter_error,
         "pairs": outcome.pairs,
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     printer.note(&format!(
         "pairs       {} estimated at or above {threshold}, of {}\n\
-         compared    {:.1} % of their words\n\
+         compared    {:.1} % of their words{}\n\
          spec        {}\n\
          time        {:.2} s",
         grouped(outcome.pairs),
         counted(compared.pairs, "pair"),
         100.0 * compared.words as f64 / (compared.of_words as f64).max(1.0),
+        args.error_per_look.as_ref().map_or(String::new(), |_| total_error(compared.filter_error)),
         outcome.spec,
         elapsed.as_secs_f64(),
     ));

@@ -10,7 +10,8 @@ use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
 use crate::printer::{
-    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, skipped_line, with_nulls,
+    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, skipped_line, total_error,
+    with_nulls,
 };
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
@@ -60,6 +61,9 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "filtered": screened.pairs,
         "filter_compared": screened.compared,
         "filter_registers": screened.registers,
+        "filter_error": plan.filter_error(),
+        "looks": plan.looks(),
+        "error_per_look": plan.error_per_look(),
         "compared": verification.compared,
         "verified": verification.verified,
         "reordered": verification.reordered,
@@ -74,11 +78,12 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         Measure::Jaccard => String::new(),
         Measure::Containment => format!(" by {}", plan.measure()),
     };
+    let error = plan.error_per_look().and(plan.filter_error()).map_or(String::new(), total_error);
     let bytes = outcome.corpus().size_bytes();
     printer.note(&format!(
         "read        {}, {}{}; {} rejected{}\n\
          pairs       {} at or above {}{by}\n\
-         candidates  {}{}; {} compared exactly{reordered}\n\
+         candidates  {}{}; {} compared exactly{reordered}{error}\n\
          recall      {recall:.4} expected, {}\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",

@@ -433,3 +433,53 @@ fn negative_numbers_are_out_of_range() {
     minwise: `--bits`: `-1` is not a number of bits: expected 0.125, 0.25, 0.5, or a number from 1 to 16 with at most three decimals
     ");
 }
+
+#[test]
+fn looks_that_cannot_be_are_refused() {
+    let desk = Desk::with("in.jsonl", "");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 16;32"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: `16;32` is not a list of whole numbers
+
+    hint: write numbers of registers with commas, such as `--looks 16,32,64,128`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 32,32 --error-per-look 0.7"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: 32 follows 32: each look must be at more registers than the one before it
+    minwise: `--error-per-look`: the share cannot be 0.7: it must be from 1e-200 to 0.5
+
+    hint: `--looks 16,32,64,128` looks four times
+    ");
+    insta::assert_snapshot!(desk.run("dedup in.jsonl --dry-run --looks 64,256"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: a look cannot be at 256 registers: a sketch has 128
+
+    hint: sketches with `--registers 256` have as many
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 64 --filter-error off"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: there is no filter that could look
+
+    hint: leave out `--filter-error off`
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --looks 64 --candidates sort-merge"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: `--candidates sort-merge` counts what is shared, and looks at no register
+
+    hint: `--candidates all` and `banding` compare look by look
+    ");
+    insta::assert_snapshot!(desk.run("pairs in.jsonl --error-per-look 1e-6 --filter-error 1e-6"), @"
+    exit 2
+    --- stderr
+    error: the argument '--error-per-look <E>' cannot be used with '--filter-error <E>'
+
+    Usage: minwise pairs --error-per-look <E> <INPUT>...
+
+    For more information, try '--help'.
+    ");
+}

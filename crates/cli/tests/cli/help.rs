@@ -314,6 +314,16 @@ fn dedup() {
               exactly, by the filter and by `--order`; or `off`
 
               [default: 1e-6]
+
+          --looks <K,K…>
+              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
+              which a pair can be put aside. Without it, looks are at every 16 registers at first, or
+              every 64 with `--bits`, and further apart later
+
+          --error-per-look <E>
+              The share of pairs at the threshold that each look of the filter may put aside, instead of
+              `--filter-error` for all looks together. The total error of n looks can be n times this
+              share; the summary states it
     ");
 }
 
@@ -539,6 +549,16 @@ fn pairs() {
               exactly, by the filter and by `--order`; or `off`
 
               [default: 1e-6]
+
+          --looks <K,K…>
+              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
+              which a pair can be put aside. Without it, looks are at every 16 registers at first, or
+              every 64 with `--bits`, and further apart later
+
+          --error-per-look <E>
+              The share of pairs at the threshold that each look of the filter may put aside, instead of
+              `--filter-error` for all looks together. The total error of n looks can be n times this
+              share; the summary states it
     ");
 }
 
@@ -1028,9 +1048,19 @@ fn estimate() {
 
           --filter-error <E>
               The share of pairs at the threshold that may be rejected before all their registers are
-              compared, or `off`. Bits are always compared in full
+              compared, or `off`. Sketches of bits have no filter and lose no pair
 
               [default: 1e-6]
+
+          --looks <K,K…>
+              The looks of the filter: numbers of registers, ascending, such as 16,32,64,128, after
+              which a pair can be rejected. Without it, looks are at every 16 registers at first, and
+              further apart later
+
+          --error-per-look <E>
+              The share of pairs at the threshold that each look of the filter may reject, instead of
+              `--filter-error` for all looks together. The total error of n looks can be n times this
+              share; the summary states it
 
       -o, --output <FILE>
               Where the pairs go; standard output without it

@@ -212,3 +212,95 @@ fn registers_of_one_permutation_are_compared_look_by_look() {
     assert!(all.lines().len() > 20, "{all}");
     assert_eq!(looks.text(), all.text());
 }
+
+/// Pairs are screened by the beginnings of their sketches before they are estimated, whatever a sketch keeps.
+#[test]
+fn no_pair_is_lost_before_it_is_estimated() {
+    let texts = (0..60).map(|i| {
+        let text = if i == 30 {
+            String::new()
+        } else {
+            format!("{} {}", prose(i / 6, 60), prose(i + 100, 5 * (i % 6) as usize))
+        };
+        record(&format!("d{i}"), &text)
+    });
+    let desk = Desk::with("in.jsonl", texts.collect::<String>());
+    for sketch in [
+        "minhash:128",
+        "minhash:1024",
+        "b-bit:1/minhash:1024",
+        "b-bit:2/minhash:128",
+        "b-bit:3/minhash:100",
+        "b-bit:8/minhash:128",
+        "b-bit:12/minhash:256",
+        "b-bit:16/minhash:128",
+        "fractional:1x0.5+2x0.5/minhash:128",
+        "fractional:8x0.1+1x0.9/minhash:512",
+        "fractional:1x0.2+3x0.5+7x0.3/minhash:256",
+        "connected:4x1/minhash:512",
+        "connected:2x2/minhash:256",
+        "xor:1/minhash:256",
+        "bottom-k:64",
+    ] {
+        desk.run(&format!("sketch in.jsonl -o in.sketches --force -q --sketch {sketch}")).exit(0);
+        let all = desk.run("estimate in.sketches -q --threshold 0").exit(0);
+        assert_eq!(all.lines().len(), 59 * 58 / 2, "{sketch}");
+        let value = |line: &str| line.split('\t').nth(2).unwrap().parse::<f64>().unwrap();
+        for threshold in [0.1003, 0.3003, 0.5003, 0.8003, 0.9503] {
+            let expected: Vec<String> =
+                all.lines().iter().filter(|line| value(line) >= threshold).map(ToString::to_string).collect();
+            for filter in ["", "--filter-error off", "--looks 20,64,100"] {
+                let run = desk.run(&format!("estimate in.sketches -q --threshold {threshold} {filter}"));
+                if filter.contains("looks") && sketch == "bottom-k:64" {
+                    continue;
+                }
+                let found: Vec<String> = run.exit(0).lines().iter().map(ToString::to_string).collect();
+                assert_eq!(found, expected, "{sketch} at {threshold} {filter}");
+            }
+        }
+    }
+}
+
+#[test]
+fn looks_of_an_estimate() {
+    let desk = Desk::with(
+        "in.jsonl",
+        records(&[("a", "one two three four five six"), ("b", "one two three four five")]),
+    );
+    desk.run("sketch in.jsonl -o in.sketches").exit(0);
+    insta::assert_snapshot!(desk.run("estimate in.sketches --threshold 0.9 --looks 16,64 --error-per-look 1e-5"), @"
+    exit 0
+    --- stderr
+    pairs       0 estimated at or above 0.9, of 1 pair
+    compared    1.6 % of their words
+    filter      at most 2e-5 of the pairs at the threshold lost, by all looks together
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    time        [time]
+    ");
+    insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,200"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: a look cannot be at 200 registers: a sketch has 128
+
+    hint: sketches with `--registers 200` have as many
+    ");
+    insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,8 --error-per-look 2"), @"
+    exit 2
+    --- stderr
+    minwise: `--looks`: 8 follows 16: each look must be at more registers than the one before it
+    minwise: `--error-per-look`: the share cannot be 2: it must be from 1e-200 to 0.5
+
+    hint: `--looks 16,32,64,128` looks four times
+    ");
+    let run = desk.run("estimate in.sketches --looks 16 --filter-error off").exit(2);
+    assert!(run.err.contains("`--looks`: there is no filter that could look"), "{run}");
+    insta::assert_snapshot!(desk.run("estimate in.sketches --filter-error 1e-3 --error-per-look 1e-3"), @"
+    exit 2
+    --- stderr
+    error: the argument '--filter-error <E>' cannot be used with '--error-per-look <E>'
+
+    Usage: minwise estimate --filter-error <E> <FILE> [FILE2]
+
+    For more information, try '--help'.
+    ");
+}

@@ -169,7 +169,14 @@ fn every_way_finds_the_same_pairs() {
     }
     let desk = Desk::with("in.jsonl", lines);
     let banding = desk.run("pairs in.jsonl -q").exit(0);
-    for way in ["sort-merge", "sort-merge,sketch", "all", "all --bits 2", "all --filter-error off"] {
+    for way in [
+        "sort-merge",
+        "sort-merge,sketch",
+        "all",
+        "all --bits 2",
+        "all --filter-error off",
+        "all --looks 20,64",
+    ] {
         let run = desk.run(&format!("pairs in.jsonl -q --candidates {way}")).exit(0);
         assert_eq!(run.text(), banding.text(), "{way}");
     }
@@ -185,6 +192,21 @@ fn every_way_finds_the_same_pairs() {
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1 (keep first, cluster star)
     time        [time]
     ");
+    let run = desk
+        .run("pairs in.jsonl -o pairs.tsv --candidates all --looks 16,32,64,128 --error-per-look 2e-7")
+        .exit(0);
+    let error = "filter      at most 8e-7 of the pairs at the threshold lost, by all looks together\n";
+    assert!(run.err.contains(error), "{run}");
+    let run = desk
+        .run("dedup in.jsonl --dry-run --candidates all --looks 16,128 --error-per-look 1e-7 --report report")
+        .exit(0);
+    assert!(run.err.contains(&error.replace("8e-7", "2e-7")), "{run}");
+    let report: Value = serde_json::from_str(&desk.text("report/summary.json")).unwrap();
+    assert_eq!(
+        (&report["looks"], &report["error_per_look"]),
+        (&serde_json::json!([16, 128]), &Value::from(1e-7))
+    );
+    assert_eq!(report["filter_error"], Value::from(2e-7));
     let summary = desk.run("dedup in.jsonl --dry-run --candidates all --log json").exit(0);
     let line: Value = serde_json::from_str(summary.err.lines().last().unwrap()).unwrap();
     assert_eq!((&line["search"], &line["measure"]), (&Value::from("all"), &Value::from("jaccard")));

@@ -53,7 +53,7 @@ impl Sieve {
     /// For the rows of a run; nothing if they put no pair aside.
     pub(super) fn new(plan: &Plan) -> Result<Option<Self>, Error> {
         // The run's own filter may err more, or there may be none.
-        let plan = Plan { filter: Some(FILTER_ERROR), ..plan.clone() };
+        let plan = Plan { filter: Some(FILTER_ERROR), looks: None, error_per_look: None, ..plan.clone() };
         let rows = plan.rows()?;
         let screen = Screen::of_all(&plan, &rows)?;
         if !screen.asks() {

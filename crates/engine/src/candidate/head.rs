@@ -127,7 +127,7 @@ mod tests {
         for (most, n, probability) in
             [(21, 64, 0.5), (28, 64, 0.75), (40, 64, 0.94), (102, 256, 0.5), (5, 16, 0.9)]
         {
-            let mut term = (1.0 - probability as f64).powi(n as i32);
+            let mut term = (1.0_f64 - probability).powf(n as f64);
             let mut sum = 0.0;
             for k in 0..=most {
                 sum += term;

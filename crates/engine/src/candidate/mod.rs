@@ -14,7 +14,7 @@ pub(crate) mod tiles;
 use std::ops::Range;
 
 use minwise::candidate::sort_merge::Rule;
-use minwise::filter::{Budget, Filter};
+use minwise::filter::Filter;
 use minwise::kernel::Kernel;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -176,11 +176,11 @@ impl PairSearch<'_> {
         let Self { plan, .. } = self;
         self.observer.begin(Stage::Candidates, 0);
         let registers = plan.spec.method.registers();
-        let filter = match plan.filter_error() {
+        let filter = match plan.budget() {
             None => None,
-            Some(error) => {
+            Some(budget) => {
                 let (method, threshold) = (plan.spec.method, plan.threshold);
-                Filter::of(method, threshold, 1, &[registers], Budget::Exact(error))?
+                Filter::of(method, threshold, 1, &[registers], budget)?
             }
         };
         let lower = filter.as_ref().and_then(|filter| filter.looks().first()?.lower);
@@ -224,9 +224,10 @@ impl PairSearch<'_> {
                 }
                 let plane = if within { &probes } else { &others };
                 let words = plane.head_bytes() / size_of::<u32>();
-                let tiles = match within {
-                    true => Tiles::within(probes.len(), words),
-                    false => Tiles::between(probes.len(), plane.len(), words),
+                let tiles = if within {
+                    Tiles::within(probes.len(), words)
+                } else {
+                    Tiles::between(probes.len(), plane.len(), words)
                 };
                 let is_last = second + plane.len() == documents.len();
                 let work = |open: &mut Vec<u32>, tile: usize| -> Result<_, Error> {

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
+use minwise::sketch::BitRows;
 
 use crate::candidate::head::HeadRule;
 use crate::candidate::screen::{Screen, Screened};
@@ -32,7 +33,7 @@ impl Plane {
     /// No rows yet; nothing if the screen rejects no pair.
     pub(crate) fn new(screen: &Screen, rows: &Rows) -> Option<Self> {
         let rule = screen.rule()?;
-        let words = rows.bit_rows().map_or(rows.words(), |bits| bits.words());
+        let words = rows.bit_rows().map_or(rows.words(), BitRows::words);
         let skipped = rows.words() - words;
         Some(Self { screen: screen.clone(), rule, heads: rule.heads(), compared: vec![], words, skipped })
     }
@@ -130,7 +131,7 @@ mod tests {
                 // Some registers differ in their upper or their lower bits only.
                 match changed % 100 < share {
                     false => register,
-                    true if changed >> 8 & 3 == 0 => register ^ 1 << (changed >> 16 & 15),
+                    true if (changed >> 8).is_multiple_of(4) => register ^ 1 << (changed >> 16 & 15),
                     true => changed,
                 }
             };

@@ -71,9 +71,9 @@ impl Screen {
 
     /// For all pairs.
     pub(crate) fn of_all(plan: &Plan, rows: &Rows) -> Result<Self, Error> {
-        match plan.filter_error() {
+        match plan.budget() {
             None => Ok(Self::none()),
-            Some(error) => Self::of(plan.spec.method, plan.threshold, Budget::Exact(error), None, rows),
+            Some(budget) => Self::of(plan.spec.method, plan.threshold, budget, plan.looks(), rows),
         }
     }
 

@@ -37,7 +37,9 @@ pub struct Request<'a> {
     /// The estimate from which on a pair is told.
     pub threshold: f64,
     /// The share of pairs at the threshold that may be rejected before all their registers are compared.
-    pub filter: Option<f64>,
+    pub filter: Option<Budget>,
+    /// The looks, in registers; those of [`default_looks`] without it.
+    pub looks: Option<&'a [usize]>,
     /// Threads to work with.
     pub threads: usize,
 }
@@ -54,7 +56,7 @@ pub struct EstimatedPair {
 }
 
 /// What was compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Compared {
     /// Pairs.
     pub pairs: u64,
@@ -62,6 +64,8 @@ pub struct Compared {
     pub words: u64,
     /// Words that they have.
     pub of_words: u64,
+    /// The share of pairs at the threshold that the filter may reject by mistake, at all looks together; 0 without a filter.
+    pub filter_error: f64,
 }
 
 /// Compares all pairs and gives those at or above the threshold to `visit`, by the first document and then the second.
@@ -73,7 +77,7 @@ pub fn for_each_pair(
 ) -> Result<Compared, Error> {
     let pairs = Pairs::new(request)?;
     observer.begin(Stage::Estimate, pairs.first.len() as u64);
-    let mut sum = Compared::default();
+    let mut sum = Compared { filter_error: pairs.filter_error(request), ..Compared::default() };
     let work = |open: &mut Vec<u32>, tile: usize| {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
@@ -97,6 +101,8 @@ struct Screening {
     first: Heads,
     /// If there is a second file.
     second: Option<Heads>,
+    /// Conditions of all values. Counting differences takes some nanoseconds, an estimate with its interval hundreds.
+    bounds: Vec<Bound>,
     filter: Option<Filter>,
     /// The order in which registers are compared, where they are not exchangeable.
     order: Option<Vec<usize>>,
@@ -105,7 +111,13 @@ struct Screening {
 }
 
 impl Screening {
-    fn new(request: &Request<'_>, rule: HeadRule, filter: Option<Filter>, statistic: Statistic) -> Self {
+    fn new(
+        request: &Request<'_>,
+        rule: HeadRule,
+        bounds: Vec<Bound>,
+        filter: Option<Filter>,
+        statistic: Statistic,
+    ) -> Self {
         let order =
             register_order(request.first.spec().method).filter(|_| statistic == Statistic::EqualWords);
         let heads = |file: &SketchFile| {
@@ -126,7 +138,14 @@ impl Screening {
         };
         let (first, second) = (heads(request.first), request.second.map(heads));
         let words = first.words() * size_of::<u64>() / size_of::<u32>();
-        Self { rule, first, second, filter, order, words: words as u64 }
+        Self { rule, first, second, bounds, filter, order, words: words as u64 }
+    }
+
+    /// Whether the estimate of two rows can reach the threshold.
+    fn may_reach(&self, a: &[u32], b: &[u32]) -> bool {
+        self.bounds.iter().all(|&Bound { values, most }| {
+            most.is_some_and(|most| values.different_within(a, b, 0..values.count()) <= most)
+        })
     }
 
     fn second(&self) -> &Heads {
@@ -139,7 +158,7 @@ enum Way {
     /// No pair reaches the threshold.
     Nothing,
     /// By their heads, and what these leave in full.
-    Heads(Screening),
+    Heads(Box<Screening>),
     /// In full.
     Full,
 }
@@ -234,7 +253,7 @@ impl<'a> Pairs<'a> {
                 others.filter(|&second| self.second.has_shingles(second)).for_each(accepts);
             }
             Way::Heads(screening) => {
-                let Screening { rule, first: heads, .. } = screening;
+                let Screening { rule, first: heads, .. } = &**screening;
                 rule.screen(heads, first, screening.second(), others, self.kernel, open);
                 open.retain(|&second| self.second.has_shingles(second as usize));
                 compared.words += (pairs - open.len() as u64) * screening.words;
@@ -245,7 +264,9 @@ impl<'a> Pairs<'a> {
                     // A pair that is accepted is listed with the estimate of all registers.
                     if let Some(registers) = registers {
                         compared.words += registers;
-                        accepts(second);
+                        if screening.may_reach(self.first.row(first), self.second.row(second)) {
+                            accepts(second);
+                        }
                     }
                 }
             }
@@ -272,6 +293,16 @@ impl<'a> Pairs<'a> {
                 compared.words += registers as u64;
                 None
             }
+        }
+    }
+
+    /// The error of all looks of the filter together.
+    fn filter_error(&self, request: &Request<'_>) -> f64 {
+        let Way::Heads(screening) = &self.way else { return 0.0 };
+        match (&screening.filter, request.filter) {
+            (Some(filter), Some(Budget::PerLook(error))) => (error * filter.looks().len() as f64).min(1.0),
+            (Some(_), Some(Budget::Bonferroni(error) | Budget::Exact(error))) => error,
+            (None, _) | (_, None) => 0.0,
         }
     }
 
@@ -303,7 +334,7 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
         Statistic::EqualBits => {
             let values = Values::single_bits(sketcher.words());
             let most = most_different(sketcher, threshold, values.count(), |row, bit| {
-                row[bit / 32] |= 1 << (bit % 32)
+                row[bit / 32] |= 1 << (bit % 32);
             });
             vec![Bound { values, most }]
         }
@@ -318,8 +349,9 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
         return Ok(Way::Nothing);
     }
     let filter = match (statistic, request.filter) {
-        (Statistic::EqualWords, Some(error)) if threshold > 0.0 && threshold < 1.0 => {
-            Filter::of(method, threshold, 1, &default_looks(method.registers()), Budget::Exact(error))?
+        (Statistic::EqualWords, Some(budget)) if threshold > 0.0 && threshold < 1.0 => {
+            let looks = request.looks.map_or_else(|| default_looks(method.registers()), <[usize]>::to_vec);
+            Filter::of(method, threshold, 1, &looks, budget)?
         }
         _ => None,
     };
@@ -330,7 +362,9 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
     });
     let of_filter = filter.iter().flat_map(|filter| rejecting(Values::registers(filter.registers()), filter));
     let rule = HeadRule::best(of_bounds.chain(of_filter));
-    Ok(rule.map_or(Way::Full, |rule| Way::Heads(Screening::new(request, rule, filter, statistic))))
+    Ok(rule.map_or(Way::Full, |rule| {
+        Way::Heads(Box::new(Screening::new(request, rule, bounds, filter, statistic)))
+    }))
 }
 
 /// The looks of a filter at which a pair can be rejected without asking the looks before.

@@ -32,6 +32,11 @@ pub struct Summary {
     pub bits: Option<String>,
     /// The share of pairs at the threshold that the filter may put aside by mistake, if there was a filter.
     pub filter_error: Option<f64>,
+    /// The looks of the filter that were asked for, in registers.
+    pub looks: Option<Vec<usize>>,
+    /// The share of pairs at the threshold that each look may put aside by mistake, if that was asked for; `filter_error` is
+    /// for all looks together.
+    pub error_per_look: Option<f64>,
     /// The keeper policy.
     pub keep: String,
     /// For each ranking of it that found no value in some documents, which then come last: how many they are.
@@ -118,6 +123,8 @@ impl Summary {
             rows: plan.banding.rows(),
             bits: plan.bits.map(|bits| bits.to_string()),
             filter_error: plan.filter_error(),
+            looks: plan.looks.clone(),
+            error_per_look: plan.error_per_look,
             keep: plan.keep.to_string(),
             unranked: reading.ranks.unranked(&plan.keep),
             cluster: plan.cluster.to_string(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use minwise::filter::Budget;
 use minwise::{Observer, Spec, escape_control, visible_json};
 use serde_json::json;
 
@@ -9,7 +10,9 @@ use super::{Destination, PairFormat, overwrite, refuse};
 use crate::error::{Error, Problem};
 use crate::estimate::sketch_file::SketchFile;
 use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
-use crate::settings::{FILTER_ERROR, all_cores, check_filter_error};
+use crate::settings::{
+    FILTER_ERROR, all_cores, check_error_per_look, check_filter_error, check_looked, check_looks,
+};
 
 /// The options of an [`EstimateRun`].
 #[derive(Debug, Clone)]
@@ -24,6 +27,10 @@ pub struct EstimateOptions {
     pub threshold: f64,
     /// The share of pairs at the threshold that may be rejected before all their registers are compared.
     pub filter_error: Option<f64>,
+    /// The looks of the filter: ascending numbers of registers. Default: those of `minwise::filter::default_looks`.
+    pub looks: Option<Vec<usize>>,
+    /// The share of pairs at the threshold that each look may decide wrongly, instead of `filter_error` for all looks together.
+    pub error_per_look: Option<f64>,
     /// Threads to work with. Default: all cores.
     pub threads: Option<usize>,
     /// Where pairs are written. Default: nowhere.
@@ -44,6 +51,8 @@ impl EstimateOptions {
             of: None,
             threshold: 0.8,
             filter_error: Some(FILTER_ERROR),
+            looks: None,
+            error_per_look: None,
             threads: None,
             output: None,
             format: PairFormat::default(),
@@ -84,6 +93,11 @@ impl EstimateRun {
         }
         let threads = all_cores(options.threads, &mut problems);
         check_filter_error(options.filter_error, &mut problems);
+        check_error_per_look(options.error_per_look, &mut problems);
+        if let Some(looks) = &options.looks {
+            check_looked(looks, options.filter_error.or(options.error_per_look), &mut problems);
+            check_looks(looks, None, &mut problems);
+        }
         refuse(problems)?;
         Ok(Self { options, threads })
     }
@@ -102,6 +116,11 @@ impl EstimateRun {
         let Self { options, threads } = self;
         let first = SketchFile::open(&options.first)?;
         let second = options.second.as_deref().map(SketchFile::open).transpose()?;
+        if let Some(looks) = &options.looks {
+            let mut problems = vec![];
+            check_looks(looks, Some(first.spec().method.registers()), &mut problems);
+            refuse(problems)?;
+        }
         let mut out =
             options.output.as_ref().map(|output| output.open(overwrite(options.overwrite))).transpose()?;
         let request = Request {
@@ -109,7 +128,11 @@ impl EstimateRun {
             second: second.as_ref(),
             of: options.of.as_deref(),
             threshold: options.threshold,
-            filter: options.filter_error,
+            filter: match options.error_per_look {
+                Some(error) => Some(Budget::PerLook(error)),
+                None => options.filter_error.map(Budget::Exact),
+            },
+            looks: options.looks.as_deref(),
             threads,
         };
         let right = second.as_ref().unwrap_or(&first);

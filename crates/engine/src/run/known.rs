@@ -2,7 +2,7 @@
 
 use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions};
 
-use crate::settings::Plan;
+use crate::settings::{Plan, list};
 
 /// The settings of a run by their names.
 ///
@@ -20,6 +20,8 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         banding,
         bits,
         filter,
+        looks,
+        error_per_look,
         keep,
         cluster,
         max_cluster,
@@ -63,6 +65,8 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         ("rows", banding.rows().to_string()),
         ("bits", or_none(bits.map(|bits| bits.to_string()))),
         ("filter-error", or_none(filter.map(|error| error.to_string()))),
+        ("looks", or_none(looks.as_deref().map(list))),
+        ("error-per-look", or_none(error_per_look.map(|error| error.to_string()))),
         ("keep", keep.to_string()),
         ("cluster", cluster.to_string()),
         ("max-cluster", or_none(max_cluster.map(|most| most.to_string()))),
@@ -120,6 +124,9 @@ mod tests {
             (Settings { bands: Bands::Given { bands: 16, rows: 8 }, ..settings() }, vec!["rows"]),
             (Settings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
             (Settings { filter_error: None, ..settings() }, vec!["filter-error"]),
+            (Settings { looks: Some(vec![64, 128]), ..settings() }, vec!["looks"]),
+            // The same share is for each look instead of all of them.
+            (Settings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
             (Settings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
             (Settings { cluster: Cluster::Components, ..settings() }, vec!["cluster"]),
             (Settings { max_cluster: Some(9), ..settings() }, vec!["max-cluster"]),

@@ -137,6 +137,11 @@ pub struct Settings {
     pub bits: Option<Bits>,
     /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
     pub filter_error: Option<f64>,
+    /// The looks of the filter: ascending numbers of registers. Default: those of `minwise::filter::default_looks`.
+    pub looks: Option<Vec<usize>>,
+    /// The share of pairs at the threshold that each look of the filter may put aside by mistake, instead of `filter_error` for
+    /// all looks together. The error of n looks is then at most n times this share.
+    pub error_per_look: Option<f64>,
     /// Which document of a cluster stays. Default: the first; the longest for containment.
     pub keep: Option<Keep>,
     /// What a cluster is.
@@ -168,6 +173,8 @@ impl Default for Settings {
             bands: Bands::default(),
             bits: None,
             filter_error: Some(FILTER_ERROR),
+            looks: None,
+            error_per_look: None,
             keep: None,
             cluster: Cluster::default(),
             max_cluster: None,
@@ -205,6 +212,7 @@ impl Settings {
         let keep = self.chosen_keep(problems);
         self.check_bits(search, banding, problems);
         check_filter_error(self.filter_error, problems);
+        self.check_looks(search, problems);
         let limits = Limits::new(self.threads, self.memory, problems);
         if self.max_cluster == Some(0) {
             problems.push(Problem::new("max-cluster", 0, "it must be at least 1"));
@@ -221,7 +229,9 @@ impl Settings {
             search,
             banding: banding?,
             bits: self.bits,
-            filter: self.filter_error,
+            filter: self.error_per_look.or(self.filter_error),
+            looks: self.looks.clone(),
+            error_per_look: self.error_per_look,
             keep,
             cluster: self.cluster,
             max_cluster: self.max_cluster,
@@ -354,6 +364,22 @@ impl Settings {
         keep.clone()
     }
 
+    fn check_looks(&self, search: Search, problems: &mut Vec<Problem>) {
+        check_error_per_look(self.error_per_look, problems);
+        let Some(looks) = &self.looks else { return };
+        let problem = |reason: Sentence| Problem::new("looks", list(looks), reason);
+        check_looked(looks, self.filter_error.or(self.error_per_look), problems);
+        if matches!(search, Search::SortMerge | Search::SortMergeSketch) {
+            let reason = Sentence::new()
+                .setting_to("candidates", search.to_string())
+                .text(" counts what is shared, and looks at no register");
+            let hint =
+                Sentence::new().setting_to("candidates", "all").text(" and `banding` compare look by look");
+            problems.push(problem(reason).hint(hint));
+        }
+        check_looks(looks, Some(self.spec.method.registers()), problems);
+    }
+
     fn check_bits(&self, search: Search, banding: Option<Banding>, problems: &mut Vec<Problem>) {
         let Some(bits) = self.bits else { return };
         if search == Search::SortMergeSketch {
@@ -385,6 +411,55 @@ pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>
         let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`");
         problems.push(Problem::new("filter-error", error, reason));
     }
+}
+
+/// Refuses a share that a look of the filter cannot keep to.
+pub(crate) fn check_error_per_look(error: Option<f64>, problems: &mut Vec<Problem>) {
+    if let Some(error) = error
+        && !(1e-200..=0.5).contains(&error)
+    {
+        let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5");
+        problems.push(Problem::new("error-per-look", error, reason));
+    }
+}
+
+/// Refuses looks that are not ascending, or that sketches of so many registers do not have.
+pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &mut Vec<Problem>) {
+    let problem = |reason: String| Problem::new("looks", list(looks), reason);
+    let hint = || Sentence::new().setting_to("looks", "16,32,64,128").text(" looks four times");
+    let Some(&last) = looks.last() else {
+        problems.push(problem("there must be at least one look".to_owned()).hint(hint()));
+        return;
+    };
+    let before = [0].into_iter().chain(looks.iter().copied());
+    if let Some((before, look)) = before.zip(looks).find(|(before, look)| before >= look) {
+        let reason = match before {
+            0 => "a look cannot be at 0 registers: it must be at 1 or more".to_owned(),
+            _ => {
+                format!("{look} follows {before}: each look must be at more registers than the one before it")
+            }
+        };
+        problems.push(problem(reason).hint(hint()));
+    } else if let Some(registers) = registers.filter(|&registers| last > registers) {
+        let reason = format!("a look cannot be at {last} registers: a sketch has {registers}");
+        let hint =
+            Sentence::from("sketches with ").setting_to("registers", last.to_string()).text(" have as many");
+        problems.push(problem(reason).hint(hint));
+    }
+}
+
+/// Refuses looks of a filter that is not there.
+pub(crate) fn check_looked(looks: &[usize], filter: Option<f64>, problems: &mut Vec<Problem>) {
+    if filter.is_none() {
+        let hint = Sentence::from("leave out ").setting_to("filter-error", "off");
+        let reason = "there is no filter that could look";
+        problems.push(Problem::new("looks", list(looks), reason).hint(hint));
+    }
+}
+
+/// Looks as they are written.
+pub(crate) fn list(looks: &[usize]) -> String {
+    looks.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Threads as asked for, or one per core.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use minwise::candidate::{Banding, Curve};
 use minwise::cluster::Cluster;
+use minwise::filter::{Budget, bit_looks, default_looks};
 use minwise::keep::Keep;
 use minwise::sketch::Bits;
 use minwise::verify::Measure;
@@ -40,6 +41,10 @@ pub struct Plan {
     pub(crate) bits: Option<Bits>,
     /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
     pub(crate) filter: Option<f64>,
+    /// The looks of the filter, in registers, instead of those that it has otherwise.
+    pub(crate) looks: Option<Vec<usize>>,
+    /// If given, `filter` is this share, and is for each look.
+    pub(crate) error_per_look: Option<f64>,
     /// Which document of a cluster stays.
     pub(crate) keep: Keep,
     /// What a cluster is.
@@ -168,12 +173,47 @@ impl Plan {
         self.order.is_some() && self.filter.is_some() && plain
     }
 
-    /// The share of pairs at the threshold that sketches may put aside by mistake, if they are asked.
-    pub(crate) fn filter_error(&self) -> Option<f64> {
+    /// The share of pairs at the threshold that sketches may put aside by mistake, at all looks together, if they are asked.
+    #[must_use]
+    pub fn filter_error(&self) -> Option<f64> {
+        match self.budget()? {
+            Budget::PerLook(error) => Some((error * self.count_looks() as f64).min(1.0)),
+            Budget::Bonferroni(error) | Budget::Exact(error) => Some(error),
+        }
+    }
+
+    /// How large an error of the filter is allowed, if sketches are asked.
+    pub(crate) fn budget(&self) -> Option<Budget> {
         // At a threshold of 1 only equal documents are left, and those are never put aside.
         let asked =
             self.search != Search::SortMerge && self.measure == Measure::Jaccard && self.threshold < 1.0;
-        self.filter.filter(|_| asked)
+        let budget = if self.error_per_look.is_some() { Budget::PerLook } else { Budget::Exact };
+        self.filter.filter(|_| asked).map(budget)
+    }
+
+    /// How many looks the filter has, at most: those of all groups of bits, if rows are bits.
+    fn count_looks(&self) -> usize {
+        let rows = self.rows().ok();
+        let of = |registers: usize, default: fn(usize) -> Vec<usize>| {
+            self.looks.as_ref().map_or_else(|| default(registers).len(), Vec::len)
+        };
+        match rows.as_ref().and_then(Rows::bit_rows) {
+            _ if self.search == Search::SortMergeSketch => 1,
+            Some(bits) => bits.laws(self.threshold).map(|(values, _)| of(values, bit_looks)).sum(),
+            None => of(self.spec.method.registers(), default_looks),
+        }
+    }
+
+    /// The looks that were asked for, in registers.
+    #[must_use]
+    pub fn looks(&self) -> Option<&[usize]> {
+        self.looks.as_deref()
+    }
+
+    /// The share of pairs at the threshold that each look may put aside by mistake, if that was asked for.
+    #[must_use]
+    pub fn error_per_look(&self) -> Option<f64> {
+        self.error_per_look
     }
 
     /// What is kept of each document's sketch.

@@ -1,7 +1,7 @@
 //! The filter puts aside what could not be a near-duplicate, and nothing else, whatever is kept of the sketches.
 
 use minwise::cluster::Cluster;
-use minwise_engine::Settings;
+use minwise_engine::{Search, Settings};
 
 use crate::support::{Documents, Random, listed, with_registers};
 
@@ -114,4 +114,42 @@ fn crowded_shelves_are_split_without_registers() {
     assert_eq!(bits.removed, whole.removed);
     // Without splits, documents would meet all those that share the boilerplate.
     assert!(bits.verification.candidates < 3 * whole.verification.candidates, "{:?}", bits.verification);
+}
+
+#[test]
+fn looks_of_ones_own_find_the_same_pairs() {
+    let documents = corpus();
+    let whole = documents.pairs(&settings());
+    let screened = whole.verification.screened;
+    let all = || Settings { search: Some(Search::All), ..settings() };
+    let whole_of_all = listed(&documents.pairs(&all()));
+    for (looks, bits) in [
+        (vec![16, 32, 64, 128], None),
+        (vec![20, 50], None),
+        (vec![128], None),
+        (vec![20, 50, 128], Some("1")),
+        (vec![20, 50, 128], Some("1.5")),
+    ] {
+        for error_per_look in [None, Some(1e-7)] {
+            let with = |settings: Settings| Settings {
+                looks: Some(looks.clone()),
+                error_per_look,
+                bits: bits.map(|bits| bits.parse().unwrap()),
+                ..settings
+            };
+            let found = documents.pairs(&with(settings()));
+            assert_eq!(listed(&found), listed(&whole), "{looks:?} {bits:?}");
+            assert_eq!(listed(&documents.pairs(&with(all()))), whole_of_all, "{looks:?} {bits:?}");
+            if looks == [128] {
+                let all_compared = found.verification.screened;
+                assert_eq!(all_compared.compared, all_compared.registers, "there is no look before the last");
+                assert!(screened.compared < all_compared.compared);
+            }
+        }
+    }
+    // An error of a half at each of eight looks loses more than one of a half at all of them.
+    let per_look = documents.pairs(&Settings { error_per_look: Some(0.5), ..settings() });
+    let together = documents.pairs(&Settings { filter_error: Some(0.5), ..settings() });
+    assert!(listed(&per_look).len() < listed(&together).len());
+    assert_eq!(per_look.verification.expected_recall.value(), 0.0);
 }

@@ -4,7 +4,7 @@ use minwise::cluster::Cluster;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
-use minwise_engine::{Search, Settings};
+use minwise_engine::{Memory, Search, Settings};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, listed, triples, with_registers};
@@ -218,5 +218,32 @@ fn threads_and_memory_do_not_change_what_is_found() {
         assert_eq!(listed(&one), listed(&many));
         assert_eq!(one.verification.candidates, many.verification.candidates);
         assert_eq!(one.verification.screened, many.verification.screened);
+    }
+}
+
+/// Sketches of all documents do not fit, so that all pairs are searched portion by portion.
+#[test]
+fn portions_do_not_change_what_is_found() {
+    let texts = (0..2500).map(|document| {
+        let words = (0..25).map(|word| format!("d{}w{word}", document % 1250));
+        let changed = if document % 3 == 0 { format!("changed{document}") } else { String::new() };
+        words.chain([changed]).collect::<Vec<_>>().join(" ")
+    });
+    let documents = Documents::new(texts);
+    for bits in [None, Some("1"), Some("2.5")] {
+        let settings = |memory| Settings {
+            memory,
+            bits: bits.map(|bits| bits.parse().unwrap()),
+            ..settings(Search::All, 0.7)
+        };
+        let whole = documents.pairs(&settings(None));
+        assert!(listed(&whole).len() >= 1250);
+        for threads in [1, 3] {
+            let little = Settings { threads: Some(threads), ..settings(Some(Memory::with_room(500))) };
+            let found = documents.pairs(&little);
+            assert_eq!(listed(&found), listed(&whole));
+            assert_eq!(found.verification.screened, whole.verification.screened);
+            assert_eq!(found.verification.candidates, whole.verification.candidates);
+        }
     }
 }

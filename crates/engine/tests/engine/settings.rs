@@ -68,6 +68,18 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         (Settings { order: Some(f64::NAN), ..default() }, one("order", "NaN")),
         (Settings { filter_error: Some(0.9), ..default() }, one("filter-error", "0.9")),
         (Settings { filter_error: Some(f64::NAN), ..default() }, one("filter-error", "NaN")),
+        (Settings { looks: Some(vec![]), ..default() }, one("looks", "")),
+        (Settings { looks: Some(vec![0, 16]), ..default() }, one("looks", "0,16")),
+        (Settings { looks: Some(vec![16, 64, 64]), ..default() }, one("looks", "16,64,64")),
+        (Settings { looks: Some(vec![64, 32]), ..default() }, one("looks", "64,32")),
+        (Settings { looks: Some(vec![64, 129]), ..default() }, one("looks", "64,129")),
+        (Settings { looks: Some(vec![64]), filter_error: None, ..default() }, one("looks", "64")),
+        (
+            Settings { looks: Some(vec![64]), search: Some(Search::SortMergeSketch), ..default() },
+            one("looks", "64"),
+        ),
+        (Settings { error_per_look: Some(0.9), ..default() }, one("error-per-look", "0.9")),
+        (Settings { error_per_look: Some(f64::NAN), ..default() }, one("error-per-look", "NaN")),
         (Settings { bands: Bands::ForRecall(f64::NAN), ..default() }, one("recall", "NaN")),
         (Settings { bands: Bands::ForRecall(1.0), ..default() }, one("recall", "1")),
         (Settings { bands: Bands::Given { bands: 64, rows: 3 }, ..default() }, one("bands", "64")),
@@ -247,4 +259,20 @@ fn tables_that_are_not_those_of_the_spec_are_refused() {
     let mut plain = crate::support::settings("words:1", 0.5, 16, 4);
     plain.spec.weights.most_documents = Some("5".parse().unwrap());
     assert_eq!(refused(&plain), [("max-df", "5".to_owned())]);
+}
+
+#[test]
+fn an_error_per_look_is_as_many_times_as_large_as_there_are_looks() {
+    let total = |settings: Settings| settings.plan().unwrap().filter_error().unwrap();
+    let per_look = || Settings { error_per_look: Some(1e-4), ..Settings::default() };
+    let near = |found: f64, looks: f64| assert!((found - looks * 1e-4).abs() < 1e-12, "{found}");
+    // Looks at every 16 of 128 registers.
+    near(total(per_look()), 8.0);
+    near(total(Settings { looks: Some(vec![10, 50, 90]), ..per_look() }), 3.0);
+    // Bits are looked at after every 64 of them, and each width by itself.
+    near(total(Settings { bits: Some("1".parse().unwrap()), ..per_look() }), 2.0);
+    near(total(Settings { bits: Some("1.5".parse().unwrap()), ..per_look() }), 2.0);
+    near(total(Settings { search: Some(Search::SortMergeSketch), ..per_look() }), 1.0);
+    assert_eq!(total(Settings { error_per_look: Some(0.4), ..Settings::default() }), 1.0);
+    assert_eq!(total(Settings { looks: Some(vec![64]), ..Settings::default() }), 1e-6);
 }

@@ -19,7 +19,7 @@ use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
 use crate::error::Error;
 use crate::output::Findings;
-use crate::settings::Search;
+use crate::settings::{Search, list};
 
 const STYLE: &str = include_str!("page.css");
 /// The comments around what differs from run to run.
@@ -270,6 +270,8 @@ fn settings(summary: &Summary) -> String {
         ("order", summary.order.map(|order| order.to_string())),
         ("bits", summary.bits.clone()),
         ("filter error", summary.filter_error.map(|error| error.to_string())),
+        ("looks", summary.looks.as_deref().map(list)),
+        ("error per look", summary.error_per_look.map(|error| error.to_string())),
         ("max cluster", summary.max_cluster.map(|most| most.to_string())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));

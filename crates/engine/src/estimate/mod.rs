@@ -1,6 +1,6 @@
 //! Sketches compared with sketches: similarities estimated, without reading a document.
 //!
-//! All pairs are screened by the beginnings of their sketches ([`HeadRule`]), in tiles that stay in the cache. A beginning
+//! All pairs are screened by the beginnings of their sketches, their heads, in tiles that stay in the cache. A beginning
 //! rejects a pair only if its estimate cannot reach the threshold, or if a look of the filter rejects it
 //! ([`minwise::filter`]). Registers of the pairs that are left are compared look by look, and the pairs that these leave
 //! are estimated.

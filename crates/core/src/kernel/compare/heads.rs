@@ -22,12 +22,6 @@
 
 use std::ops::Range;
 
-#[cfg(target_arch = "aarch64")]
-use super::neon;
-use super::{Kernel, Kind, portable};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-
 /// Values whose bits of one plane are a word.
 pub const GROUP: usize = 64;
 /// The most planes of a head.
@@ -105,18 +99,23 @@ impl Heads {
         self.len += 1;
     }
 
+    /// Bits that heads have of each value.
+    pub(super) fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// Words of some blocks, block after block.
+    pub(super) fn blocks(&self, blocks: Range<usize>) -> &[Lanes] {
+        &self.lanes[blocks.start * self.words..blocks.end * self.words]
+    }
+
     /// The words of a head.
-    fn head(&self, head: usize) -> impl Iterator<Item = u64> {
+    pub(super) fn head(&self, head: usize) -> impl Iterator<Item = u64> {
         assert!(head < self.len, "a head that is there");
         let block = &self.lanes[head / LANES * self.words..][..self.words];
         block.iter().map(move |lanes| lanes.0[head % LANES])
     }
 }
-
-/// Blocks that are compared before their findings are gathered.
-const BLOCKS: usize = 512;
-/// Words of a probe that needs no memory of its own.
-const PROBE_WORDS: usize = 32;
 
 /// Calls a form with the numbers of groups and planes known to the compiler where they are few; 0 groups are any number.
 macro_rules! with_shape {
@@ -136,71 +135,3 @@ macro_rules! with_shape {
     };
 }
 pub(super) use with_shape;
-
-impl Kernel {
-    /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of` of `probes`
-    /// in at most `most` values.
-    ///
-    /// # Panics
-    /// If `probes` and `heads` have different shapes, or a head is not there.
-    pub fn near(
-        self,
-        probes: &Heads,
-        of: usize,
-        heads: &Heads,
-        range: Range<usize>,
-        most: usize,
-        found: &mut Vec<u32>,
-    ) {
-        assert!(probes.words == heads.words && probes.planes == heads.planes, "heads of one shape");
-        assert!(range.end <= heads.len, "heads that are there");
-        let mut few = [0; PROBE_WORDS];
-        let many: Vec<u64>;
-        let probe: &[u64] = if let Some(few) = few.get_mut(..heads.words) {
-            few.iter_mut().zip(probes.head(of)).for_each(|(out, word)| *out = word);
-            few
-        } else {
-            many = probes.head(of).collect();
-            &many
-        };
-        let mut near = [0; BLOCKS];
-        let all = range.start / LANES..range.end.div_ceil(LANES).max(range.start / LANES);
-        for first in all.clone().step_by(BLOCKS) {
-            let blocks = first..(first + BLOCKS).min(all.end);
-            let lanes = &heads.lanes[blocks.start * heads.words..blocks.end * heads.words];
-            // Whole words of 64 bits are looked through, and the last one may have more bytes than there are blocks.
-            near[blocks.len()..blocks.len().next_multiple_of(8)].fill(0);
-            self.near_blocks(probe, lanes, heads.planes, most as u64, &mut near[..blocks.len()]);
-            for (word, bytes) in
-                near[..blocks.len().next_multiple_of(8)].as_chunks::<8>().0.iter().enumerate()
-            {
-                // Bit i of byte j is about head 8·j + i.
-                let mut bits = u64::from_le_bytes(*bytes);
-                while bits != 0 {
-                    let head = (first + word * 8) * LANES + bits.trailing_zeros() as usize;
-                    bits &= bits - 1;
-                    // The first and the last block may reach beyond the range.
-                    if range.contains(&head) {
-                        found.push(head as u32);
-                    }
-                }
-            }
-        }
-    }
-
-    /// For each block of heads: bit i says whether head i of the block is near.
-    fn near_blocks(self, probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
-        match self.0 {
-            Kind::Portable => portable::near(probe, lanes, planes, most, out),
-            // SAFETY: a `Kernel` of this kind exists only where its features were detected, AVX2 among them.
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 | Kind::Avx512 => unsafe { avx2::near(probe, lanes, planes, most, out) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512Popcount => unsafe { avx512::near(probe, lanes, planes, most, out) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "aarch64")]
-            Kind::Neon => unsafe { neon::near(probe, lanes, planes, most, out) },
-        }
-    }
-}

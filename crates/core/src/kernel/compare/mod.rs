@@ -12,6 +12,9 @@
 //! | `avx2`, `avx512` | 256 bits | a table of 16 entries, looked up by `vpshufb` |
 //! | `avx512-popcount` | 512 bits | `vpopcntq` |
 
+use std::ops::Range;
+
+use self::heads::{Heads, LANES};
 use super::{Kernel, Kind};
 
 pub mod heads;
@@ -29,6 +32,11 @@ mod tests;
 
 /// Words of the rows that [`Kernel::different_bits_of_rows`] is unrolled for: sketches of 1024 bits.
 const UNROLLED: usize = 32;
+
+/// Blocks that are compared before their findings are gathered.
+const BLOCKS: usize = 512;
+/// Words of a probe that needs no memory of its own.
+const PROBE_WORDS: usize = 32;
 
 /// Calls the form of a loop that is written for a kernel.
 macro_rules! form_of {
@@ -113,6 +121,57 @@ impl Kernel {
         assert!(!row.is_empty(), "a row has at least one word");
         assert_eq!(rows.len(), row.len() * counts.len(), "one count a row");
         form_of!(self, different_bits_of_rows(row, rows, counts));
+    }
+
+    /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of` of `probes`
+    /// in at most `most` values.
+    ///
+    /// # Panics
+    /// If `probes` and `heads` have different shapes, or a head is not there.
+    pub fn near(
+        self,
+        probes: &Heads,
+        of: usize,
+        heads: &Heads,
+        range: Range<usize>,
+        most: usize,
+        found: &mut Vec<u32>,
+    ) {
+        assert!(probes.words() == heads.words() && probes.planes() == heads.planes(), "heads of one shape");
+        assert!(range.end <= heads.len(), "heads that are there");
+        let mut few = [0; PROBE_WORDS];
+        let many: Vec<u64>;
+        let probe: &[u64] = if let Some(few) = few.get_mut(..heads.words()) {
+            few.iter_mut().zip(probes.head(of)).for_each(|(out, word)| *out = word);
+            few
+        } else {
+            many = probes.head(of).collect();
+            &many
+        };
+        let mut near = [0; BLOCKS];
+        let all = range.start / LANES..range.end.div_ceil(LANES).max(range.start / LANES);
+        for first in all.clone().step_by(BLOCKS) {
+            let blocks = first..(first + BLOCKS).min(all.end);
+            let lanes = heads.blocks(blocks.clone());
+            // Whole words of 64 bits are looked through, and the last one may have more bytes than there are blocks.
+            near[blocks.len()..blocks.len().next_multiple_of(8)].fill(0);
+            let out = &mut near[..blocks.len()];
+            form_of!(self, near(probe, lanes, heads.planes(), most as u64, out));
+            for (word, bytes) in
+                near[..blocks.len().next_multiple_of(8)].as_chunks::<8>().0.iter().enumerate()
+            {
+                // Bit i of byte j is about head 8·j + i.
+                let mut bits = u64::from_le_bytes(*bytes);
+                while bits != 0 {
+                    let head = (first + word * 8) * LANES + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    // The first and the last block may reach beyond the range.
+                    if range.contains(&head) {
+                        found.push(head as u32);
+                    }
+                }
+            }
+        }
     }
 }
 

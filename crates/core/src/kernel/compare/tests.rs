@@ -7,7 +7,7 @@ use super::heads::{Heads, MOST_PLANES};
 use super::*;
 
 /// Two rows that agree in many words, and in parts of the others.
-fn rows(words: std::ops::Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
+fn rows(words: Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
     let differences = [0, 0, 1, 0xff00, 0xffff, 0x0100_0001, 0x8000_0000, u32::MAX];
     vec((any::<u32>(), prop::sample::select(differences.to_vec())), words)
         .prop_map(|pairs| pairs.into_iter().map(|(word, difference)| (word, word ^ difference)).unzip())

@@ -34,6 +34,10 @@ pub struct Made {
     pub edits: u64,
     /// Originals from which copies are made: the first ones. All of them without it.
     pub families: Option<u64>,
+    /// Words of a form that every document begins with, besides its own.
+    pub form: u64,
+    /// Documents of a chain of revisions, in each of which words of the one before are replaced; there are no other copies.
+    pub revisions: Option<u64>,
     /// Which corpus of the kind.
     pub seed: u64,
 }
@@ -41,7 +45,7 @@ pub struct Made {
 /// What is known of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truth {
-    /// The document that it is a copy of, if it is one; that one is an original.
+    /// The document that it is a copy of, if it is one: an original, or the revision before it.
     pub of: Option<u64>,
     /// Words that were replaced, some perhaps by themselves.
     pub edits: u64,
@@ -74,6 +78,11 @@ impl Maker {
     /// What is known of a document.
     #[must_use]
     pub fn truth(&self, number: u64) -> Truth {
+        if let Some(revisions) = self.made.revisions {
+            let of = if number % revisions.max(1) == 0 { None } else { Some(number - 1) };
+            let mut random = Random::new(self.made.seed, &[1, number]);
+            return Truth { of, edits: of.map_or(0, |_| random.below(self.made.edits + 1)) };
+        }
         let mut random = Random::new(self.made.seed, &[1, number]);
         if !random.happens(self.made.copies) {
             return Truth { of: None, edits: 0 };
@@ -95,13 +104,24 @@ impl Maker {
     /// The words of a document, appended to `out`.
     fn words_into(&self, number: u64, out: &mut Vec<u32>) -> Truth {
         let truth = self.truth(number);
-        let mut random = Random::new(self.made.seed, &[2, truth.of.unwrap_or(number)]);
+        let original = match self.made.revisions {
+            Some(revisions) => number - number % revisions.max(1),
+            None => truth.of.unwrap_or(number),
+        };
+        let mut form = Random::new(self.made.seed, &[4]);
+        out.extend((0..self.made.form).map(|_| self.word(&mut form)));
+        let own = out.len();
+        let mut random = Random::new(self.made.seed, &[2, original]);
         let words = self.made.words / 2 + random.below(self.made.words + 1);
         out.extend((0..words.max(1)).map(|_| self.word(&mut random)));
-        let mut random = Random::new(self.made.seed, &[3, number]);
-        for _ in 0..truth.edits {
-            let at = random.below(out.len() as u64) as usize;
-            out[at] = self.word(&mut random);
+        // A revision has the edits of all before it.
+        let first = if self.made.revisions.is_some() { original + 1 } else { number };
+        for edited in first..=number {
+            let mut random = Random::new(self.made.seed, &[3, edited]);
+            for _ in 0..self.truth(edited).edits {
+                let at = own + random.below((out.len() - own) as u64) as usize;
+                out[at] = self.word(&mut random);
+            }
         }
         truth
     }
@@ -203,7 +223,16 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const MADE: Made = Made { documents: 2000, words: 60, copies: 0.3, edits: 4, families: None, seed: 5 };
+    const MADE: Made = Made {
+        documents: 2000,
+        words: 60,
+        copies: 0.3,
+        edits: 4,
+        families: None,
+        form: 0,
+        revisions: None,
+        seed: 5,
+    };
 
     #[test]
     fn words_differ() {
@@ -251,6 +280,33 @@ mod tests {
             assert!(documents == whole);
             assert_eq!(truths, if with_truths { known.as_slice() } else { &[] });
         }
+    }
+
+    #[test]
+    fn every_filling_begins_with_the_form() {
+        let maker = Maker::new(Made { form: 20, ..MADE });
+        let plain = Maker::new(MADE);
+        let form = words(&maker, 0)[..20].to_vec();
+        for number in 0..100 {
+            let words_of = words(&maker, number);
+            assert_eq!((&words_of[..20], &words_of[20..]), (&form[..], &words(&plain, number)[..]));
+        }
+    }
+
+    #[test]
+    fn a_revision_has_all_edits_but_its_own_in_common_with_the_one_before() {
+        let maker = Maker::new(Made { revisions: Some(10), ..MADE });
+        let mut edited = 0;
+        for number in 0..200 {
+            let truth = maker.truth(number);
+            assert_eq!(truth.of, (number % 10 > 0).then(|| number - 1));
+            let Some(of) = truth.of else { continue };
+            let (before, after) = (words(&maker, of), words(&maker, number));
+            let differ = before.iter().zip(&after).filter(|(a, b)| a != b).count() as u64;
+            assert!(before.len() == after.len() && differ <= truth.edits, "{number}");
+            edited += differ;
+        }
+        assert!(edited > 180, "{edited} words replaced");
     }
 
     fn words(maker: &Maker, number: u64) -> Vec<u32> {

@@ -7,7 +7,16 @@ use crate::support::Desk;
 /// What a made-up corpus is said to hold is what a run finds in it.
 #[test]
 fn the_truth_of_a_corpus_is_what_is_found_in_it() {
-    let made = Made { documents: 500, words: 160, copies: 0.2, edits: 3, families: Some(20), seed: 1 };
+    let made = Made {
+        documents: 500,
+        words: 160,
+        copies: 0.2,
+        edits: 3,
+        families: Some(20),
+        form: 0,
+        revisions: None,
+        seed: 1,
+    };
     let (mut documents, mut known) = (vec![], vec![]);
     Maker::new(made).write(0..made.documents, &mut documents, Some(&mut known)).unwrap();
     let desk = Desk::with("made.jsonl", documents);

@@ -117,7 +117,16 @@ fn many_counts_do_not_fill_the_memory() {
 /// What does not fit goes to disk, and the result is the same.
 #[test]
 fn a_run_keeps_to_its_memory() {
-    let made = Made { documents: 150_000, words: 60, copies: 0.3, edits: 3, families: None, seed: 1 };
+    let made = Made {
+        documents: 150_000,
+        words: 60,
+        copies: 0.3,
+        edits: 3,
+        families: None,
+        form: 0,
+        revisions: None,
+        seed: 1,
+    };
     let mut documents = vec![];
     Maker::new(made).write(0..made.documents, &mut documents, None::<&mut Vec<u8>>).unwrap();
     let desk = Desk::with("in.jsonl", documents);

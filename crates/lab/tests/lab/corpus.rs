@@ -7,7 +7,16 @@ use crate::support::Desk;
 /// The corpus and its truth are those of the library, with every option handed on.
 #[test]
 fn every_option_reaches_the_corpus() {
-    let made = Made { documents: 2500, words: 30, copies: 0.5, edits: 2, families: Some(7), seed: 9 };
+    let made = Made {
+        documents: 2500,
+        words: 30,
+        copies: 0.5,
+        edits: 2,
+        families: Some(7),
+        form: 0,
+        revisions: None,
+        seed: 9,
+    };
     let (mut documents, mut truths) = (vec![], vec![]);
     Maker::new(made).write(0..made.documents, &mut documents, Some(&mut truths)).unwrap();
     let desk = Desk::new();

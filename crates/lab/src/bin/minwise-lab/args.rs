@@ -64,6 +64,14 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "N")]
     pub families: Option<String>,
 
+    /// Words of a form that every document begins with, besides its own.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub form: String,
+
+    /// Make chains of N revisions, in each of which words of the one before are replaced, and no other copies.
+    #[arg(long, value_name = "N", conflicts_with_all = ["copies", "families"])]
+    pub revisions: Option<String>,
+
     /// Seed of everything that is drawn; another seed gives another corpus.
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: String,

@@ -85,8 +85,13 @@ fn make_corpus(args: &CorpusArgs) -> Result<u8, Failure> {
         copies: problems.number("--copies", &args.copies, "a number"),
         edits: problems.number("--edits", &args.edits, whole),
         families: args.families.as_ref().map(|number| problems.number("--families", number, whole)),
+        form: problems.number("--form", &args.form, whole),
+        revisions: args.revisions.as_ref().map(|number| problems.number("--revisions", number, whole)),
         seed: problems.number("--seed", &args.seed, whole),
     };
+    if made.revisions == Some(0) {
+        problems.add("--revisions", format_args!("a chain cannot have 0 revisions: it has at least 1"));
+    }
     if !(0.0..=1.0).contains(&made.copies) {
         problems.add(
             "--copies",

@@ -38,6 +38,7 @@ cargo x bench speed [DATA] the whole run on the corpora of a folder (default ../
 cargo x bench speed --against BINARY  the same in turns with another `minwise`; fails if ours is 5 % slower
 cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
+cargo x bench crowds [--against BINARY]  corpora in which documents crowd; fails if ours takes twice the time
 cargo x bench memory               its memory, by document
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
 cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
@@ -89,6 +90,8 @@ fn other_task(args: &[&str]) -> Result<()> {
             bench::speed(data.first().copied().unwrap_or("../shared/data"), None)
         }
         ["bench", "audit", data @ ..] => bench::audit(data.first().copied().unwrap_or("../shared/data")),
+        ["bench", "crowds", "--against", other] => bench::crowds(Some(other)),
+        ["bench", "crowds"] => bench::crowds(None),
         ["bench", "build"] => build::run(),
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use minwise::candidate::shelf::Limits;
 use minwise::cluster::{Forest, Judge, Neighbourhood, Verdict, star};
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Observer, Stage};
@@ -199,8 +198,7 @@ impl Index {
                 Ok(shelf.iter().map(place).collect())
             })
             .collect::<Result<_>>()?;
-        let neighbourhood =
-            Neighbourhood::new(numbers.len(), local.iter().map(|shelf| (0, shelf.as_slice())));
+        let neighbourhood = Neighbourhood::new(numbers.len(), local.iter().map(Vec::as_slice));
         let visits: Vec<u32> = (0..numbers.len() as u32).collect();
         let mut judge = Exact {
             index: self,
@@ -212,8 +210,7 @@ impl Index {
             sets: HashMap::new(),
             bytes: 0,
         };
-        let limits = Limits { most: FULL, splits: 0, registers: 0, full: FULL };
-        let verdicts = star(&neighbourhood, &visits, limits, &mut judge, |_| {})?;
+        let verdicts = star(&neighbourhood, &visits, FULL, &mut judge, |_| {})?;
         let mut stars: HashMap<u32, Vec<(u32, f64)>> = HashMap::new();
         for (at, verdict) in verdicts.iter().enumerate() {
             if let Verdict::Duplicate { of, similarity } = verdict {
@@ -300,10 +297,6 @@ impl Judge for Exact<'_> {
     fn partners(&mut self, _document: u32, out: &mut Vec<u32>) -> Result<()> {
         out.clear();
         Ok(())
-    }
-
-    fn split_key(&mut self, _document: u32, _band: u32, _split: usize) -> Result<u64> {
-        Ok(0)
     }
 
     fn shelves(&mut self, _document: u32, out: &mut Vec<u32>) -> Result<()> {

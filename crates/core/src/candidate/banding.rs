@@ -13,7 +13,7 @@
 //! Vectors    `vectors/minhash.toml`, ours.
 
 use crate::error::{Error, ErrorKind};
-use crate::hash::{SplitMix64, fmix64, fold_multiply};
+use crate::hash::{fmix64, fold_multiply};
 use crate::sort::sort_mixed;
 
 /// A cut of sketches into bands of rows.
@@ -58,54 +58,6 @@ impl Banding {
     #[must_use]
     pub fn key(&self, band: usize, sketch: &[u32]) -> u64 {
         rows_key(band as u64, &sketch[band * self.rows..][..self.rows])
-    }
-
-    /// How often the documents of a band can be split by `more` of the registers that are not its own.
-    #[must_use]
-    pub fn most_splits(&self, registers: usize, more: usize) -> usize {
-        (registers - self.rows) / more
-    }
-
-    /// The further registers by which the documents of each band are split when they are too many.
-    #[must_use]
-    pub fn splits(&self, registers: usize, more: usize) -> Splits {
-        let used = self.bands * self.rows;
-        let further = |band: usize| {
-            // Registers that no band uses come first, other ones for each band; then those of the other bands,
-            // shuffled. Taking the next band's rows instead would make neighbouring bands succeed and fail together.
-            let spare = registers - used;
-            let mut further: Vec<u32> =
-                (0..spare).map(|at| (used + (band * more + at) % spare) as u32).collect();
-            let own = band * self.rows..(band + 1) * self.rows;
-            let mut others: Vec<u32> = (0..used).filter(|at| !own.contains(at)).map(|at| at as u32).collect();
-            let mut random = SplitMix64::new(band as u64);
-            for left in (1..others.len()).rev() {
-                others.swap(left, (random.next_u64() % (left as u64 + 1)) as usize);
-            }
-            further.append(&mut others);
-            further
-        };
-        Splits { more, further: (0..self.bands).map(further).collect() }
-    }
-}
-
-/// Further registers for each band.
-#[derive(Debug, Clone)]
-pub struct Splits {
-    more: usize,
-    further: Vec<Vec<u32>>,
-}
-
-impl Splits {
-    /// The key of a sketch for one split of a band.
-    ///
-    /// # Panics
-    /// If there is no such split, or the sketch is shorter than the banding was made for.
-    #[must_use]
-    pub fn key(&self, band: usize, split: usize, sketch: &[u32]) -> u64 {
-        let at = &self.further[band][split * self.more..][..self.more];
-        let rows: Vec<u32> = at.iter().map(|&at| sketch[at as usize]).collect();
-        rows_key(band as u64, &rows)
     }
 }
 
@@ -168,38 +120,6 @@ mod tests {
         }
         // The same rows in two bands are no match.
         assert_ne!(banding.key(0, &[7; 13]), banding.key(1, &[7; 13]));
-    }
-
-    #[test]
-    fn splits_take_every_register_but_the_band_s_own_once() {
-        let banding = Banding::new(4, 3, 16).unwrap();
-        let splits = banding.splits(16, 2);
-        let most = banding.most_splits(16, 2);
-        assert_eq!(most, 6);
-        let sketch: Vec<u32> = (0..16).collect();
-        for band in 0..4 {
-            for register in 0..16 {
-                let mut changed = sketch.clone();
-                changed[register] += 100;
-                let seen = (0..most)
-                    .filter(|&split| splits.key(band, split, &changed) != splits.key(band, split, &sketch))
-                    .count();
-                let own = (band * 3..band * 3 + 3).contains(&register);
-                // One register of the thirteen others is left over when they are taken in twos.
-                assert!(
-                    seen == usize::from(!own) || (seen == 0 && splits.further[band][12] == register as u32)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn the_first_splits_of_different_bands_share_no_register() {
-        let splits = Banding::new(16, 6, 128).unwrap().splits(128, 2);
-        let mut first: Vec<u32> = splits.further.iter().flat_map(|further| further[..2].to_vec()).collect();
-        first.sort_unstable();
-        first.dedup();
-        assert_eq!(first, (96..128).collect::<Vec<u32>>());
     }
 
     #[test]

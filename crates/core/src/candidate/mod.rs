@@ -17,7 +17,7 @@ pub mod sort_merge;
 pub mod tune;
 pub mod winnow;
 
-pub use banding::{Banding, Splits};
+pub use banding::Banding;
 pub use recall::ExpectedRecall;
 pub use tune::Curve;
 pub use winnow::{Fingerprint, Winnow};

@@ -6,7 +6,6 @@
 //! Differs    Averaging P over the found pairs instead would be too high: pairs that are hard to find are rare among
 //!            them because they are hard to find.
 
-use super::shelf::Narrowing;
 use super::tune::Curve;
 
 /// Adds up found pairs and tells the share of all pairs that they are.
@@ -34,12 +33,13 @@ impl ExpectedRecall {
 
     /// A found pair whose registers agree with probability `p`.
     ///
-    /// `narrowed` says, for each of its bands that were crowded, what was asked for there besides the band's rows.
+    /// `shares` has, for each full shelf of the pair, the share of its documents that stand there
+    /// ([`Shelves::share`](super::shelf::Shelves::share)).
     ///
     /// `pairs` says how many pairs stand or fall with it: documents with equal shingles share one sketch.
-    pub fn add(&mut self, p: f64, narrowed: &[Narrowing], pairs: u64) {
+    pub fn add(&mut self, p: f64, shares: &[f64], pairs: u64) {
         self.found += pairs as f64;
-        self.there += pairs as f64 / (self.passing * self.curve.probability_narrowed(p, narrowed));
+        self.there += pairs as f64 / (self.passing * self.curve.probability_on_full_shelves(p, shares));
     }
 
     /// Pairs that are found whatever the bands, such as documents with equal shingles.
@@ -73,21 +73,20 @@ impl ExpectedRecall {
 }
 
 impl Curve {
-    /// The probability that a pair shares a band, when some of its bands are crowded and ask for more.
+    /// The probability that a pair meets, if some of its shelves are full and hold these shares of their documents.
     ///
-    /// A band is crowded because its rows fell on what many documents share, and there the pair agrees more often than
-    /// elsewhere; so it is taken to agree wherever it is crowded, as far as its similarity allows. That is the
-    /// cautious side: crowded bands lose the more, the more of the agreement lies in them.
+    /// A shelf is full because its rows fell on what many documents share, and there the pair agrees more often than
+    /// elsewhere; so it is taken to agree wherever a shelf is full, as far as its similarity allows. That is the cautious
+    /// side: full shelves lose the more, the more of the agreement lies in them.
     #[must_use]
-    pub fn probability_narrowed(&self, p: f64, narrowed: &[Narrowing]) -> f64 {
-        if narrowed.is_empty() {
+    pub fn probability_on_full_shelves(&self, p: f64, shares: &[f64]) -> f64 {
+        if shares.is_empty() {
             return self.probability(p);
         }
-        let passes = |narrowed: &Narrowing| p.powf(f64::from(narrowed.registers)) * narrowed.share;
-        let passed = narrowed.iter().map(passes).sum::<f64>() / narrowed.len() as f64;
+        let taken = shares.iter().sum::<f64>() / shares.len() as f64;
         let agrees = self.band_probability(p);
-        let crowded = agrees.min(narrowed.len() as f64 / self.bands());
-        self.probability_of_bands(agrees - crowded * (1.0 - passed))
+        let full = agrees.min(shares.len() as f64 / self.bands());
+        self.probability_of_bands(agrees - full * (1.0 - taken))
     }
 }
 
@@ -123,22 +122,15 @@ mod tests {
         assert!((recall.value() - 6.0 / (3.0 + 3.0 / 0.72)).abs() < 1e-12);
     }
 
-    fn narrowing(registers: u32, share: f64) -> Narrowing {
-        Narrowing { registers, share }
-    }
-
     #[test]
-    fn crowded_bands_are_counted() {
+    fn full_shelves_are_counted() {
         let curve = curve();
         let all = curve.probability(0.8);
-        let one = curve.probability_narrowed(0.8, &[narrowing(2, 1.0)]);
-        let expected = 1.0 - (1.0 - (0.8f64.powi(6) - 0.36 / 16.0)).powi(16);
+        let one = curve.probability_on_full_shelves(0.8, &[0.25]);
+        let expected = 1.0 - (1.0 - (0.8f64.powi(6) - 0.75 / 16.0)).powi(16);
         assert!((one - expected).abs() < 1e-12);
         assert!(one < all);
-        // When every band is crowded, all of them ask for two more rows.
-        let every = curve.probability_narrowed(0.8, &[narrowing(2, 1.0); 16]);
-        assert!((every - (1.0 - (1.0 - 0.8f64.powi(8)).powi(16))).abs() < 1e-12);
-        let half = curve.probability_narrowed(0.8, &[narrowing(0, 0.5); 16]);
+        let half = curve.probability_on_full_shelves(0.8, &[0.5; 16]);
         assert!((half - (1.0 - (1.0 - 0.5 * 0.8f64.powi(6)).powi(16))).abs() < 1e-12);
     }
 

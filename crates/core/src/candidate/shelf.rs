@@ -1,196 +1,224 @@
-//! Where the documents of one band key stand, and what happens when they are too many.
+//! Where the documents of one band key stand, and how many of them.
 //!
-//! Documents with equal rows in a band stand on one [`Shelf`] and are compared with one another. A shelf with more
-//! documents than [`most`](Limits::most) is split by further registers, so that a document meets only those that agree
-//! with it in these too; one that cannot be split any more takes no more documents than [`full`](Limits::full). So the
-//! work stays linear, and the recall that it costs can be counted, because [`visit`](Shelf::visit) says what was asked
-//! for and what share of the documents is there.
+//! Documents with equal rows in a band stand on one shelf, in keeper order, and whoever comes later is compared with them.
+//! A shelf takes the first N documents that are put there and leaves out all others, so that no document is compared with
+//! more than N others per band. Who stands on a shelf depends on nothing that comes after the N-th, so a cluster of
+//! machines comes to the same answer. [`Shelves::share`] says what a full shelf costs.
+//!
+//! There are as many shelves as band keys that two documents share, and most never hold more than a few documents. The few
+//! are chains in one list; a shelf that outgrows its chain gets a list of its own.
 
-use std::collections::BTreeMap;
+/// Documents that a shelf has before it gets a list of its own.
+const FEW: usize = 4;
+/// Nothing follows, or nothing is there.
+const END: u32 = u32::MAX;
+/// Set in the head of a shelf that has a list of its own.
+const OWN: u32 = 1 << 31;
 
-/// When shelves are split.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Documents that may stand on one shelf before it is split.
-    pub most: usize,
-    /// How often a shelf may be split.
-    pub splits: usize,
-    /// Registers that a split asks for.
-    pub registers: usize,
-    /// Documents that may stand on a shelf that cannot be split any more.
-    pub full: usize,
-}
-
-/// What a crowded shelf asks of a pair besides the rows of its band.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Narrowing {
-    /// Further registers that had to agree.
-    pub registers: u32,
-    /// The share of the documents that are still compared.
-    pub share: f64,
-}
-
-/// Documents in the order in which they were put there.
+/// All shelves of a neighbourhood, with the documents that were put there in ascending order.
 #[derive(Debug, Clone)]
-pub enum Shelf {
-    /// Few enough to look at all of them.
-    Whole {
-        /// Those that are there.
-        documents: Vec<u32>,
-        /// Those that were left out because it was full.
-        left_out: usize,
-    },
-    /// Split by the key of further registers.
-    Split(BTreeMap<u64, Shelf>),
+pub struct Shelves {
+    /// N: documents that a shelf takes.
+    most: usize,
+    /// For each shelf, the last link of its chain, or the number of its own list.
+    heads: Vec<u32>,
+    /// A document, and the link before it.
+    links: Vec<(u32, u32)>,
+    own: Vec<Own>,
 }
 
-impl Default for Shelf {
-    fn default() -> Self {
-        Self::Whole { documents: vec![], left_out: 0 }
+/// A shelf with a list of its own.
+#[derive(Debug, Clone)]
+struct Own {
+    documents: Vec<u32>,
+    left_out: u64,
+}
+
+impl Shelves {
+    /// Empty shelves, each of which takes `most` documents.
+    #[must_use]
+    pub fn new(shelves: usize, most: usize) -> Self {
+        Self { most, heads: vec![END; shelves], links: vec![], own: vec![] }
     }
-}
 
-impl Shelf {
-    /// The documents that one with these keys meets here, and what a crowded shelf asked of them.
+    fn own(&self, shelf: u32) -> Option<&Own> {
+        let head = self.heads[shelf as usize];
+        (head != END && head & OWN != 0).then(|| &self.own[(head & !OWN) as usize])
+    }
+
+    fn chain(&self, shelf: u32) -> impl Iterator<Item = u32> {
+        let mut next = self.heads[shelf as usize];
+        std::iter::from_fn(move || {
+            let &(document, before) = self.links.get(next as usize)?;
+            next = before;
+            Some(document)
+        })
+    }
+
+    /// Puts a document on a shelf that holds only earlier ones, unless the shelf is full.
     ///
-    /// `key` gives the key of the document's further registers for the n-th split.
-    pub fn visit<E>(
-        &self,
-        limits: &Limits,
-        mut key: impl FnMut(usize) -> Result<u64, E>,
-    ) -> Result<(&[u32], Option<Narrowing>), E> {
-        let mut shelf = self;
-        let mut split = 0;
-        loop {
-            let registers = (split * limits.registers) as u32;
-            match shelf {
-                Self::Whole { documents, left_out } => {
-                    let all = documents.len() + left_out;
-                    let share = if all == 0 { 1.0 } else { documents.len() as f64 / all as f64 };
-                    let narrowed = split > 0 || *left_out > 0;
-                    return Ok((documents, narrowed.then_some(Narrowing { registers, share })));
-                }
-                Self::Split(parts) => {
-                    split += 1;
-                    let Some(part) = parts.get(&key(split - 1)?) else {
-                        let registers = (split * limits.registers) as u32;
-                        return Ok((&[], Some(Narrowing { registers, share: 1.0 })));
-                    };
-                    shelf = part;
-                }
+    /// # Panics
+    /// If there is no such shelf.
+    pub fn put(&mut self, shelf: u32, document: u32) {
+        let head = self.heads[shelf as usize];
+        if head != END && head & OWN != 0 {
+            let own = &mut self.own[(head & !OWN) as usize];
+            if own.documents.len() < self.most {
+                own.documents.push(document);
+            } else {
+                own.left_out += 1;
             }
+            return;
+        }
+        if self.chain(shelf).count() < FEW.min(self.most) && self.links.len() < OWN as usize {
+            self.links.push((document, head));
+            self.heads[shelf as usize] = self.links.len() as u32 - 1;
+            return;
+        }
+        let mut documents: Vec<u32> = self.chain(shelf).collect();
+        documents.reverse();
+        self.heads[shelf as usize] = OWN | self.own.len() as u32;
+        self.own.push(Own { documents, left_out: 0 });
+        self.put(shelf, document);
+    }
+
+    /// How many documents stand on a shelf.
+    ///
+    /// # Panics
+    /// If there is no such shelf.
+    #[must_use]
+    pub fn len_of(&self, shelf: u32) -> usize {
+        self.own(shelf).map_or_else(|| self.chain(shelf).count(), |own| own.documents.len())
+    }
+
+    /// Visits the documents on a shelf, the last one first, until one is not wanted.
+    ///
+    /// # Panics
+    /// If there is no such shelf.
+    pub fn visit(&self, shelf: u32, mut wants: impl FnMut(u32) -> bool) {
+        match self.own(shelf) {
+            Some(own) => own.documents.iter().rev().all(|&document| wants(document)),
+            None => self.chain(shelf).all(wants),
+        };
+    }
+
+    /// The first documents on a shelf, at most `out.len()`: fills `out` and returns how many there are.
+    ///
+    /// # Panics
+    /// If there is no such shelf.
+    pub fn first_of(&self, shelf: u32, out: &mut [u32]) -> usize {
+        if let Some(own) = self.own(shelf) {
+            let count = out.len().min(own.documents.len());
+            out[..count].copy_from_slice(&own.documents[..count]);
+            return count;
+        }
+        let all = self.chain(shelf).count();
+        let count = out.len().min(all);
+        for (document, at) in self.chain(shelf).zip((0..all).rev()) {
+            if let Some(out) = out.get_mut(at) {
+                *out = document;
+            }
+        }
+        count
+    }
+
+    /// Whether a document that was put on a shelf stands there, and was not left out.
+    ///
+    /// # Panics
+    /// If there is no such shelf.
+    #[must_use]
+    pub fn took(&self, shelf: u32, document: u32) -> bool {
+        match self.own(shelf) {
+            Some(own) if own.left_out > 0 => own.documents.last().is_some_and(|&last| document <= last),
+            _ => true,
         }
     }
 
-    /// Puts a document here. `key(document, n)` gives the key of its further registers for the n-th split.
-    pub fn put<E>(
-        &mut self,
-        document: u32,
-        limits: &Limits,
-        mut key: impl FnMut(u32, usize) -> Result<u64, E>,
-    ) -> Result<(), E> {
-        let mut shelf = self;
-        let mut split = 0;
-        loop {
-            match shelf {
-                Self::Split(parts) => {
-                    shelf = parts.entry(key(document, split)?).or_default();
-                    split += 1;
-                }
-                Self::Whole { documents, left_out } => {
-                    if split == limits.splits {
-                        if documents.len() < limits.full {
-                            documents.push(document);
-                        } else {
-                            *left_out += 1;
-                        }
-                    } else {
-                        documents.push(document);
-                        if documents.len() > limits.most {
-                            let documents = std::mem::take(documents);
-                            *shelf = Self::split(&documents, |document| key(document, split))?;
-                        }
-                    }
-                    return Ok(());
-                }
-            }
-        }
-    }
-
-    fn split<E>(documents: &[u32], mut key: impl FnMut(u32) -> Result<u64, E>) -> Result<Self, E> {
-        let mut parts: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        for &document in documents {
-            parts.entry(key(document)?).or_default().push(document);
-        }
-        let whole = |(key, documents)| (key, Self::Whole { documents, left_out: 0 });
-        Ok(Self::Split(parts.into_iter().map(whole).collect()))
+    /// The share of the documents put on a shelf that stand there, if any were left out.
+    ///
+    /// # Panics
+    /// If there is no such shelf.
+    #[must_use]
+    pub fn share(&self, shelf: u32) -> Option<f64> {
+        let own = self.own(shelf).filter(|own| own.left_out > 0)?;
+        let taken = own.documents.len() as f64;
+        Some(taken / (taken + own.left_out as f64))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
-    const LIMITS: Limits = Limits { most: 3, splits: 2, registers: 2, full: 7 };
-
-    fn put(shelf: &mut Shelf, document: u32) {
-        shelf.put(document, &LIMITS, |document, split| Ok::<_, Infallible>(key(document, split))).unwrap();
+    /// Three shelves with room for seven: one holds 0 to 9, one holds 4 and 5, and one is empty.
+    fn shelves() -> Shelves {
+        let mut shelves = Shelves::new(3, 7);
+        for document in 0..10 {
+            shelves.put(0, document);
+            if document == 4 || document == 5 {
+                shelves.put(1, document);
+            }
+        }
+        shelves
     }
 
-    /// Registers of a document: its decimal digits.
-    fn key(document: u32, split: usize) -> u64 {
-        u64::from(document) / 10u64.pow(split as u32) % 10
-    }
-
-    /// The documents that one meets, and the further registers that had to agree.
-    fn meets(shelf: &Shelf, document: u32) -> (Vec<u32>, u32) {
-        let (documents, narrowed) =
-            shelf.visit(&LIMITS, |split| Ok::<_, Infallible>(key(document, split))).unwrap();
-        (documents.to_vec(), narrowed.map_or(0, |narrowed| narrowed.registers))
+    fn visited(shelves: &Shelves, shelf: u32, from: u32) -> Vec<u32> {
+        let mut visited = vec![];
+        shelves.visit(shelf, |document| {
+            let is_wanted = document >= from;
+            if is_wanted {
+                visited.push(document);
+            }
+            is_wanted
+        });
+        visited
     }
 
     #[test]
-    fn few_documents_meet_one_another() {
-        let mut shelf = Shelf::default();
-        for document in [11, 22, 33] {
-            put(&mut shelf, document);
-        }
-        assert_eq!(meets(&shelf, 44), (vec![11, 22, 33], 0));
+    fn the_first_documents_stand_there() {
+        let shelves = shelves();
+        assert_eq!(visited(&shelves, 0, 0), [6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(visited(&shelves, 0, 5), [6, 5]);
+        assert_eq!(visited(&shelves, 1, 0), [5, 4]);
+        assert!(visited(&shelves, 2, 0).is_empty());
+        assert_eq!([0, 1, 2].map(|shelf| shelves.len_of(shelf)), [7, 2, 0]);
+        let first = |shelf| {
+            let mut out = [9; 3];
+            let count = shelves.first_of(shelf, &mut out);
+            out[..count].to_vec()
+        };
+        assert_eq!((first(0), first(1), first(2)), (vec![0, 1, 2], vec![4, 5], vec![]));
     }
 
     #[test]
-    fn too_many_are_split_by_further_registers() {
-        let mut shelf = Shelf::default();
-        for document in [11, 22, 31, 41] {
-            put(&mut shelf, document);
-        }
-        assert_eq!(meets(&shelf, 91), (vec![11, 31, 41], 2));
-        assert_eq!(meets(&shelf, 92), (vec![22], 2));
-        assert_eq!(meets(&shelf, 95), (vec![], 2));
-        put(&mut shelf, 21);
-        assert_eq!(meets(&shelf, 21), (vec![21], 4));
-        assert_eq!(meets(&shelf, 22), (vec![22], 2));
+    fn a_full_shelf_leaves_out_and_says_so() {
+        let shelves = shelves();
+        assert_eq!([0, 1, 2].map(|shelf| shelves.share(shelf)), [Some(0.7), None, None]);
+        assert_eq!([6, 7, 9].map(|document| shelves.took(0, document)), [true, false, false]);
+        assert!(shelves.took(1, 5));
     }
 
     #[test]
-    fn what_cannot_be_split_further_stays_together() {
-        let mut shelf = Shelf::default();
-        for document in [111, 211, 311, 411, 511, 611] {
-            put(&mut shelf, document);
+    fn a_chain_gives_its_first_documents_too() {
+        let mut shelves = Shelves::new(1, 100);
+        for document in [3, 7, 8, 9] {
+            shelves.put(0, document);
         }
-        assert_eq!(meets(&shelf, 11), (vec![111, 211, 311, 411, 511, 611], 4));
+        let mut out = [0; 2];
+        assert_eq!((shelves.first_of(0, &mut out), out), (2, [3, 7]));
+        for document in 10..50 {
+            shelves.put(0, document);
+        }
+        assert_eq!((shelves.first_of(0, &mut out), out), (2, [3, 7]));
+        assert_eq!(shelves.len_of(0), 44);
     }
 
     #[test]
-    fn a_full_shelf_takes_no_more_and_says_so() {
-        let mut shelf = Shelf::default();
-        for document in (0..10).map(|i| i * 100 + 11) {
-            put(&mut shelf, document);
+    fn a_shelf_may_take_fewer_than_a_chain_holds() {
+        let mut shelves = Shelves::new(1, 2);
+        for document in 0..5 {
+            shelves.put(0, document);
         }
-        let (documents, narrowed) =
-            shelf.visit(&LIMITS, |split| Ok::<_, Infallible>(key(11, split))).unwrap();
-        assert_eq!(documents.len(), 7);
-        assert_eq!(narrowed, Some(Narrowing { registers: 4, share: 0.7 }));
+        assert_eq!((visited(&shelves, 0, 0), shelves.share(0)), (vec![1, 0], Some(0.4)));
     }
 }

@@ -6,58 +6,146 @@
 //! Use when   a whole family is to be one cluster, however far apart its ends are.
 //! Do not     use it to remove documents unless that is what is wanted: the two ends of a chain may share nothing.
 
-use super::neighbourhood::Shelves;
+use super::neighbourhood::Meetings;
 use super::{Found, Judge, Neighbourhood};
-use crate::candidate::shelf::Limits;
 
-/// For each document, the first one in keeper order that it is connected with (itself, if it comes first).
+/// Documents on a shelf that one is compared with before all others: if a family fills the shelf, the first of them decides.
+const FIRST: usize = 8;
+
+/// For each document, the first one in keeper order that it is connected with (itself, if it comes first). A document is
+/// compared with the first `most` documents on each of its shelves.
 ///
 /// `found` is told of every similar pair that was seen on the way, which is not all of them.
 pub fn components<J: Judge>(
     neighbourhood: &Neighbourhood,
-    limits: Limits,
+    most: usize,
     judge: &mut J,
     mut found: impl FnMut(&Found<'_>),
 ) -> Result<Vec<u32>, J::Error> {
-    let mut shelves = Shelves::new(neighbourhood, limits);
-    let mut forest = Forest::new(neighbourhood.len());
-    // For each shelf, whether all its documents hang together, and one of them. A document that hangs together with
-    // them too need not look at any other, which keeps one large family linear.
-    let mut together: Vec<Option<u32>> = vec![None; neighbourhood.shelves()];
-    let mut apart = vec![false; neighbourhood.shelves()];
+    let mut meetings = Meetings::new(neighbourhood, most);
+    let mut connected = Connected::new(neighbourhood);
+    let is_given = |document: u32| document < neighbourhood.given();
+    // For each document of the block, whether it is connected with all that were put before the block.
+    let (mut block, mut settled): (_, Vec<bool>) = (0..0, vec![]);
     for document in 0..neighbourhood.len() as u32 {
-        shelves.look_apart(document, judge)?;
-        for i in 0..shelves.begins.len() - 1 {
-            let shelf = shelves.own.get(i).map(|&shelf| shelf as usize);
-            for at in shelves.begins[i]..shelves.begins[i + 1] {
-                // Partners have no shelf, and need not have anything to do with one another.
-                let one = shelf.filter(|&shelf| !apart[shelf]).and_then(|shelf| together[shelf]);
-                if one.is_some_and(|one| forest.first(one) == forest.first(document)) {
-                    break;
-                }
-                let earlier = shelves.met[at];
-                if document < neighbourhood.given() {
-                    break;
-                }
-                if forest.first(document) == forest.first(earlier) || !shelves.is_new(document, earlier) {
+        if document == block.end {
+            block = document..(document + meetings.block_len() as u32).min(neighbourhood.len() as u32);
+            settled.clear();
+            for one in block.clone() {
+                let is_settled = is_given(one) || connected.settle(one, &mut meetings, judge, &mut found)?;
+                settled.push(is_settled);
+            }
+            let open = block.clone().filter(|one| !settled[(one - block.start) as usize]);
+            meetings.begin(open, judge)?;
+        }
+        let from = if is_given(document) || connected.settle(document, &mut meetings, judge, &mut found)? {
+            u32::MAX
+        } else if settled[(document - block.start) as usize] {
+            block.start
+        } else {
+            0
+        };
+        let forest = &mut connected.forest;
+        meetings.look(document, from, |other| forest.are_joined(document, other), judge)?;
+        for &earlier in &meetings.open {
+            if forest.are_joined(document, earlier) {
+                continue;
+            }
+            if let Some(similarity) = judge.similarity(document, earlier)? {
+                found(&Found { document, earlier, similarity, shares: &meetings.shares });
+                forest.join(document, earlier);
+            }
+        }
+        connected.note(document, &meetings.own);
+        meetings.put(document, judge)?;
+    }
+    Ok((0..neighbourhood.len() as u32).map(|document| connected.forest.first(document)).collect())
+}
+
+/// What is connected so far.
+struct Connected {
+    forest: Forest,
+    /// For each shelf, one of its documents while all of them are connected. A document that is connected with it need not
+    /// look at any other there, which keeps one large family linear.
+    together: Vec<Together>,
+    has_shelves: bool,
+}
+
+/// Whether the documents of a shelf are connected with one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Together {
+    Empty,
+    With(u32),
+    Apart,
+}
+
+impl Connected {
+    fn new(neighbourhood: &Neighbourhood) -> Self {
+        Self {
+            forest: Forest::new(neighbourhood.len()),
+            together: vec![Together::Empty; neighbourhood.shelves()],
+            has_shelves: !neighbourhood.is_of_pairs(),
+        }
+    }
+
+    /// Whether a document is connected with every document on its shelves. If the documents of a shelf are connected with one
+    /// another, it is compared with the first of them for that.
+    fn settle<J: Judge>(
+        &mut self,
+        document: u32,
+        meetings: &mut Meetings<'_>,
+        judge: &mut J,
+        found: &mut impl FnMut(&Found<'_>),
+    ) -> Result<bool, J::Error> {
+        if !self.has_shelves {
+            return Ok(false);
+        }
+        meetings.find_own(document, judge)?;
+        let (mut all, mut open, mut tried) = (true, vec![], vec![]);
+        for i in 0..meetings.own.len() {
+            let shelf = meetings.own[i];
+            let one = match self.together[shelf as usize] {
+                Together::Empty => continue,
+                Together::With(one) => one,
+                Together::Apart => {
+                    all = false;
                     continue;
                 }
-                if let Some(similarity) = judge.similarity(document, earlier)? {
-                    found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
-                    forest.join(document, earlier);
+            };
+            let mut first = [0; FIRST];
+            for &earlier in meetings.first_of(shelf, &mut first) {
+                if self.forest.are_joined(document, one) {
+                    break;
+                }
+                if tried.contains(&earlier) {
+                    continue;
+                }
+                tried.push(earlier);
+                open.clear();
+                judge.screen(document, &[earlier], &mut open)?;
+                if !open.is_empty()
+                    && let Some(similarity) = judge.similarity(document, earlier)?
+                {
+                    found(&Found { document, earlier, similarity, shares: &[] });
+                    self.forest.join(document, earlier);
                 }
             }
+            all &= self.forest.are_joined(document, one);
         }
-        for &shelf in &shelves.own {
-            let shelf = shelf as usize;
-            match together[shelf] {
-                None => together[shelf] = Some(document),
-                Some(one) => apart[shelf] |= forest.first(one) != forest.first(document),
-            }
-        }
-        shelves.put(document, judge)?;
+        Ok(all)
     }
-    Ok((0..neighbourhood.len() as u32).map(|document| forest.first(document)).collect())
+
+    /// Notes that a document stands on these shelves.
+    fn note(&mut self, document: u32, shelves: &[u32]) {
+        for &shelf in shelves {
+            let together = &mut self.together[shelf as usize];
+            *together = match *together {
+                Together::Empty => Together::With(document),
+                Together::With(one) if self.forest.are_joined(one, document) => Together::With(one),
+                Together::With(_) | Together::Apart => Together::Apart,
+            };
+        }
+    }
 }
 
 /// A union-find whose roots are the smallest members, so that the result does not depend on the order of joins.
@@ -83,6 +171,14 @@ impl Forest {
             member = self.0[member as usize];
         }
         member
+    }
+
+    /// Whether two members are connected.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    pub fn are_joined(&mut self, a: u32, b: u32) -> bool {
+        self.first(a) == self.first(b)
     }
 
     /// Connects two members.

@@ -20,7 +20,6 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::candidate::shelf::Narrowing;
 use crate::error::Error;
 
 pub use components::{Forest, components};
@@ -60,9 +59,43 @@ impl FromStr for Cluster {
 }
 
 /// Decides about pairs of documents, which are numbered within their neighbourhood.
+///
+/// A clustering asks in three steps, each of which costs more per pair than the one before: sketches
+/// ([`screen`](Self::screen), or [`scan`](Self::scan) for many pairs at once), what is certain without a comparison
+/// ([`bound`](Self::bound)), and the comparison ([`similarity`](Self::similarity)).
 pub trait Judge {
     /// What can go wrong when documents are read.
     type Error;
+
+    /// Appends to `open` those of `others` that may be similar to a document by their sketches, in the order of `others`.
+    ///
+    /// Without sketches, all of them.
+    fn screen(&mut self, _document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Self::Error> {
+        open.extend_from_slice(others);
+        Ok(())
+    }
+
+    /// Adds a document to those that [`scan`](Self::scan) goes through; `false` if it cannot be added, and neither can any
+    /// that follows. Documents come in ascending order.
+    ///
+    /// Without sketches, there is nothing to scan.
+    fn put(&mut self, _document: u32) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
+    /// Screens each of `documents` against all that were [put](Self::put): `open[i]` gets those that may be similar to
+    /// `documents[i]`, ascending, as [`screen`](Self::screen) would tell.
+    fn scan(&mut self, documents: &[u32], open: &mut Vec<Vec<u32>>) -> Result<(), Self::Error> {
+        open.clear();
+        open.resize(documents.len(), vec![]);
+        Ok(())
+    }
+
+    /// Takes out of `open` documents that are certainly not similar to `document`, if that is cheaper to tell than their
+    /// similarity.
+    fn bound(&mut self, _document: u32, _open: &mut Vec<u32>) -> Result<(), Self::Error> {
+        Ok(())
+    }
 
     /// The exact similarity of two documents, if it reaches the threshold.
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Self::Error>;
@@ -70,9 +103,6 @@ pub trait Judge {
     /// In a neighbourhood [of pairs](Neighbourhood::of_pairs): fills `out` with the candidates of a document, in ascending
     /// order. Those after it matter only if it is visited again.
     fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Self::Error>;
-
-    /// The key of a document's further registers for the n-th split of a shelf of this band.
-    fn split_key(&mut self, document: u32, band: u32, split: usize) -> Result<u64, Self::Error>;
 
     /// In a neighbourhood [of shelves](Neighbourhood::of_shelves): fills `out` with the shelves of a document, in ascending
     /// order.
@@ -88,6 +118,6 @@ pub struct Found<'a> {
     pub earlier: u32,
     /// Their exact similarity.
     pub similarity: f64,
-    /// For each band of the later one that is crowded: what was asked for besides its rows.
-    pub narrowed: &'a [Narrowing],
+    /// For each full shelf of the later one, the share of its documents that stand there.
+    pub shares: &'a [f64],
 }

@@ -1,6 +1,6 @@
 //! Documents that may be near-duplicates of one another.
 
-use crate::candidate::shelf::{Limits, Narrowing, Shelf};
+use crate::candidate::shelf::Shelves;
 
 use super::Judge;
 
@@ -14,15 +14,14 @@ pub struct Neighbourhood {
     documents: usize,
     /// How many of the first documents are given.
     given: u32,
-    /// The band of each shelf.
-    bands: Vec<u32>,
+    shelves: usize,
     lists: Lists,
 }
 
 /// Who knows where documents meet.
 #[derive(Debug, Clone, Default)]
 enum Lists {
-    /// Shelves of document d: `shelves[begins[d]..begins[d + 1]]`.
+    /// Shelves of document d, ascending: `shelves[begins[d]..begins[d + 1]]`.
     Here { shelves: Vec<u32>, begins: Vec<usize> },
     /// The judge knows the shelves.
     #[default]
@@ -32,14 +31,14 @@ enum Lists {
 }
 
 impl Neighbourhood {
-    /// `documents` documents; each shelf is its band and the documents that stand on it.
+    /// `documents` documents; each shelf is the documents that stand on it, ascending.
     ///
     /// # Panics
     /// If a shelf names a document that does not exist.
     #[must_use]
-    pub fn new<'a>(documents: usize, shelves: impl Iterator<Item = (u32, &'a [u32])> + Clone) -> Self {
+    pub fn new<'a>(documents: usize, shelves: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
         let mut begins = vec![0; documents + 1];
-        for (_, members) in shelves.clone() {
+        for members in shelves.clone() {
             for &document in members {
                 begins[document as usize + 1] += 1;
             }
@@ -49,28 +48,28 @@ impl Neighbourhood {
         }
         let mut next = begins.clone();
         let mut list = vec![0; begins[documents]];
-        let mut bands = vec![];
-        for (shelf, (band, members)) in (0u32..).zip(shelves) {
-            bands.push(band);
+        let mut count = 0;
+        for (shelf, members) in (0u32..).zip(shelves) {
+            count += 1;
             for &document in members {
                 let at = &mut next[document as usize];
                 list[*at] = shelf;
                 *at += 1;
             }
         }
-        Self { documents, given: 0, bands, lists: Lists::Here { shelves: list, begins } }
+        Self { documents, given: 0, shelves: count, lists: Lists::Here { shelves: list, begins } }
     }
 
-    /// `documents` documents on shelves of these bands; the judge knows [who stands where](Judge::shelves).
+    /// `documents` documents on so many shelves; the judge knows [who stands where](Judge::shelves).
     #[must_use]
-    pub fn of_shelves(documents: usize, bands: Vec<u32>) -> Self {
-        Self { documents, given: 0, bands, lists: Lists::Elsewhere }
+    pub fn of_shelves(documents: usize, shelves: usize) -> Self {
+        Self { documents, given: 0, shelves, lists: Lists::Elsewhere }
     }
 
     /// `documents` documents whose candidates are pairs.
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
-        Self { documents, given: 0, bands: vec![], lists: Lists::Pairs }
+        Self { documents, given: 0, shelves: 0, lists: Lists::Pairs }
     }
 
     /// The same with its first `given` documents *given*: they stay whatever they are like, and [`star`](super::star) and
@@ -100,78 +99,203 @@ impl Neighbourhood {
 
     /// How many shelves there are.
     pub(super) fn shelves(&self) -> usize {
-        self.bands.len()
+        self.shelves
     }
 
-    fn is_of_pairs(&self) -> bool {
+    pub(super) fn is_of_pairs(&self) -> bool {
         matches!(self.lists, Lists::Pairs)
+    }
+
+    /// Fills `out` with the shelves of a document, ascending.
+    fn shelves_of<J: Judge>(&self, document: u32, judge: &mut J, out: &mut Vec<u32>) -> Result<(), J::Error> {
+        out.clear();
+        match &self.lists {
+            Lists::Here { shelves, begins } => {
+                let document = document as usize;
+                out.extend_from_slice(&shelves[begins[document]..begins[document + 1]]);
+                Ok(())
+            }
+            Lists::Elsewhere => judge.shelves(document, out),
+            Lists::Pairs => Ok(()),
+        }
     }
 }
 
-/// The shelves while documents are put on them one after the other.
-pub(super) struct Shelves<'a> {
+/// Documents on a shelf from which on it is a crowd. Going through a smaller shelf is cheaper than a scan.
+const CROWD: usize = 64;
+/// A scan takes a small part of the time per document that going through shelves takes. It pays if the longest shelf has one
+/// in this many of the documents that are scanned.
+const SCAN_SHARE: usize = 1024;
+/// Documents that look together, at most: enough for many threads, and for a sketch to serve many comparisons once it is in
+/// the cache.
+const BLOCK: usize = 256;
+/// Pairs that a block may leave open.
+const BLOCK_PAIRS: usize = 1 << 22;
+
+/// Who meets whom while documents are put on their shelves one after the other.
+///
+/// A document meets those that stand on its shelves. Where documents crowd, a block of documents first
+/// [scans](Judge::scan) all that were put until then, and those that their sketches leave open are asked whether they share a
+/// shelf. Both ways lead to the same pairs; only the order of the two questions differs.
+pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
-    limits: Limits,
-    filled: Filled,
+    shelves: Shelves,
     /// Of documents whose candidates are pairs: whether each was put there.
     there: Vec<bool>,
     /// The document that last looked at each document, so that none is looked at twice.
     looked: Vec<u32>,
     /// The shelves of the document that looked last.
     pub(super) own: Vec<u32>,
-    /// For each crowded shelf of the document that looked last: what was asked for.
-    pub(super) narrowed: Vec<Narrowing>,
-    /// The documents that it met.
-    pub(super) met: Vec<u32>,
-    /// Where those of each shelf begin, if they were asked for apart.
-    pub(super) begins: Vec<usize>,
+    /// The shelves of another document.
+    others: Vec<u32>,
+    /// Documents that are to be screened.
+    met: Vec<u32>,
+    /// The documents that may be similar to the one that looked last, ascending.
+    pub(super) open: Vec<u32>,
+    /// For each full shelf of the document that looked last, the share of its documents that stand there.
+    pub(super) shares: Vec<f64>,
+    /// Whether the judge can scan more documents than it has.
+    scans_more: bool,
+    /// Documents that a scan goes through.
+    scanned: usize,
+    /// A scan goes through no document from this one on.
+    scanned_end: u32,
+    block: Block,
 }
 
-impl<'a> Shelves<'a> {
-    pub(super) fn new(neighbourhood: &'a Neighbourhood, limits: Limits) -> Self {
+/// Documents that look together.
+#[derive(Default)]
+struct Block {
+    /// The scan went through documents before this one.
+    covers: u32,
+    /// Those that scanned, ascending.
+    documents: Vec<u32>,
+    /// What their sketches left open, for each.
+    open: Vec<Vec<u32>>,
+}
+
+impl<'a> Meetings<'a> {
+    /// Empty shelves, each of which takes `most` documents.
+    pub(super) fn new(neighbourhood: &'a Neighbourhood, most: usize) -> Self {
         Self {
             neighbourhood,
-            limits,
-            filled: Filled::new(neighbourhood.bands.len()),
+            shelves: Shelves::new(neighbourhood.shelves, most),
             there: vec![false; if neighbourhood.is_of_pairs() { neighbourhood.len() } else { 0 }],
             looked: vec![u32::MAX; neighbourhood.len()],
             own: vec![],
-            narrowed: vec![],
+            others: vec![],
             met: vec![],
-            begins: vec![],
+            open: vec![],
+            shares: vec![],
+            // A small neighbourhood has no crowd.
+            scans_more: neighbourhood.len() > CROWD,
+            scanned: 0,
+            scanned_end: 0,
+            block: Block::default(),
         }
+    }
+
+    /// How many documents the next block may have.
+    pub(super) fn block_len(&self) -> usize {
+        BLOCK_PAIRS.checked_div(self.scanned).unwrap_or(BLOCK).clamp(16, BLOCK)
+    }
+
+    /// Begins a block: those of its documents that stand in a crowd scan all documents put until now.
+    pub(super) fn begin<J: Judge>(
+        &mut self,
+        block: impl Iterator<Item = u32>,
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        self.block.documents.clear();
+        self.block.covers = self.scanned_end;
+        if self.scanned < CROWD {
+            return Ok(());
+        }
+        for document in block.filter(|&document| document >= self.neighbourhood.given) {
+            self.find_own(document, judge)?;
+            let longest = self.own.iter().map(|&shelf| self.shelves.len_of(shelf)).max().unwrap_or(0);
+            if longest >= CROWD && longest >= self.scanned / SCAN_SHARE {
+                self.block.documents.push(document);
+            }
+        }
+        if self.block.documents.is_empty() {
+            return Ok(());
+        }
+        self.block.documents.sort_unstable();
+        self.block.documents.dedup();
+        judge.scan(&self.block.documents, &mut self.block.open)
     }
 
     /// Finds out on which shelves a document stands.
-    fn find_own<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
-        self.own.clear();
-        match &self.neighbourhood.lists {
-            Lists::Here { shelves, begins } => {
-                let document = document as usize;
-                self.own.extend_from_slice(&shelves[begins[document]..begins[document + 1]]);
-                Ok(())
-            }
-            Lists::Elsewhere => judge.shelves(document, &mut self.own),
-            Lists::Pairs => Ok(()),
-        }
+    pub(super) fn find_own<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
+        self.neighbourhood.shelves_of(document, judge, &mut self.own)
     }
 
-    /// Finds the documents numbered `from` and up that `document` meets, each once, in ascending order.
-    pub(super) fn look<J: Judge>(&mut self, document: u32, from: u32, judge: &mut J) -> Result<(), J::Error> {
+    /// The first documents on a shelf, at most `out.len()`.
+    pub(super) fn first_of<'o>(&self, shelf: u32, out: &'o mut [u32]) -> &'o [u32] {
+        let count = self.shelves.first_of(shelf, out);
+        &out[..count]
+    }
+
+    /// Finds the documents numbered `from` and up that `document` meets and that may be similar to it, each once, in
+    /// ascending order, but none that is to be passed over.
+    pub(super) fn look<J: Judge>(
+        &mut self,
+        document: u32,
+        mut from: u32,
+        mut passes_over: impl FnMut(u32) -> bool,
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        self.open.clear();
+        self.shares.clear();
         self.met.clear();
-        self.narrowed.clear();
+        self.find_own(document, judge)?;
         if self.neighbourhood.is_of_pairs() {
             judge.partners(document, &mut self.met)?;
             self.met.retain(|&other| other >= from && self.there[other as usize]);
-            return Ok(());
+        } else {
+            if let Ok(at) = self.block.documents.binary_search(&document) {
+                let open = &self.block.open[at];
+                let after = &open[open.partition_point(|&other| other < from)..];
+                let mut open: Vec<u32> = after.iter().copied().filter(|&other| !passes_over(other)).collect();
+                judge.bound(document, &mut open)?;
+                self.take_shared(&open, judge)?;
+                from = from.max(self.block.covers);
+            }
+            self.meet(document, from);
         }
-        self.find_own(document, judge)?;
-        let Self { neighbourhood, limits, filled, looked, narrowed, met, .. } = self;
+        self.met.retain(|&other| !passes_over(other));
+        let mut open = std::mem::take(&mut self.others);
+        open.clear();
+        judge.screen(document, &self.met, &mut open)?;
+        judge.bound(document, &mut open)?;
+        // The scan covers documents before these.
+        self.open.extend_from_slice(&open);
+        self.others = open;
+        Ok(())
+    }
+
+    /// Takes those of `open` that stand on a shelf of the document that looks.
+    fn take_shared<J: Judge>(&mut self, open: &[u32], judge: &mut J) -> Result<(), J::Error> {
+        for &other in open {
+            self.neighbourhood.shelves_of(other, judge, &mut self.others)?;
+            let mut own = self.own.iter().peekable();
+            let shared = self.others.iter().any(|shelf| {
+                while own.next_if(|own| *own < shelf).is_some() {}
+                own.peek() == Some(&shelf) && self.shelves.took(*shelf, other)
+            });
+            if shared {
+                self.open.push(other);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `met` with the documents numbered `from` and up on the shelves of the document that looks, ascending.
+    fn meet(&mut self, document: u32, from: u32) {
+        let Self { shelves, looked, met, shares, .. } = self;
         for &shelf in &self.own {
-            let band = neighbourhood.bands[shelf as usize];
-            let key = |split| judge.split_key(document, band, split);
-            let asked = filled.visit(shelf, limits, key, |other| {
-                // Those put there last come first, and any before `from` are not wanted.
+            shelves.visit(shelf, |other| {
                 if other < from {
                     return false;
                 }
@@ -181,143 +305,31 @@ impl<'a> Shelves<'a> {
                     met.push(other);
                 }
                 true
-            })?;
-            narrowed.extend(asked);
+            });
+            shares.extend(shelves.share(shelf));
         }
         for &other in met.iter() {
             looked[other as usize] = u32::MAX;
         }
         met.sort_unstable();
-        Ok(())
-    }
-
-    /// Finds the documents that `document` meets on each of its shelves: those of the n-th are
-    /// `met[begins[n]..begins[n + 1]]`, ascending. Partners come as if they stood on one shelf.
-    pub(super) fn look_apart<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
-        self.begins.clear();
-        self.begins.push(0);
-        if self.neighbourhood.is_of_pairs() {
-            self.look(document, 0, judge)?;
-            self.begins.push(self.met.len());
-            return Ok(());
-        }
-        self.met.clear();
-        self.narrowed.clear();
-        self.find_own(document, judge)?;
-        for &shelf in &self.own {
-            let band = self.neighbourhood.bands[shelf as usize];
-            let key = |split| judge.split_key(document, band, split);
-            let begin = self.met.len();
-            let asked = self.filled.visit(shelf, &self.limits, key, |other| {
-                self.met.push(other);
-                true
-            })?;
-            self.narrowed.extend(asked);
-            self.met[begin..].reverse();
-            self.begins.push(self.met.len());
-        }
-        Ok(())
-    }
-
-    /// Whether `document` has not looked at `other` before; now it has.
-    pub(super) fn is_new(&mut self, document: u32, other: u32) -> bool {
-        let looked = &mut self.looked[other as usize];
-        std::mem::replace(looked, document) != document
     }
 
     /// Puts the document that looked last where those that come after it meet it.
     pub(super) fn put<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         if let Some(there) = self.there.get_mut(document as usize) {
             *there = true;
-        }
-        for &shelf in &self.own {
-            let band = self.neighbourhood.bands[shelf as usize];
-            let key = |document, split| judge.split_key(document, band, split);
-            self.filled.put(shelf, document, &self.limits, key)?;
-        }
-        Ok(())
-    }
-}
-
-/// Documents that a shelf has before it is one of its own.
-const FEW: usize = 4;
-/// Nothing follows, or nothing is there.
-const END: u32 = u32::MAX;
-/// Set in a head whose shelf is one of its own.
-const OWN: u32 = 1 << 31;
-
-/// What stands on shelves. Most of them never have more than a few documents, and there are as many of them as band keys
-/// that two documents share; so the few are chains in one list, and a [`Shelf`] is made for those that outgrow it.
-struct Filled {
-    /// For each shelf, the last link of its chain, or the number of its own shelf.
-    heads: Vec<u32>,
-    /// A document, and the link before it.
-    links: Vec<(u32, u32)>,
-    own: Vec<Shelf>,
-}
-
-impl Filled {
-    fn new(shelves: usize) -> Self {
-        Self { heads: vec![END; shelves], links: vec![], own: vec![] }
-    }
-
-    fn own(&self, shelf: u32) -> Option<usize> {
-        let head = self.heads[shelf as usize];
-        (head != END && head & OWN != 0).then_some((head & !OWN) as usize)
-    }
-
-    fn chain(&self, shelf: u32) -> impl Iterator<Item = u32> {
-        let mut next = self.heads[shelf as usize];
-        std::iter::from_fn(move || {
-            let &(document, before) = self.links.get(next as usize)?;
-            next = before;
-            Some(document)
-        })
-    }
-
-    /// Visits the documents that one with these keys meets on a shelf, those put there last first, until one is not
-    /// wanted; gives what a crowded shelf asked of them.
-    fn visit<E>(
-        &self,
-        shelf: u32,
-        limits: &Limits,
-        key: impl FnMut(usize) -> Result<u64, E>,
-        mut wants: impl FnMut(u32) -> bool,
-    ) -> Result<Option<Narrowing>, E> {
-        if let Some(own) = self.own(shelf) {
-            let (there, narrowed) = self.own[own].visit(limits, key)?;
-            there.iter().rev().all(|&document| wants(document));
-            return Ok(narrowed);
-        }
-        self.chain(shelf).all(wants);
-        Ok(None)
-    }
-
-    fn put<E>(
-        &mut self,
-        shelf: u32,
-        document: u32,
-        limits: &Limits,
-        mut key: impl FnMut(u32, usize) -> Result<u64, E>,
-    ) -> Result<(), E> {
-        if let Some(own) = self.own(shelf) {
-            return self.own[own].put(document, limits, key);
-        }
-        let few = FEW.min(limits.most).min(limits.full);
-        if self.chain(shelf).count() < few && self.links.len() < OWN as usize {
-            self.links.push((document, self.heads[shelf as usize]));
-            self.heads[shelf as usize] = self.links.len() as u32 - 1;
             return Ok(());
         }
-        let mut outgrown: Vec<u32> = self.chain(shelf).collect();
-        outgrown.reverse();
-        outgrown.push(document);
-        let mut own = Shelf::default();
-        for document in outgrown {
-            own.put(document, limits, &mut key)?;
+        for &shelf in &self.own {
+            self.shelves.put(shelf, document);
         }
-        self.heads[shelf as usize] = OWN | self.own.len() as u32;
-        self.own.push(own);
+        if self.scans_more {
+            self.scans_more = judge.put(document)?;
+            if self.scans_more {
+                self.scanned += 1;
+                self.scanned_end = document + 1;
+            }
+        }
         Ok(())
     }
 }

@@ -1,32 +1,32 @@
 //! All similar pairs.
 
-use super::neighbourhood::Shelves;
+use super::neighbourhood::Meetings;
 use super::{Found, Judge, Neighbourhood};
-use crate::candidate::shelf::Limits;
 
-/// Tells `found` of every pair of documents that meets and reaches the threshold.
-///
-/// With `wanted`, only of pairs of which at least one document is wanted.
+/// Tells `found` of every pair of documents that meets and reaches the threshold, if at least one of the two is wanted. A
+/// document is compared with the first `most` documents on each of its shelves.
 pub fn pairs<J: Judge>(
     neighbourhood: &Neighbourhood,
     wanted: impl Fn(u32) -> bool,
-    limits: Limits,
+    most: usize,
     judge: &mut J,
     mut found: impl FnMut(&Found<'_>) -> Result<(), J::Error>,
 ) -> Result<(), J::Error> {
-    let mut shelves = Shelves::new(neighbourhood, limits);
+    let mut meetings = Meetings::new(neighbourhood, most);
+    let mut block = 0..0;
     for document in 0..neighbourhood.len() as u32 {
-        shelves.look(document, 0, judge)?;
-        for i in 0..shelves.met.len() {
-            let earlier = shelves.met[i];
-            if !wanted(document) && !wanted(earlier) {
-                continue;
-            }
+        if document == block.end {
+            block = document..(document + meetings.block_len() as u32).min(neighbourhood.len() as u32);
+            meetings.begin(block.clone().filter(|&document| wanted(document)), judge)?;
+        }
+        let is_wanted = wanted(document);
+        meetings.look(document, 0, |earlier| !is_wanted && !wanted(earlier), judge)?;
+        for &earlier in &meetings.open {
             if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed })?;
+                found(&Found { document, earlier, similarity, shares: &meetings.shares })?;
             }
         }
-        shelves.put(document, judge)?;
+        meetings.put(document, judge)?;
     }
     Ok(())
 }

@@ -9,9 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use super::neighbourhood::Shelves;
+use super::neighbourhood::Meetings;
 use super::{Found, Judge, Neighbourhood};
-use crate::candidate::shelf::Limits;
 
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,15 +30,16 @@ pub enum Verdict {
 ///
 /// A visit names a document of the neighbourhood. Documents with equal shingles are one document there and are visited
 /// once for each of them, at the places they have in keeper order; first visits come in ascending order. The result has
-/// one verdict a visit, and `found` is told of every similar pair that was seen on the way.
+/// one verdict a visit, and `found` is told of every similar pair that was seen on the way. A document is compared with
+/// the first `most` kept documents on each of its shelves.
 pub fn star<J: Judge>(
     neighbourhood: &Neighbourhood,
     visits: &[u32],
-    limits: Limits,
+    most: usize,
     judge: &mut J,
     mut found: impl FnMut(&Found<'_>),
 ) -> Result<Vec<Verdict>, J::Error> {
-    let mut shelves = Shelves::new(neighbourhood, limits);
+    let mut meetings = Meetings::new(neighbourhood, most);
     let mut again = vec![false; neighbourhood.len()];
     let mut seen = vec![false; neighbourhood.len()];
     for &document in visits {
@@ -50,7 +50,15 @@ pub fn star<J: Judge>(
     let mut so_far: BTreeMap<u32, (Verdict, u32)> = BTreeMap::new();
     let mut newest = 0;
     let mut verdicts = Vec::with_capacity(visits.len());
-    for &document in visits {
+    // Visits before this one are in the present block.
+    let mut block_end = 0;
+    for (at, &document) in visits.iter().enumerate() {
+        if at == block_end {
+            block_end = (at + meetings.block_len()).min(visits.len());
+            // One that was kept does not look again.
+            let kept = |one: &u32| matches!(so_far.get(one), Some((Verdict::Kept, _)));
+            meetings.begin(visits[at..block_end].iter().copied().filter(|one| !kept(one)), judge)?;
+        }
         let (before, from) = match so_far.get(&document).copied() {
             None => (None, 0),
             // It was kept, so every later one with its shingles repeats it.
@@ -62,12 +70,11 @@ pub fn star<J: Judge>(
         };
         // One that is given is compared with nobody, and so it looks for nobody.
         let from = if document < neighbourhood.given() { u32::MAX } else { from };
-        shelves.look(document, from, judge)?;
+        meetings.look(document, from, |_| false, judge)?;
         let mut verdict = before.unwrap_or(Verdict::Kept);
-        for i in 0..shelves.met.len() {
-            let earlier = shelves.met[i];
+        for &earlier in &meetings.open {
             let Some(similarity) = judge.similarity(document, earlier)? else { continue };
-            found(&Found { document, earlier, similarity, narrowed: &shelves.narrowed });
+            found(&Found { document, earlier, similarity, shares: &meetings.shares });
             // Met in ascending order, so a tie leaves the one earlier in keeper order.
             let better = match verdict {
                 Verdict::Kept => true,
@@ -82,7 +89,7 @@ pub fn star<J: Judge>(
             so_far.insert(document, (verdict, newest + 1));
         }
         if verdict == Verdict::Kept {
-            shelves.put(document, judge)?;
+            meetings.put(document, judge)?;
         }
         verdicts.push(verdict);
     }

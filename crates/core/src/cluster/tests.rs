@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use proptest::prelude::*;
 
 use super::*;
-use crate::candidate::shelf::{Limits, Narrowing};
 
-const LIMITS: Limits = Limits { most: 1000, splits: 0, registers: 2, full: usize::MAX };
+/// Documents that a shelf takes: all.
+const MOST: usize = usize::MAX;
 
 /// Similarities written down in a table; counts how often it is asked.
 #[derive(Debug)]
@@ -16,9 +16,16 @@ struct Table {
     similarities: Vec<f64>,
     threshold: f64,
     asked: usize,
+    /// Documents that a scan goes through.
+    put: Vec<u32>,
+    scans: usize,
 }
 
 impl Table {
+    fn new(size: usize, similarities: Vec<f64>) -> Self {
+        Self { size, similarities, threshold: 0.8, asked: 0, put: vec![], scans: 0 }
+    }
+
     fn exact(&self, a: u32, b: u32) -> f64 {
         self.similarities[a.min(b) as usize * self.size + a.max(b) as usize]
     }
@@ -26,6 +33,39 @@ impl Table {
 
 impl Judge for Table {
     type Error = Infallible;
+
+    /// Sketches leave open what is above one half.
+    fn screen(&mut self, document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Infallible> {
+        open.extend(others.iter().filter(|&&other| self.exact(document, other) > 0.5));
+        Ok(())
+    }
+
+    fn put(&mut self, document: u32) -> Result<bool, Infallible> {
+        // The last ones are beyond what it can scan.
+        let fits = self.put.len() < 2500;
+        if fits {
+            self.put.push(document);
+        }
+        Ok(fits)
+    }
+
+    fn scan(&mut self, documents: &[u32], open: &mut Vec<Vec<u32>>) -> Result<(), Infallible> {
+        self.scans += documents.len();
+        let put = self.put.clone();
+        open.clear();
+        for &document in documents {
+            let mut left = vec![];
+            self.screen(document, &put, &mut left)?;
+            open.push(left);
+        }
+        Ok(())
+    }
+
+    /// What is below 0.7 is certainly not similar.
+    fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Infallible> {
+        open.retain(|&other| self.exact(document, other) >= 0.7);
+        Ok(())
+    }
 
     fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Infallible> {
         self.asked += 1;
@@ -37,10 +77,6 @@ impl Judge for Table {
         Ok(())
     }
 
-    fn split_key(&mut self, document: u32, _: u32, _: usize) -> Result<u64, Infallible> {
-        Ok(u64::from(document % 7))
-    }
-
     fn shelves(&mut self, _: u32, out: &mut Vec<u32>) -> Result<(), Infallible> {
         out.push(0);
         Ok(())
@@ -50,21 +86,18 @@ impl Judge for Table {
 /// All documents on one shelf, so that every pair is a candidate.
 fn everyone(size: usize) -> Neighbourhood {
     let members: Vec<u32> = (0..size as u32).collect();
-    Neighbourhood::new(size, [(0, &members[..])].into_iter())
+    Neighbourhood::new(size, [&members[..]].into_iter())
 }
 
 /// Every pair is a candidate, found on a shelf or listed.
 fn ways(size: usize) -> [Neighbourhood; 3] {
-    [everyone(size), Neighbourhood::of_shelves(size, vec![0]), Neighbourhood::of_pairs(size)]
+    [everyone(size), Neighbourhood::of_shelves(size, 1), Neighbourhood::of_pairs(size)]
 }
 
 fn table(size: usize) -> impl Strategy<Value = Table> {
     // Few distinct values, so that ties occur.
-    proptest::collection::vec(0u8..10, size * size).prop_map(move |values| Table {
-        size,
-        similarities: values.into_iter().map(|value| f64::from(value) / 10.0).collect(),
-        threshold: 0.8,
-        asked: 0,
+    proptest::collection::vec(0u8..10, size * size).prop_map(move |values| {
+        Table::new(size, values.into_iter().map(|value| f64::from(value) / 10.0).collect())
     })
 }
 
@@ -107,7 +140,7 @@ proptest! {
         }
         let expected = star_by_definition(&table, &visits, given);
         for neighbourhood in ways(12) {
-            let verdicts = star(&neighbourhood.with_given(given), &visits, LIMITS, &mut table, |_| {}).unwrap();
+            let verdicts = star(&neighbourhood.with_given(given), &visits, MOST, &mut table, |_| {}).unwrap();
             prop_assert_eq!(&verdicts, &expected);
         }
     }
@@ -124,7 +157,7 @@ proptest! {
         }
         let expected: Vec<u32> = (0..14).map(|document| forest.first(document)).collect();
         for neighbourhood in ways(14) {
-            prop_assert_eq!(&components(&neighbourhood.with_given(given), LIMITS, &mut table, |_| {}).unwrap(), &expected);
+            prop_assert_eq!(&components(&neighbourhood.with_given(given), MOST, &mut table, |_| {}).unwrap(), &expected);
         }
     }
 
@@ -144,7 +177,7 @@ proptest! {
                 found.push((pair.earlier, pair.document, pair.similarity));
                 Ok(())
             };
-            pairs(&neighbourhood, |document| wanted[document as usize], LIMITS, &mut table, note).unwrap();
+            pairs(&neighbourhood, |document| wanted[document as usize], MOST, &mut table, note).unwrap();
             prop_assert_eq!(&found, &expected);
         }
     }
@@ -152,58 +185,195 @@ proptest! {
 
 #[test]
 fn a_pair_on_several_shelves_is_judged_once() {
-    let shelves: [(u32, &[u32]); 3] = [(0, &[0, 1, 2]), (1, &[0, 1]), (2, &[1, 2])];
+    let shelves: [&[u32]; 3] = [&[0, 1, 2], &[0, 1], &[1, 2]];
     let neighbourhood = Neighbourhood::new(3, shelves.into_iter());
-    let mut table = Table { size: 3, similarities: vec![0.9; 9], threshold: 0.8, asked: 0 };
+    let mut table = Table::new(3, vec![0.9; 9]);
     let mut found = 0;
     let count = |_: &Found<'_>| {
         found += 1;
         Ok(())
     };
-    pairs(&neighbourhood, |_| true, LIMITS, &mut table, count).unwrap();
+    pairs(&neighbourhood, |_| true, MOST, &mut table, count).unwrap();
     assert_eq!((table.asked, found), (3, 3));
 }
 
 #[test]
 fn a_large_family_costs_one_comparison_a_document() {
     let size = 2000;
-    let mut table = Table { size, similarities: vec![0.9; size * size], threshold: 0.8, asked: 0 };
+    let mut table = Table::new(size, vec![0.9; size * size]);
     let visits: Vec<u32> = (0..size as u32).collect();
-    let limits = Limits { most: 8, ..LIMITS };
-    star(&everyone(size), &visits, limits, &mut table, |_| {}).unwrap();
+    star(&everyone(size), &visits, MOST, &mut table, |_| {}).unwrap();
     assert_eq!(table.asked, size - 1);
     table.asked = 0;
-    components(&everyone(size), LIMITS, &mut table, |_| {}).unwrap();
-    assert!(table.asked < 2 * size, "{}", table.asked);
+    components(&everyone(size), MOST, &mut table, |_| {}).unwrap();
+    assert_eq!((table.asked, table.scans), (size - 1, 0));
 }
 
-#[test]
-fn a_full_shelf_of_strangers_is_split_and_the_split_is_told() {
-    let size = 70;
-    let mut table = Table { size, similarities: vec![0.1; size * size], threshold: 0.8, asked: 0 };
-    // The last one repeats a stranger with the same split key, and one with another.
-    table.similarities[6 * size + 69] = 0.9;
-    table.similarities[5 * size + 69] = 0.95;
-    let visits: Vec<u32> = (0..size as u32).collect();
-    let limits = Limits { most: 20, splits: 1, registers: 2, full: usize::MAX };
-    let mut seen = vec![];
-    let verdicts = star(&everyone(size), &visits, limits, &mut table, |pair| {
-        seen.push((pair.earlier, pair.narrowed.to_vec()));
+/// Strangers of which each shares a shelf with many, and some are similar.
+fn crowd(size: usize) -> (Neighbourhood, Neighbourhood, Table) {
+    let mut random = crate::hash::SplitMix64::new(7);
+    // A twentieth of the pairs is similar, and a third survives the sketches.
+    let values = (0..size * size).map(|_| match random.next_u64() % 60 {
+        0..3 => 0.9,
+        3..20 => 0.6,
+        _ => 0.1,
+    });
+    let table = Table::new(size, values.collect());
+    // Each document stands on two of seven shelves, or on one.
+    let shelves: Vec<Vec<u32>> =
+        (0..7).map(|shelf| (0..size as u32).filter(|n| n % 7 == shelf || n % 5 == shelf).collect()).collect();
+    let here = Neighbourhood::new(size, shelves.iter().map(Vec::as_slice));
+    (here, Neighbourhood::of_shelves(size, 7), table)
+}
+
+/// Judges like a table, and knows the shelves of [`crowd`].
+struct Elsewhere(Table);
+
+impl Judge for Elsewhere {
+    type Error = Infallible;
+
+    fn screen(&mut self, document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Infallible> {
+        self.0.screen(document, others, open)
+    }
+
+    fn put(&mut self, document: u32) -> Result<bool, Infallible> {
+        self.0.put(document)
+    }
+
+    fn scan(&mut self, documents: &[u32], open: &mut Vec<Vec<u32>>) -> Result<(), Infallible> {
+        self.0.scan(documents, open)
+    }
+
+    fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Infallible> {
+        self.0.bound(document, open)
+    }
+
+    fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Infallible> {
+        self.0.similarity(a, b)
+    }
+
+    fn partners(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Infallible> {
+        self.0.partners(document, out)
+    }
+
+    fn shelves(&mut self, document: u32, out: &mut Vec<u32>) -> Result<(), Infallible> {
+        out.extend([document % 5, document % 7]);
+        out.sort_unstable();
+        out.dedup();
+        Ok(())
+    }
+}
+
+/// The documents that meet: those that stand on one shelf, as long as the earlier one is among its first `most`.
+fn meet(a: u32, b: u32, most: usize, is_put: &dyn Fn(u32) -> bool) -> bool {
+    let on = |document: u32, shelf: u32| document % 5 == shelf || document % 7 == shelf;
+    let (earlier, later) = (a.min(b), a.max(b));
+    (0..7).any(|shelf| {
+        let before = (0..earlier).filter(|&other| on(other, shelf) && is_put(other)).count();
+        on(earlier, shelf) && on(later, shelf) && before < most
     })
-    .unwrap();
-    assert_eq!(verdicts[69], Verdict::Duplicate { of: 6, similarity: 0.9 });
-    assert_eq!(seen, [(6, vec![Narrowing { registers: 2, share: 1.0 }])]);
-    assert!(table.asked < 70 * 20, "{}", table.asked);
 }
 
 #[test]
-fn strangers_that_cannot_be_told_apart_are_linear_work() {
-    let size = 600;
-    let mut table = Table { size, similarities: vec![0.7; size * size], threshold: 0.8, asked: 0 };
+fn a_crowd_is_scanned_and_the_pairs_are_those_of_the_shelves() {
+    let size = 3000;
+    for most in [MOST, 300] {
+        let (here, elsewhere, mut table) = crowd(size);
+        let mut expected = vec![];
+        for b in 0..size as u32 {
+            for a in 0..b {
+                if table.exact(a, b) >= 0.8 && meet(a, b, most, &|_| true) {
+                    expected.push((a, b));
+                }
+            }
+        }
+        let mut found = vec![];
+        pairs(
+            &here,
+            |_| true,
+            most,
+            &mut table,
+            |pair| {
+                found.push((pair.earlier, pair.document));
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert!(found == expected, "{} pairs of {}", found.len(), expected.len());
+        // A full shelf of 300 is no crowd.
+        assert_eq!(table.scans > size / 4, most == MOST, "{} documents scanned", table.scans);
+        let mut judge = Elsewhere(crowd(size).2);
+        let mut found = vec![];
+        pairs(
+            &elsewhere,
+            |_| true,
+            most,
+            &mut judge,
+            |pair| {
+                found.push((pair.earlier, pair.document));
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert!(found == expected, "{} pairs of {}", found.len(), expected.len());
+
+        let mut forest = Forest::new(size);
+        expected.iter().for_each(|&(a, b)| forest.join(a, b));
+        let first: Vec<u32> = (0..size as u32).map(|document| forest.first(document)).collect();
+        let mut table = crowd(size).2;
+        assert!(components(&here, most, &mut table, |_| {}).unwrap() == first);
+    }
+}
+
+#[test]
+fn a_star_in_a_crowd_is_what_its_definition_says() {
+    let size = 3000;
+    let (here, _, mut table) = crowd(size);
+    // So few are similar that most are kept and crowd.
+    for (at, similarity) in table.similarities.iter_mut().enumerate() {
+        if *similarity > 0.8 && at % 40 != 0 {
+            *similarity = 0.75;
+        }
+    }
+    let mut kept: Vec<bool> = vec![];
+    let mut expected = vec![];
+    for document in 0..size as u32 {
+        let is_kept = |other: u32| kept[other as usize];
+        let mut best: Option<(u32, f64)> = None;
+        for other in (0..document).filter(|&other| is_kept(other)) {
+            let similarity = table.exact(document, other);
+            if similarity >= 0.8 && meet(document, other, 700, &is_kept) && best.is_none() {
+                best = Some((other, similarity));
+            }
+        }
+        kept.push(best.is_none());
+        expected.push(best.map_or(Verdict::Kept, |(of, similarity)| Verdict::Duplicate { of, similarity }));
+    }
     let visits: Vec<u32> = (0..size as u32).collect();
-    let limits = Limits { most: 8, splits: 0, registers: 2, full: 32 };
-    star(&everyone(size), &visits, limits, &mut table, |_| {}).unwrap();
+    let verdicts = star(&here, &visits, 700, &mut table, |_| {}).unwrap();
+    assert!(verdicts == expected);
+    assert!(table.scans > 0, "nothing was scanned");
+}
+
+#[test]
+fn strangers_are_linear_work_once_the_shelf_is_full() {
+    let size = 600;
+    let mut table = Table::new(size, vec![0.75; size * size]);
+    let visits: Vec<u32> = (0..size as u32).collect();
+    star(&everyone(size), &visits, 32, &mut table, |_| {}).unwrap();
     assert!(table.asked <= 32 * size, "{}", table.asked);
+}
+
+#[test]
+fn a_full_shelf_is_told() {
+    let size = 40;
+    let mut table = Table::new(size, vec![0.1; size * size]);
+    table.similarities[6 * size + 39] = 0.9;
+    let visits: Vec<u32> = (0..size as u32).collect();
+    let mut seen = vec![];
+    star(&everyone(size), &visits, 26, &mut table, |pair| seen.push((pair.earlier, pair.shares.to_vec())))
+        .unwrap();
+    assert_eq!(seen, [(6, vec![26.0 / 39.0])]);
 }
 
 #[test]

@@ -230,6 +230,12 @@ impl Values {
         Self::new(0, Packing::new(registers, 32))
     }
 
+    /// Whether these are whole registers, a word each.
+    #[must_use]
+    pub fn are_registers(&self) -> bool {
+        self.begin == 0 && self.packing.bits == 32
+    }
+
     /// Single bits that fill so many words.
     #[must_use]
     pub fn single_bits(words: usize) -> Self {

@@ -57,7 +57,7 @@ impl Overlap {
 }
 
 /// The fewest shared shingles with which sets of these sizes reach the threshold; none if they cannot.
-fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
+pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
     let most = left.min(right);
     let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;
     if !reaches(most) {

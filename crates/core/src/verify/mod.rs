@@ -5,6 +5,7 @@
 //! | [`jaccard`] | how much of both together is shared | near-duplicates; what every decision rests on |
 //! | [`weighted`] | the same, of weighted sets | rare or repeated shingles are to count more |
 //! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
+//! | [`parity`] | whether both can be similar at all | very many pairs are nearly similar |
 //! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
@@ -15,6 +16,7 @@ pub mod containment;
 pub mod jaccard;
 mod measure;
 pub mod order;
+pub mod parity;
 pub mod passages;
 mod set;
 pub mod weighted;

@@ -1,12 +1,9 @@
 //! Which pairs the run had as candidates.
 //!
-//! Two documents met if they share a band whose shelf was never split, or one whose shelf was, and agree in what it asked
-//! for besides. Shelves split by the documents that were put there, so what a shelf asked for is found by putting them
-//! there again, in keeper order, and looking when the later document of a pair comes. The earlier one may have been
-//! removed by then and not be there; it counts as met where the shelf asked for nothing in which the two differ, for
-//! the decision about it was made by another pair. What the filters of the run put aside was not met.
+//! Two documents met if they share a band and the earlier one stands on the shelf, among the first that the shelf took. The
+//! earlier one may have been removed and not be there; it counts as met if the shelf had room for it when it came, because
+//! another pair decided about it. Pairs that the filters of the run rejected did not meet.
 
-use minwise::candidate::shelf::{Limits, Shelf};
 use minwise::cluster::Cluster;
 
 use super::Run;
@@ -14,22 +11,13 @@ use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::Error;
 use crate::read::documents::{RowReader, Which};
-use crate::rows::{CONNECTED, KEPT, Rows};
+use crate::rows::Rows;
 
-/// A pair, by places in keeper order.
+/// A pair, by the place of its earlier document in keeper order.
 struct Pair {
     earlier: u32,
-    later: u32,
-    /// Bands that it shares and whose shelves are not known to be crowded, ascending.
+    /// Bands that it shares, ascending, but for those whose shelf was full when the earlier document came.
     bands: Vec<u32>,
-    /// Whether it met on a crowded shelf.
-    met: bool,
-}
-
-impl Pair {
-    fn has_met(&self) -> bool {
-        self.met || !self.bands.is_empty()
-    }
 }
 
 /// For each pair of documents that stand for their equals, whether it was a candidate.
@@ -53,18 +41,28 @@ pub(super) fn met(
             bands.clear();
         }
         let [a, b] = [a, b].map(|document| order.place(document));
-        looked_at.push(Pair { earlier: a.min(b), later: a.max(b), bands, met: false });
+        looked_at.push(Pair { earlier: a.min(b), bands });
     }
-    let mut shelves = Shelves {
-        limits: rows.limits(if plan.cluster == Cluster::Star { KEPT } else { CONNECTED }),
-        // By components, all documents are put on their shelves.
-        is_put: |place: u32| plan.cluster == Cluster::Components || !is_duplicate(order.document(place)),
-        split_key: |band: u32, place: u32, split: usize| -> Result<u64, Error> {
-            Ok(rows.split_key(band as usize, split, reader.row(order.document(place))?))
-        },
+    // By components, all documents are put on their shelves.
+    let is_put = |place: u32| plan.cluster == Cluster::Components || !is_duplicate(order.document(place));
+    let mut by_earlier: Vec<&mut Pair> = looked_at.iter_mut().collect();
+    by_earlier.sort_unstable_by_key(|pair| pair.earlier);
+    candidates.for_each_group(|band, group| leave_full(band, group, plan.shelf, &is_put, &mut by_earlier))?;
+    drop(by_earlier);
+    Ok(looked_at.iter().map(|pair| !pair.bands.is_empty()).collect())
+}
+
+/// Takes a band from the pairs whose earlier document came to a full shelf there. `pairs` are in order of that document.
+fn leave_full(band: u32, group: &[u32], most: usize, is_put: impl Fn(u32) -> bool, pairs: &mut [&mut Pair]) {
+    let Some(last) = group.iter().copied().filter(|&place| is_put(place)).nth(most.saturating_sub(1)) else {
+        return;
     };
-    shelves.visit_crowded(|visit| candidates.for_each_group(visit), &mut looked_at)?;
-    Ok(looked_at.iter().map(Pair::has_met).collect())
+    let late = pairs.partition_point(|pair| pair.earlier <= last);
+    for pair in &mut pairs[late..] {
+        if group.binary_search(&pair.earlier).is_ok() {
+            pair.bands.retain(|&other| other != band);
+        }
+    }
 }
 
 /// What a run puts candidates aside by.
@@ -96,133 +94,39 @@ impl Filters {
     }
 }
 
-/// The shelves of a run, put up again as far as they were crowded.
-struct Shelves<P, K> {
-    limits: Limits,
-    /// Whether the document at a place was put on its shelves.
-    is_put: P,
-    /// The key of a band, for a place and a split.
-    split_key: K,
-}
-
-impl<P: Fn(u32) -> bool, K: FnMut(u32, u32, usize) -> Result<u64, Error>> Shelves<P, K> {
-    /// Goes through the groups of documents that share a band, and takes the bands of crowded shelves from the pairs that
-    /// share them; those that met there all the same are noted.
-    fn visit_crowded(
-        &mut self,
-        for_each_group: impl FnOnce(&mut dyn FnMut(u32, &[u32])) -> Result<(), Error>,
-        pairs: &mut [Pair],
-    ) -> Result<(), Error> {
-        let mut by_later: Vec<u32> = (0..pairs.len() as u32).collect();
-        by_later.sort_unstable_by_key(|&pair| pairs[pair as usize].later);
-        let mut failed = Ok(());
-        for_each_group(&mut |band, group| {
-            // A shelf is split by more documents than this, all of them of the group.
-            if failed.is_ok() && group.len() > self.limits.most {
-                failed = self.visit_shelf(band, group, &by_later, pairs);
-            }
-        })?;
-        failed
-    }
-
-    fn visit_shelf(
-        &mut self,
-        band: u32,
-        group: &[u32],
-        by_later: &[u32],
-        pairs: &mut [Pair],
-    ) -> Result<(), Error> {
-        let Self { limits, is_put, split_key } = self;
-        // Of a family of near-copies few are put on a shelf, and it is not crowded.
-        if group.iter().filter(|&&place| is_put(place)).nth(limits.most).is_none() {
-            return Ok(());
-        }
-        let mut shelf = Shelf::default();
-        let mut rest = by_later;
-        for &later in group {
-            rest = &rest[rest.partition_point(|&pair| pairs[pair as usize].later < later)..];
-            if rest.is_empty() {
-                break;
-            }
-            for &at in rest {
-                let pair = &mut pairs[at as usize];
-                if pair.later != later {
-                    break;
-                }
-                let Ok(shared) = pair.bands.binary_search(&band) else { continue };
-                pair.bands.remove(shared);
-                let (there, asked) = shelf.visit(limits, |split| split_key(band, later, split))?;
-                pair.met |= if is_put(pair.earlier) {
-                    there.contains(&pair.earlier)
-                } else {
-                    let splits = asked.map_or(0, |asked| asked.registers as usize / limits.registers);
-                    let mut agree = true;
-                    for split in 0..splits {
-                        agree &= split_key(band, pair.earlier, split)? == split_key(band, later, split)?;
-                    }
-                    agree
-                };
-            }
-            if is_put(later) {
-                shelf.put(later, limits, |place, split| split_key(band, place, split))?;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A hundred documents in one band, split by the digits of their places when there are more than three.
-    fn meet(earlier: u32, later: u32, bands: &[u32], is_put: impl Fn(u32) -> bool) -> Pair {
-        let limits = Limits { most: 3, splits: 1, registers: 2, full: 3 };
-        let split_key = |_: u32, place: u32, _: usize| Ok(u64::from(place % 10));
-        let mut pairs = [Pair { earlier, later, bands: bands.to_vec(), met: false }];
+    /// The bands that are left to a pair whose earlier document is on a shelf of a hundred in band 0, which takes three.
+    fn bands(earlier: u32, is_put: impl Fn(u32) -> bool) -> Vec<u32> {
         let group: Vec<u32> = (0..100).collect();
-        Shelves { limits, is_put, split_key }
-            .visit_crowded(
-                |visit| {
-                    visit(0, &group);
-                    // Three documents are no crowd.
-                    visit(1, &[1, 2, 3]);
-                    Ok(())
-                },
-                &mut pairs,
-            )
-            .unwrap();
-        let [pair] = pairs;
-        pair
+        let mut pair = Pair { earlier, bands: vec![0, 1] };
+        leave_full(0, &group, 3, is_put, &mut [&mut pair]);
+        // Three documents do not fill a shelf.
+        leave_full(1, &[1, 2], 3, |_| true, &mut [&mut pair]);
+        pair.bands
     }
 
     #[test]
-    fn on_a_crowded_shelf_only_those_meet_that_agree_in_more() {
-        assert!(meet(1, 11, &[0], |_| true).has_met());
-        assert!(!meet(1, 12, &[0], |_| true).has_met());
-        // Before it was split, they met.
-        assert!(meet(1, 2, &[0], |_| true).has_met());
-        // A band that they do not share is none in which they meet.
-        assert!(!meet(1, 11, &[], |_| true).has_met());
+    fn on_a_full_shelf_only_the_first_are_met() {
+        assert_eq!(bands(2, |_| true), [0, 1]);
+        assert_eq!(bands(3, |_| true), [1]);
+        assert_eq!(bands(99, |_| true), [1]);
     }
 
     #[test]
-    fn few_that_are_put_do_not_split_a_shelf() {
-        assert!(meet(1, 12, &[0], |place| place < 3).has_met());
-        assert!(meet(40, 52, &[0], |place| place < 3).has_met());
-        assert!(!meet(40, 52, &[0], |place| place < 4).has_met());
-        assert!(meet(42, 52, &[0], |place| place < 4).has_met());
+    fn few_that_are_put_do_not_fill_a_shelf() {
+        assert_eq!(bands(99, |place| place < 2), [0, 1]);
+        assert_eq!(bands(50, |place| place % 50 == 0 || place == 70), [0, 1]);
+        // The third that was put came before it.
+        assert_eq!(bands(71, |place| place % 50 == 0 || place == 70), [1]);
     }
 
     #[test]
-    fn what_a_full_shelf_left_out_is_not_met() {
-        // 1, 11 and 21 are there; 31 came to a shelf that was full.
-        assert!(meet(21, 91, &[0], |_| true).has_met());
-        assert!(!meet(31, 91, &[0], |_| true).has_met());
-    }
-
-    #[test]
-    fn bands_that_are_not_crowded_stay() {
-        assert_eq!(meet(1, 3, &[0, 1], |_| true).bands, [1]);
+    fn other_shelves_of_the_band_do_not_matter() {
+        let mut pair = Pair { earlier: 200, bands: vec![0] };
+        leave_full(0, &(0..100).collect::<Vec<_>>(), 3, |_| true, &mut [&mut pair]);
+        assert_eq!(pair.bands, [0]);
     }
 }

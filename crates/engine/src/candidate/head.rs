@@ -13,7 +13,9 @@ use minwise::kernel::compare::heads::Heads;
 use minwise::sketch::{HeadShape, Values};
 
 /// The similarity of two documents that have nothing to do with each other; English text has about this much in common.
-const UNLIKE: f64 = 0.02;
+pub(crate) const UNLIKE: f64 = 0.02;
+/// The similarity of two documents of a crowd: fillings of a form and near-copies of one text have about this much in common.
+pub(crate) const CROWDED: f64 = 0.45;
 /// Instructions per eight pairs that [`Kernel::near`] takes for each word of a head, for each group of 64 values, and
 /// besides.
 const WORD_COST: f64 = 2.0;
@@ -48,11 +50,11 @@ impl Condition {
         })
     }
 
-    /// What [`Kernel::near`] and the pairs that it leaves open cost with so many planes.
-    fn cost(&self, planes: usize) -> f64 {
+    /// What [`Kernel::near`] and the pairs that it leaves open cost with so many planes, if documents have this similarity.
+    fn cost(&self, planes: usize, similarity: f64) -> f64 {
         let shape = HeadShape { values: self.first, planes };
         let groups = shape.groups() as f64;
-        let chance = UNLIKE + (1.0 - UNLIKE) / f64::from(1_u32 << planes);
+        let chance = similarity + (1.0 - similarity) / f64::from(1_u32 << planes);
         let open = at_most(self.most, self.first, 1.0 - chance);
         BLOCK_COST + groups * (GROUP_COST + WORD_COST * planes as f64) + ROW_COST * open
     }
@@ -73,12 +75,13 @@ fn at_most(most: usize, n: usize, probability: f64) -> f64 {
 }
 
 impl HeadRule {
-    /// The head that screens pairs of unlike documents at the least cost, by one of the conditions; nothing without any.
-    pub(crate) fn best(conditions: impl Iterator<Item = Condition>) -> Option<Self> {
+    /// The head that screens pairs of documents of this similarity at the least cost, by one of the conditions; nothing without
+    /// any.
+    pub(crate) fn best(conditions: impl Iterator<Item = Condition>, similarity: f64) -> Option<Self> {
         conditions
             .filter(|condition| condition.first > 0)
             .flat_map(|condition| (1..=condition.values.most_planes()).map(move |planes| (condition, planes)))
-            .map(|(condition, planes)| (condition.cost(planes), condition, planes))
+            .map(|(condition, planes)| (condition.cost(planes, similarity), condition, planes))
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, Condition { values, first, most }, planes)| Self {
                 values,

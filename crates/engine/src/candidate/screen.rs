@@ -9,7 +9,7 @@ use minwise::estimate::Estimate;
 use minwise::filter::{Budget, Filter, bit_looks, default_looks, shuffle};
 use minwise::sketch::{Method, Values};
 
-use crate::candidate::head::{Condition, HeadRule};
+use crate::candidate::head::{CROWDED, Condition, HeadRule, UNLIKE};
 use crate::read::placed::{PLACED_REGISTERS, Placed};
 use crate::rows::Rows;
 use crate::settings::{Plan, Search};
@@ -53,6 +53,8 @@ struct Rules {
     shuffle: Option<Vec<usize>>,
     /// The head that rejects most pairs of unlike documents, if any pair can be rejected.
     head: Option<HeadRule>,
+    /// The head that rejects most pairs of a crowd, if any pair can be rejected.
+    crowd: Option<HeadRule>,
 }
 
 impl Screen {
@@ -110,9 +112,12 @@ impl Screen {
                 filter.into_iter().map(|filter| (filter, Values::registers(registers))).collect()
             }
         };
-        let conditions = filters.iter().flat_map(|(filter, values)| Condition::of_filter(*values, filter));
-        let head = HeadRule::best(conditions);
-        Ok(Self { rules: Arc::new(Rules { filters, shuffle, head }) })
+        let [head, crowd] = [UNLIKE, CROWDED].map(|similarity| {
+            let conditions =
+                filters.iter().flat_map(|(filter, values)| Condition::of_filter(*values, filter));
+            HeadRule::best(conditions, similarity)
+        });
+        Ok(Self { rules: Arc::new(Rules { filters, shuffle, head, crowd }) })
     }
 
     /// Whether rows are asked at all.
@@ -123,6 +128,11 @@ impl Screen {
     /// The head by which pairs are rejected in bulk, if any pair can be.
     pub(crate) fn rule(&self) -> Option<HeadRule> {
         self.rules.head
+    }
+
+    /// The same for the documents of a crowd, which are alike in much.
+    pub(crate) fn crowd_rule(&self) -> Option<HeadRule> {
+        self.rules.crowd
     }
 
     /// Registers, or values of bits, that the filters are about.
@@ -145,6 +155,16 @@ impl Screen {
 
     /// The same for rows whose words are only those that are compared, in the order of comparison.
     pub(crate) fn rejects_compared(&self, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
+        // Nearly every run asks whole registers, for which nothing has to be found out at each look.
+        if let [(filter, values)] = &self.rules.filters[..]
+            && values.are_registers()
+        {
+            let screening = filter.screen(a, b);
+            screened.registers += filter.registers() as u64;
+            screened.compared += screening.compared as u64;
+            screened.pairs += u64::from(screening.rejected);
+            return screening.rejected;
+        }
         self.rejects_by(screened, |values, range| range.len() - values.different_within(a, b, range))
     }
 

@@ -14,7 +14,6 @@ use crate::decide::large::spare;
 use crate::decide::{Decided, Decisions, Removed};
 use crate::error::Error;
 use crate::read::Reading;
-use crate::rows::{CONNECTED, KEPT, Rows};
 use crate::settings::Plan;
 use crate::verify::{Decide, ExactJudge, Receive, Verification, Verified, Walk};
 
@@ -35,7 +34,7 @@ pub fn dedup(
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
 
-    let verdicts = Verdicts { equals: &equals, order: &order, plan, rows: plan.rows()?, reading };
+    let verdicts = Verdicts { equals: &equals, order: &order, plan, reading };
     let (mut ledger, verified) = Ledger::open(&candidates, &verdicts, decided)?;
     let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
     let mut verification = walk.run(verified, &verdicts, &mut ledger)?;
@@ -63,7 +62,6 @@ struct Verdicts<'a> {
     equals: &'a Equals,
     order: &'a Order,
     plan: &'a Plan,
-    rows: Rows,
     reading: &'a Reading,
 }
 
@@ -90,7 +88,7 @@ impl Decide for Verdicts<'_> {
         match self.plan.cluster {
             Cluster::Star => {
                 let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
-                let verdicts = star(neighbourhood, &numbers, self.rows.limits(KEPT), judge, |found| {
+                let verdicts = star(neighbourhood, &numbers, self.plan.shelf, judge, |found| {
                     sum.add(found, copies(found.document));
                 })?;
                 drop(numbers);
@@ -98,7 +96,7 @@ impl Decide for Verdicts<'_> {
                 Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
             }
             Cluster::Components => {
-                let first = components(neighbourhood, self.rows.limits(CONNECTED), judge, |found| {
+                let first = components(neighbourhood, self.plan.shelf, judge, |found| {
                     sum.add(found, copies(found.document));
                 })?;
                 let mut pairs = vec![];
@@ -276,4 +274,65 @@ fn visits(documents: &[u32], equals: &Equals, order: &Order) -> Vec<Visit> {
         visits.sort_unstable_by_key(|visit| order.place(visit.document));
     }
     visits
+}
+
+#[cfg(test)]
+mod tests {
+    use minwise::Unobserved;
+    use minwise_corpus::ReadOptions;
+
+    use super::*;
+    use crate::read::read;
+    use crate::settings::{Bands, Settings};
+
+    /// Half of every document is a form, and every tenth repeats the one before it with a fifth of its words changed.
+    fn form(count: usize) -> String {
+        let line = |i: usize| {
+            let own = if i % 10 == 9 { i - 1 } else { i };
+            let word = |at: usize| match at {
+                0..20 => format!("form{at}"),
+                20..28 if own != i => format!("d{i}n{at}"),
+                _ => format!("d{own}w{at}"),
+            };
+            let words: Vec<String> = (0..40).map(word).collect();
+            format!("{{\"text\":\"{}\"}}\n", words.join(" "))
+        };
+        (0..count).map(line).collect()
+    }
+
+    /// Runs with shelves that take so many documents.
+    fn run(count: usize, shelf: usize, cluster: Cluster) -> Decisions {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("in.jsonl");
+        fs_err::write(&file, form(count)).unwrap();
+        let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
+        let settings = Settings {
+            spec: "casefold / words:1 / minhash:64 / seed:1".parse().unwrap(),
+            threshold: 0.6,
+            bands: Bands::Given { bands: 8, rows: 1 },
+            cluster,
+            threads: Some(1),
+            ..Settings::default()
+        };
+        let plan = Plan { shelf, ..settings.plan().unwrap() };
+        let reading = read(&corpus, &plan.reading(), &Unobserved).unwrap();
+        dedup(&corpus, &reading, &plan, &Unobserved, |_| {}).unwrap()
+    }
+
+    /// No document is compared with more than a shelf takes, so twice the documents are twice the work; and the recall that
+    /// it costs is stated.
+    #[test]
+    fn a_full_shelf_bounds_the_work_and_its_cost_is_stated() {
+        for cluster in [Cluster::Star, Cluster::Components] {
+            let [half, all] = [3000, 6000].map(|count| run(count, 200, cluster));
+            let growth = all.verification.candidates as f64 / half.verification.candidates as f64;
+            assert!(growth < 2.6, "twice the documents, {growth} times the work");
+            let measured = all.removed.len() as f64 / 600.0;
+            let expected = all.verification.expected_recall.value();
+            assert!(measured < 0.97, "{measured}: full shelves cost nothing");
+            let spread = (measured * (1.0 - measured) / 600.0).sqrt();
+            assert!(expected <= measured + 4.0 * spread, "{expected} expected, {measured} measured");
+            assert!(expected >= measured - 0.25, "{expected} expected, {measured} measured");
+        }
+    }
 }

@@ -14,7 +14,6 @@ use crate::candidate::order::Order;
 use crate::decide::edges::{Edges, Neighbours};
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
-use crate::rows::{ALL, Rows};
 use crate::settings::Plan;
 use crate::verify::{Decide, ExactJudge, Verification, Verified, Walk};
 
@@ -92,7 +91,7 @@ pub fn pairs(
     }
 
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
-    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), rows: plan.rows()?, edges };
+    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), shelf: plan.shelf, edges };
     let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
     let mut verification = walk.run(Verified::nothing(&candidates, plan), &listing, &mut ())?;
     for group in equals.groups() {
@@ -109,7 +108,8 @@ pub fn pairs(
 struct Listing<'a> {
     equals: &'a Equals,
     wanted: Option<&'a Wanted>,
-    rows: Rows,
+    /// Documents that a shelf takes.
+    shelf: usize,
     /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list
     /// moves them to disk. It is sorted in the end, so the order in which threads find them makes no difference.
     edges: Mutex<Edges<'a>>,
@@ -159,7 +159,7 @@ impl Decide for Listing<'_> {
             }
             Ok(())
         };
-        minwise::cluster::pairs(neighbourhood, is_wanted, self.rows.limits(ALL), judge, found)
+        minwise::cluster::pairs(neighbourhood, is_wanted, self.shelf, judge, found)
     }
 }
 

@@ -18,7 +18,7 @@ use minwise::kernel::compare::heads::Heads;
 use minwise::sketch::{Bound, Sketcher, Statistic, Values};
 use minwise::{Observer, Stage};
 
-use crate::candidate::head::{Condition, HeadRule};
+use crate::candidate::head::{Condition, HeadRule, UNLIKE};
 use crate::candidate::screen::register_order;
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
@@ -361,7 +361,7 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
         bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
     });
     let of_filter = filter.iter().flat_map(|filter| rejecting(Values::registers(filter.registers()), filter));
-    let rule = HeadRule::best(of_bounds.chain(of_filter));
+    let rule = HeadRule::best(of_bounds.chain(of_filter), UNLIKE);
     Ok(rule.map_or(Way::Full, |rule| {
         Way::Heads(Box::new(Screening::new(request, rule, bounds, filter, statistic)))
     }))

@@ -22,7 +22,7 @@ use minwise_corpus::FieldPath;
 
 use crate::error::{Error, ErrorKind, Problem};
 use crate::memory::Memory;
-use crate::rows::Rows;
+use crate::rows::{Rows, SHELF};
 use crate::weigh::Weighing;
 
 pub(crate) use plan::ReadKey;
@@ -232,6 +232,7 @@ impl Settings {
             filter: self.error_per_look.or(self.filter_error),
             looks: self.looks.clone(),
             error_per_look: self.error_per_look,
+            shelf: SHELF,
             keep,
             cluster: self.cluster,
             max_cluster: self.max_cluster,

@@ -45,6 +45,8 @@ pub struct Plan {
     pub(crate) looks: Option<Vec<usize>>,
     /// If given, `filter` is this share, and is for each look.
     pub(crate) error_per_look: Option<f64>,
+    /// N: documents that a shelf takes ([`SHELF`](crate::rows::SHELF)).
+    pub(crate) shelf: usize,
     /// Which document of a cluster stays.
     pub(crate) keep: Keep,
     /// What a cluster is.

@@ -3,16 +3,21 @@
 
 use minwise::Observer;
 use minwise::cluster::Judge;
+use minwise::verify::Measure;
 
 use crate::candidate::neighbourhood::{Meeting, NeighbourhoodRef};
-use crate::candidate::screen::{OrderScreen, Screen};
+use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::{Error, ErrorKind};
 use crate::read::documents::{Documents, RowReader, Which};
 use crate::rows::Rows;
 use crate::settings::Plan;
+use crate::verify::crowd::Crowd;
 use crate::verify::loader::{Loader, Room};
 use crate::verify::sets::{Budget, Sets};
 use crate::verify::sum::{Judged, Reordered};
+
+/// Documents that one is to be compared with from which on it pays to ask parity bits first.
+const MANY: u64 = 64;
 
 /// What the judges of all neighbourhoods share.
 pub(super) struct Bench<'a> {
@@ -65,6 +70,12 @@ pub(crate) struct ExactJudge<'a, 'r> {
     sets: Sets<'a>,
     rows: &'a mut RowReader<'r>,
     placed_rows: &'a mut RowReader<'r>,
+    /// Documents that a scan goes through.
+    crowd: Option<Crowd<'a>>,
+    /// Whether most documents that scan have many others to be compared with.
+    is_dense: bool,
+    /// Threads that scan.
+    threads: usize,
     judged: Judged,
 }
 
@@ -78,7 +89,17 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
     ) -> Self {
         let Seat { room, rows, placed_rows } = seat;
         let sets = Sets::new(loader, neighbourhood.documents, room, budget);
-        Self { neighbourhood, bench, sets, rows, placed_rows, judged: Judged::default() }
+        Self {
+            neighbourhood,
+            bench,
+            sets,
+            rows,
+            placed_rows,
+            crowd: None,
+            is_dense: false,
+            threads: budget.threads,
+            judged: Judged::default(),
+        }
     }
 
     /// The exact similarity, whether it reaches the threshold or not.
@@ -96,15 +117,15 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
         self.judged
     }
 
-    /// Whether the sketches reject a pair.
-    fn is_screened(&mut self, a: u32, b: u32) -> Result<bool, Error> {
+    /// Ends the run if whoever watches it asked for that. A neighbourhood can be large, and nobody should have to wait for its
+    /// end.
+    fn check_cancelled(&self) -> Result<(), Error> {
+        if self.bench.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+    }
+
+    /// Whether the sketches say that a pair is reordered.
+    fn is_misaligned(&mut self, a: u32, b: u32) -> Result<bool, Error> {
         let bench = self.bench;
-        if bench.screen.asks() {
-            let (row_a, row_b) = self.rows.pair(a, b)?;
-            if bench.screen.rejects(&bench.rows, row_a, row_b, &mut self.judged.screened) {
-                return Ok(true);
-            }
-        }
         let Some(order) = &bench.order else { return Ok(false) };
         let (row_a, row_b) = self.placed_rows.pair(a, b)?;
         let Some(misaligned) = order.rejects(row_a, row_b) else { return Ok(false) };
@@ -128,14 +149,88 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
 impl Judge for ExactJudge<'_, '_> {
     type Error = Error;
 
-    fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
-        // A neighbourhood can be large, and whoever asks to stop should not have to wait for its end.
-        if self.judged.candidates.is_multiple_of(64) && self.bench.observer.cancelled() {
-            return Err(ErrorKind::Cancelled.into());
+    fn screen(&mut self, document: u32, others: &[u32], open: &mut Vec<u32>) -> Result<(), Error> {
+        self.judged.candidates += others.len() as u64;
+        let Bench { screen, rows, .. } = self.bench;
+        if !screen.asks() {
+            open.extend_from_slice(others);
+            return Ok(());
         }
-        self.judged.candidates += 1;
+        let first = self.neighbourhood.documents[document as usize];
+        for some in others.chunks(1024) {
+            self.check_cancelled()?;
+            for &other in some {
+                let (a, b) = self.rows.pair(first, self.neighbourhood.documents[other as usize])?;
+                if !screen.rejects(rows, a, b, &mut self.judged.screened) {
+                    open.push(other);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, document: u32) -> Result<bool, Error> {
+        if self.crowd.is_none() {
+            self.crowd = Crowd::new(&self.bench.screen, &self.bench.rows);
+        }
+        let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.has_room()) else { return Ok(false) };
+        crowd.put(document, self.rows.row(self.neighbourhood.documents[document as usize])?);
+        Ok(true)
+    }
+
+    fn scan(&mut self, documents: &[u32], open: &mut Vec<Vec<u32>>) -> Result<(), Error> {
+        let Bench { screen, rows, plan, observer, .. } = self.bench;
+        let (Some(mut crowd), Some(mut probes)) = (self.crowd.take(), Crowd::new(screen, rows)) else {
+            unreachable!("a judge that scans has a crowd")
+        };
+        for &document in documents {
+            probes.put(document, self.rows.row(self.neighbourhood.documents[document as usize])?);
+        }
+        if self.is_dense {
+            for crowd in [&mut crowd, &mut probes] {
+                while let Some(document) = crowd.next_parity() {
+                    crowd.put_parity(self.sets.parity(document)?);
+                }
+            }
+        }
+        let scanned = crowd.scan(&probes, plan.threshold, self.threads, *observer)?;
+        let seen = (documents.len() * crowd.len()) as u64;
+        let left: u64 = scanned.open.iter().map(|others| others.len() as u64).sum();
+        let rejected = seen - scanned.left_by_heads;
+        self.judged.candidates += seen - left;
+        // Parity bits are as good as a comparison.
+        self.judged.compared += scanned.left_by_heads - left;
+        self.judged.screened.merge(&Screened {
+            pairs: rejected,
+            compared: rejected * crowd.compared() as u64,
+            registers: rejected * screen.registers(),
+        });
+        // Parity bits mean reading every document once, which pays if most have many others to be compared with.
+        let many = documents.len() as u64 * MANY;
+        self.is_dense |= plan.measure == Measure::Jaccard && scanned.left_by_heads >= many;
+        self.crowd = Some(crowd);
+        *open = scanned.open;
+        for (&document, others) in documents.iter().zip(open) {
+            let before = std::mem::take(others);
+            self.screen(document, &before, others)?;
+        }
+        Ok(())
+    }
+
+    fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Error> {
+        let plan = self.bench.plan;
+        if open.len() as u64 >= MANY && plan.measure == Measure::Jaccard {
+            self.judged.compared += self.sets.bound(document, open, plan.threshold)?;
+        }
+        Ok(())
+    }
+
+    fn similarity(&mut self, a: u32, b: u32) -> Result<Option<f64>, Error> {
+        if self.judged.compared.is_multiple_of(64) {
+            self.check_cancelled()?;
+        }
         let [first, second] = [a, b].map(|number| self.neighbourhood.documents[number as usize]);
-        if self.is_screened(first, second)? {
+        if self.is_misaligned(first, second)? {
             return Ok(None);
         }
         self.judged.compared += 1;
@@ -170,10 +265,5 @@ impl Judge for ExactJudge<'_, '_> {
             Meeting::Large(shelves) => shelves.of(document, out),
             Meeting::Shelves(_) | Meeting::Pairs(_) => unreachable!("asked in a large neighbourhood only"),
         }
-    }
-
-    fn split_key(&mut self, document: u32, band: u32, split: usize) -> Result<u64, Error> {
-        let row = self.rows.row(self.neighbourhood.documents[document as usize])?;
-        Ok(self.bench.rows.split_key(band as usize, split, row))
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `walk` | takes all neighbourhoods, batch by batch, to whoever decides about them ([`Decide`], [`Receive`]) |
 //! | `judge` | compares two documents of a neighbourhood: first their sketches, then their shingle sets |
+//! | `crowd` | screens documents against all of a crowd at once |
 //! | `sum` | the counts of all comparisons of a run |
 //! | `sets` | a bounded cache of the shingle sets of one neighbourhood |
 //! | `loader` | reads a document again and makes its shingle set |
@@ -11,6 +12,7 @@
 //! | `compare` | compares two texts in full, with the passages that they share |
 
 pub mod compare;
+mod crowd;
 mod huge;
 mod judge;
 pub(crate) mod loader;

@@ -2,8 +2,10 @@
 
 use std::sync::Mutex;
 
+use minwise::kernel::Kernel;
 use minwise::verify::Measure;
 use minwise::verify::order::alignment_share;
+use minwise::verify::parity::{self, Bound, parity_into};
 
 use crate::error::Error;
 use crate::parallel;
@@ -47,6 +49,7 @@ pub(crate) struct Sets<'a> {
     held: Vec<Held>,
     /// Two documents one of which is huge, the last ones compared: one of them may be the next too.
     sorted: Vec<(u32, Sorted<'a>)>,
+    marks: Marks,
     now: u64,
     ahead: Ahead,
     size_bytes: usize,
@@ -59,6 +62,24 @@ pub(crate) struct Sets<'a> {
 const AGAIN_BYTES: u64 = 16 << 10;
 /// The slot of a document whose set is not there.
 const NONE: u32 = u32::MAX;
+
+/// Documents whose marks are kept: 18 MB of them.
+const MARKED: usize = 1 << 17;
+
+/// What [`parity`] keeps of sets, also of those that were thrown out.
+#[derive(Debug, Default)]
+struct Marks {
+    /// For each document, where its mark is, or [`NONE`].
+    slots: Vec<u32>,
+    sizes: Vec<u32>,
+    words: Vec<u32>,
+}
+
+impl Marks {
+    fn words(&self, slot: usize) -> &[u32] {
+        &self.words[slot * parity::WORDS..][..parity::WORDS]
+    }
+}
 
 /// A set that is there.
 struct Held {
@@ -132,6 +153,7 @@ impl<'a> Sets<'a> {
             slots: vec![NONE; documents.len()],
             held: vec![],
             sorted: vec![],
+            marks: Marks::default(),
             now: 0,
             ahead: Ahead::default(),
             size_bytes: 0,
@@ -162,6 +184,64 @@ impl<'a> Sets<'a> {
         }
         let (a, b) = self.both(a, b)?;
         Ok(a.at_least(b, measure, threshold))
+    }
+
+    /// Takes out of `others` the documents whose Jaccard similarity to a document is certainly below the threshold. Returns how
+    /// many these are.
+    pub(crate) fn bound(
+        &mut self,
+        document: u32,
+        others: &mut Vec<u32>,
+        threshold: f64,
+    ) -> Result<u64, Error> {
+        let Some((size, words)) = self.parity(document)? else { return Ok(0) };
+        let (kernel, words) = (Kernel::detect(), words.to_vec());
+        let mut bound = Bound::new(size as usize, threshold);
+        let (before, mut left) = (others.len(), 0);
+        for at in 0..before {
+            let other = others[at];
+            let is_open = self.parity(other)?.is_none_or(|(size, other)| {
+                bound.leaves_open(size as usize, kernel.different_bits(&words, other))
+            });
+            others[left] = other;
+            left += usize::from(is_open);
+        }
+        others.truncate(left);
+        Ok((before - left) as u64)
+    }
+
+    /// The size and the [parity bits](parity) of the set of a document. There are none if the set is huge or has weights, or if
+    /// there are too many.
+    pub(crate) fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
+        let slot = self.mark(document)?;
+        Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))
+    }
+
+    /// Where the mark of a document is, if it has one.
+    fn mark(&mut self, document: u32) -> Result<Option<usize>, Error> {
+        if self.marks.slots.is_empty() {
+            self.marks.slots = vec![NONE; self.documents.len()];
+        }
+        let slot = self.marks.slots[document as usize];
+        if slot != NONE {
+            return Ok(Some(slot as usize));
+        }
+        if self.marks.sizes.len() >= MARKED || self.are_huge(document, document)? {
+            return Ok(None);
+        }
+        let slot = self.marks.sizes.len();
+        let mut words = [0; parity::WORDS];
+        let size = match self.both(document, document)?.0 {
+            DocumentSet::Weighted(_) => return Ok(None),
+            DocumentSet::Plain(set) => {
+                parity_into(set, &mut words);
+                set.as_slice().len() as u32
+            }
+        };
+        self.marks.slots[document as usize] = slot as u32;
+        self.marks.sizes.push(size);
+        self.marks.words.extend_from_slice(&words);
+        Ok(Some(slot))
     }
 
     /// Whether one of two documents is huge.

@@ -90,7 +90,7 @@ impl Verification {
     /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
     pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64) {
         self.verified += 1;
-        self.expected_recall.add(found.similarity, found.narrowed, pairs);
+        self.expected_recall.add(found.similarity, found.shares, pairs);
     }
 
     /// Adds what the judge of the neighbourhood counted, of which this has the pairs that reach the threshold.

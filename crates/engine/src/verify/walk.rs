@@ -15,7 +15,6 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::read::Reading;
 use crate::read::prepare::Preparation;
-use crate::rows::KEPT;
 use crate::settings::Plan;
 use crate::turn::Turns;
 use crate::verify::judge::{Bench, ExactJudge, Seat};
@@ -178,7 +177,7 @@ impl<D: Decide> Visit<'_, D> {
         let loaded = self.batch.neighbourhood(number);
         let documents = loaded.documents;
         let references = documents.partition_point(|&document| document < reading.references) as u32;
-        let neighbourhood = loaded.neighbourhood(KEPT.split_above).with_given(references);
+        let neighbourhood = loaded.neighbourhood(plan.shelf).with_given(references);
         let mut judge = ExactJudge::new(loaded, self.bench, self.loader, seat, budget);
         let mut sum = Verification::new(plan);
         let decision = self.decide.decide(documents, &neighbourhood, &mut judge, &mut sum)?;

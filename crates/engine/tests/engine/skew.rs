@@ -1,4 +1,4 @@
-//! Corpora made to be slow: one family, one band, one text. What is counted is work, not time.
+//! Corpora made to be slow: one family, one band, one text.
 
 use minwise::cluster::Cluster;
 use minwise_engine::pairs::pairs;
@@ -77,74 +77,33 @@ fn boilerplate(count: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Bands of one row, 64 registers. Unsplit, the planted pairs are found with probability 0.99985.
+/// Bands of one row, 64 registers. The planted pairs are found with probability 0.99985.
 fn one_row() -> Settings {
     with_registers("words:1", 0.6, 8, 1, 64)
 }
 
+/// Nearly all documents crowd one shelf, and none of them is a near-duplicate but those planted.
 #[test]
-fn one_band_shared_by_every_document_is_split_and_the_cost_is_counted() {
-    let settings = one_row();
-    let runs = [5_000, 10_000].map(|count| {
-        let decisions = Documents::new(boilerplate(count)).dedup(&settings);
-        let candidates = decisions.verification.candidates as usize;
-        assert!(candidates <= 64 * count, "{candidates} comparisons for {count} documents");
-        (candidates, decisions)
-    });
-    let growth = runs[1].0 as f64 / runs[0].0 as f64;
-    assert!(growth < 2.6, "twice the documents, {growth} times the work");
-    let measured = runs[1].1.removed.len() as f64 / 1000.0;
-    let expected = runs[1].1.verification.expected_recall.value();
-    let unsplit = settings.plan().unwrap().curve().probability(32.0 / 48.0);
-    assert!(measured > 0.5 && measured < 0.999, "{measured}");
-    assert!(unsplit > 0.9998 && expected < 0.999, "{expected} expected: what the split costs is not counted");
-}
-
-/// What splits cost is counted as if bands were split apart from one another, which their further registers see to.
-#[test]
-fn the_recall_of_a_split_band_is_the_measured_one() {
-    let decisions = Documents::new(boilerplate(10_000)).dedup(&one_row());
-    let measured = decisions.removed.len() as f64 / 1000.0;
-    let expected = decisions.verification.expected_recall.value();
-    let spread = (measured * (1.0 - measured) / 1000.0).sqrt();
-    assert!(
-        (measured - expected).abs() < 4.0 * spread,
-        "{measured} measured, {expected} expected, ± {spread}"
-    );
+fn a_crowd_loses_nothing() {
+    for cluster in [Cluster::Star, Cluster::Components] {
+        let settings = Settings { cluster, ..one_row() };
+        let decisions = Documents::new(boilerplate(4_000)).dedup(&settings);
+        assert!(decisions.removed.len() >= 398, "{} of 400 found", decisions.removed.len());
+        let expected = decisions.verification.expected_recall.value();
+        assert!((0.999..1.0).contains(&expected), "{expected}");
+        // Nearly all pairs share a band.
+        let candidates = decisions.verification.candidates;
+        assert!(candidates > 4_000_000, "{candidates} pairs");
+    }
 }
 
 #[test]
-fn a_band_that_is_not_split_loses_nothing() {
-    // For pairs the limit is higher, so that nothing is split here and nothing lost.
+fn a_crowd_loses_no_pair() {
     let documents = Documents::new(boilerplate(2000));
     let settings = Settings { filter_error: None, ..with_registers("words:1", 0.6, 24, 1, 64) };
     let found = documents.pairs(&settings);
     assert_eq!(listed(&found).len(), 200);
     assert!(found.verification.expected_recall.value() > 0.999_999);
-}
-
-/// Templates: documents that share all but a word and are no near-duplicates because the threshold is higher still.
-/// Their sketches agree in nearly all registers, so that no split parts them.
-#[test]
-fn documents_just_below_the_threshold_are_linear_work() {
-    let candidates = [1000, 2000].map(|count| {
-        let documents = Documents::new((0..count).map(|i| near_copy(i, 1000)));
-        documents.dedup(&settings("words:5", 1.0, 1, 128)).verification.candidates as f64
-    });
-    assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
-}
-
-#[test]
-fn one_band_shared_by_every_document_is_linear_work_for_components_too() {
-    let settings = Settings { cluster: Cluster::Components, ..one_row() };
-    let candidates = [2_500, 5_000].map(|count| {
-        let decisions = Documents::new(boilerplate(count)).dedup(&settings);
-        // Not all of the planted pairs are found, and what is missed is counted.
-        assert!(decisions.verification.expected_recall.value() < 1.0);
-        decisions.verification.candidates as f64
-    });
-    assert!(candidates[1] < 3.0 * candidates[0], "{candidates:?}");
-    assert!(candidates[1] < 1024.0 * 5_000.0, "{candidates:?}");
 }
 
 /// A large family of copies costs nothing when others are asked for.

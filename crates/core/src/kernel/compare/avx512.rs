@@ -42,7 +42,11 @@ fn equal(
 ) -> usize {
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
-    let whole: usize = a.iter().zip(b).map(|(a, b)| count(load(a), load(b)) as usize).sum();
+    let mut whole = 0;
+    // A loop, because iterators are compiled without these features and cannot inline what needs them.
+    for (a, b) in a.iter().zip(b) {
+        whole += count(load(a), load(b)) as usize;
+    }
     whole + rest(a_rest, b_rest)
 }
 
@@ -61,6 +65,22 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
         ones = _mm512_add_epi64(ones, _mm512_popcnt_epi64(seen));
     }
     _mm512_reduce_add_epi64(ones) as usize
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
+    // Parity bits of whole sets are compared by the hundred million.
+    if let Ok(row) = <&[u32; UNROLLED]>::try_from(row) {
+        let rows = rows.as_chunks::<UNROLLED>().0;
+        for &place in places {
+            counts.push(different_bits_unrolled(row, &rows[place as usize]) as u32);
+        }
+        return;
+    }
+    for &place in places {
+        let other = &rows[place as usize * row.len()..][..row.len()];
+        counts.push(different_in_planes(row, other, 1) as u32);
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
@@ -133,6 +153,17 @@ fn load_part(words: &[u32]) -> __m512i {
     let mask = ((1_u32 << words.len()) - 1) as u16;
     // SAFETY: words are read only where the mask has a bit, and it has as many as the slice has words.
     unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn different_bits_unrolled(a: &[u32; UNROLLED], b: &[u32; UNROLLED]) -> usize {
+    const { assert!(UNROLLED == 2 * LANES, "two vectors") }
+    let [a_low, a_high] = [&a.as_chunks::<LANES>().0[0], &a.as_chunks::<LANES>().0[1]];
+    let [b_low, b_high] = [&b.as_chunks::<LANES>().0[0], &b.as_chunks::<LANES>().0[1]];
+    let low = _mm512_popcnt_epi64(_mm512_xor_si512(load(a_low), load(b_low)));
+    let high = _mm512_popcnt_epi64(_mm512_xor_si512(load(a_high), load(b_high)));
+    _mm512_reduce_add_epi64(_mm512_add_epi64(low, high)) as usize
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]

@@ -173,6 +173,16 @@ impl Kernel {
             }
         }
     }
+
+    /// In how many bits a row differs from those of `rows` at some places, appended to `counts`. Rows lie one behind the
+    /// other.
+    ///
+    /// # Panics
+    /// If there is no row at one of the places.
+    pub fn different_bits_at(self, row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
+        counts.reserve(places.len());
+        form_of!(self, different_bits_at(row, rows, places, counts));
+    }
 }
 
 fn check(a: &[u32], b: &[u32]) {

@@ -75,6 +75,14 @@ pub(super) fn different_in_planes(a: &[u32], b: &[u32], planes: usize) -> usize 
 }
 
 #[target_feature(enable = "neon")]
+pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
+    for &place in places {
+        let other = &rows[place as usize * row.len()..][..row.len()];
+        counts.push(different_in_planes(row, other, 1) as u32);
+    }
+}
+
+#[target_feature(enable = "neon")]
 pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
     let Some(row) = row.as_array::<UNROLLED>() else {
         row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));

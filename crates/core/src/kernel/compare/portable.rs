@@ -32,6 +32,13 @@ fn at(a: &[u32], b: &[u32], word: usize) -> u32 {
     a[word] ^ b[word]
 }
 
+pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], counts: &mut Vec<u32>) {
+    for &place in places {
+        let other = &rows[place as usize * row.len()..][..row.len()];
+        counts.push(different_in_planes(row, other, 1) as u32);
+    }
+}
+
 pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
     row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
 }

@@ -60,6 +60,15 @@ proptest! {
                 let expected = 32 * words - equal_by_definition(&row, other, 1);
                 prop_assert_eq!(found as usize, expected, "{}", kernel);
             }
+            // Some of them, in any order, behind what is there.
+            let places: Vec<u32> = (0..count as u32).rev().step_by(3).collect();
+            let mut counts = vec![7];
+            kernel.different_bits_at(&row, rows, &places, &mut counts);
+            let expected = places.iter().map(|&place| {
+                let other = &rows[place as usize * words..][..words];
+                (32 * words - equal_by_definition(&row, other, 1)) as u32
+            });
+            prop_assert_eq!(counts, [7].into_iter().chain(expected).collect::<Vec<_>>(), "{}", kernel);
         }
     }
 

@@ -122,7 +122,7 @@ impl Candidates {
         let mut shelves = vec![Shelf::default(); shelf];
         let mut members = vec![0; member];
         let wanted = self.extents.of_all(numbers);
-        groups.for_each(|band, group| {
+        groups.for_each(|_, group| {
             let slot = slots[group[0] as usize];
             if !wanted.contains(&slot) {
                 return;
@@ -136,7 +136,7 @@ impl Candidates {
                 *out = slots[place as usize] - first;
             }
             let range = &mut ranges[at];
-            shelves[range.end] = Shelf { band, size: group.len() as u32, begin };
+            shelves[range.end] = Shelf { size: group.len() as u32, begin };
             range.end += 1;
         })?;
         Ok(LoadedMeetings::Shelves { ranges, shelves, members })
@@ -184,21 +184,20 @@ pub(crate) enum Meeting<'a> {
 }
 
 impl NeighbourhoodRef<'_> {
-    /// How its documents meet, in the form that a clustering takes. Shelves with more than `unsplit` documents may be split.
-    pub(crate) fn neighbourhood(&self, unsplit: usize) -> Neighbourhood {
+    /// How its documents meet, in the form that a clustering takes. A shelf takes `most` documents.
+    pub(crate) fn neighbourhood(&self, most: usize) -> Neighbourhood {
         let documents = self.documents.len();
         match self.meeting {
             Meeting::Pairs(_) => Neighbourhood::of_pairs(documents),
-            Meeting::Large(shelves) => Neighbourhood::of_shelves(documents, shelves.bands.clone()),
-            Meeting::Shelves(shelves) => Neighbourhood::new(documents, shelves.distinct(unsplit).into_iter()),
+            Meeting::Large(shelves) => Neighbourhood::of_shelves(documents, shelves.shelves),
+            Meeting::Shelves(shelves) => Neighbourhood::new(documents, shelves.distinct(most).into_iter()),
         }
     }
 }
 
-/// A shelf in memory: its band, and which of all members of a batch stand on it.
+/// A shelf in memory: which of all members of a batch stand on it.
 #[derive(Debug, Default, Clone, Copy)]
 struct Shelf {
-    band: u32,
     size: u32,
     begin: usize,
 }
@@ -212,9 +211,9 @@ pub(crate) struct ShelvesRef<'a> {
 }
 
 impl<'a> ShelvesRef<'a> {
-    /// The band of each shelf, and the documents on it, ascending.
-    fn iter(self) -> impl Iterator<Item = (u32, &'a [u32])> + Clone {
-        self.shelves.iter().map(move |shelf| (shelf.band, self.members(shelf)))
+    /// The documents on each shelf, ascending.
+    fn iter(self) -> impl Iterator<Item = &'a [u32]> + Clone {
+        self.shelves.iter().map(move |shelf| self.members(shelf))
     }
 
     fn members(self, shelf: &Shelf) -> &'a [u32] {
@@ -222,10 +221,10 @@ impl<'a> ShelvesRef<'a> {
     }
 
     /// The shelves without repeats: if shelves of several bands hold the same documents, only the first of them stays.
-    /// Shelves with more than `unsplit` documents all stay, because the registers of their band may split them differently.
-    fn distinct(self, unsplit: usize) -> Vec<(u32, &'a [u32])> {
+    /// Shelves with more than `most` documents all stay, because the expected recall counts those that are full.
+    fn distinct(self, most: usize) -> Vec<&'a [u32]> {
         let members = |at: &u32| self.members(&self.shelves[*at as usize]);
-        let small = |at: &u32| members(at).len() <= unsplit;
+        let small = |at: &u32| members(at).len() <= most;
         let mut by_members: Vec<u32> = (0..self.shelves.len() as u32).filter(small).collect();
         by_members.sort_unstable_by_key(|at| (members(at), *at));
         by_members.dedup_by_key(|at| members(at));
@@ -257,8 +256,8 @@ mod tests {
     use crate::candidate::neighbourhood::tests::of_bands;
     use crate::memory::Memory;
 
-    /// Of each neighbourhood, its documents, and the band and documents of each shelf.
-    type Shown = Vec<(Vec<u32>, Vec<(u32, Vec<u32>)>)>;
+    /// Of each neighbourhood, its documents, and the documents of each shelf.
+    type Shown = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
 
     fn shown(candidates: &Candidates, room: Room) -> Shown {
         let mut all = vec![];
@@ -267,15 +266,14 @@ mod tests {
             for number in numbers {
                 let neighbourhood = batch.neighbourhood(number);
                 let shelves = match neighbourhood.meeting {
-                    Meeting::Shelves(shelves) => shelves.iter().map(|(band, m)| (band, m.to_vec())).collect(),
+                    Meeting::Shelves(shelves) => shelves.iter().map(<[u32]>::to_vec).collect(),
                     Meeting::Large(large) => {
-                        let mut shelves: Vec<(u32, Vec<u32>)> =
-                            large.bands.iter().map(|&band| (band, vec![])).collect();
+                        let mut shelves: Vec<Vec<u32>> = vec![vec![]; large.shelves];
                         let mut own = vec![];
                         for document in 0..neighbourhood.documents.len() as u32 {
                             large.of(document, &mut own).unwrap();
                             for &shelf in &own {
-                                shelves[shelf as usize].1.push(document);
+                                shelves[shelf as usize].push(document);
                             }
                         }
                         shelves
@@ -291,8 +289,7 @@ mod tests {
     #[test]
     fn shelves_are_the_same_in_memory_and_on_disk() {
         let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
-        let expected =
-            [(vec![1, 4, 5], vec![(0, vec![1, 2]), (1, vec![0, 1])]), (vec![2, 6], vec![(0, vec![0, 1])])];
+        let expected = [(vec![1, 4, 5], vec![vec![1, 2], vec![0, 1]]), (vec![2, 6], vec![vec![0, 1]])];
         let all = Memory::default().room(1, 0);
         assert_eq!(candidates.batches(0, all, false), std::slice::from_ref(&(0..2)));
         assert_eq!(shown(&candidates, all), expected);
@@ -325,17 +322,16 @@ mod tests {
 
     #[test]
     fn shelves_with_the_same_documents_are_taken_once() {
-        let all: [(u32, &[u32]); 5] =
-            [(0, &[0, 1]), (0, &[2, 3]), (1, &[0, 1, 2]), (2, &[2, 3]), (2, &[0, 1])];
-        let members: Vec<u32> = all.iter().flat_map(|(_, members)| *members).copied().collect();
+        let all: [&[u32]; 5] = [&[0, 1], &[2, 3], &[0, 1, 2], &[2, 3], &[0, 1]];
+        let members: Vec<u32> = all.concat();
         let mut begin = 0;
-        let shelves = all.map(|(band, members)| {
-            let shelf = Shelf { band, size: members.len() as u32, begin };
+        let shelves = all.map(|members| {
+            let shelf = Shelf { size: members.len() as u32, begin };
             begin += members.len();
             shelf
         });
         let shelves = ShelvesRef { shelves: &shelves, members: &members };
-        assert_eq!(shelves.distinct(2), [(0, &[0, 1][..]), (0, &[2, 3]), (1, &[0, 1, 2])]);
+        assert_eq!(shelves.distinct(2), [&[0, 1][..], &[2, 3], &[0, 1, 2]]);
         assert_eq!(shelves.distinct(1), all);
     }
 }

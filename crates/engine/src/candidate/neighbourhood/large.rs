@@ -13,8 +13,8 @@ use crate::memory::Room;
 /// The shelves of a large neighbourhood, by document.
 #[derive(Debug)]
 pub(crate) struct LargeShelves {
-    /// The band of each shelf.
-    pub(super) bands: Vec<u32>,
+    /// How many shelves there are.
+    pub(super) shelves: usize,
     /// Where the shelves of each document begin in `list`, and where those of the last one end.
     begins: Vec<u64>,
     /// Numbers of shelves, of one document after the other.
@@ -35,17 +35,17 @@ impl LargeShelves {
         folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let documents = own.len();
-        let for_each = |visit: &mut dyn FnMut(u32, &[u32])| {
-            groups.for_each(|band, group| {
+        let for_each = |visit: &mut dyn FnMut(&[u32])| {
+            groups.for_each(|_, group| {
                 if own.contains(&slots[group[0] as usize]) {
-                    visit(band, group);
+                    visit(group);
                 }
             })
         };
         let number = |place: u32| (slots[place as usize] - own.start) as usize;
-        let (mut bands, mut begins) = (vec![], vec![0u64; documents + 1]);
-        for_each(&mut |band, group| {
-            bands.push(band);
+        let (mut shelves, mut begins) = (0, vec![0u64; documents + 1]);
+        for_each(&mut |group| {
+            shelves += 1;
             for &place in group {
                 begins[number(place) + 1] += 1;
             }
@@ -64,7 +64,7 @@ impl LargeShelves {
                 begins[first..last].iter().map(|begin| (begin - begins[first]) as u32).collect();
             let mut part = vec![0u32; (begins[last] - begins[first]) as usize];
             let mut shelf = 0;
-            for_each(&mut |_, group| {
+            for_each(&mut |group| {
                 for &place in group {
                     if let Some(next) = number(place).checked_sub(first).and_then(|at| next.get_mut(at)) {
                         part[*next as usize] = shelf;
@@ -76,7 +76,7 @@ impl LargeShelves {
             list.append(cast_slice(&part))?;
             first = last;
         }
-        Ok(Self { bands, begins, list })
+        Ok(Self { shelves, begins, list })
     }
 
     /// Fills `out` with the shelves of a document, ascending.

@@ -7,6 +7,7 @@ mod evidence;
 mod fixtures;
 mod model;
 mod queries;
+mod recall;
 mod repair;
 mod size;
 mod support;

@@ -277,7 +277,7 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
          removed     {removed}\n\
          rejected    {}{}\n\
          candidates  {}{}; {} compared exactly, {} of them at or above {}{}{reordered}{error}\n\
-         recall      {:.4} expected, {}{}\n\
+         recall      {}, {}{}\n\
          spec        {} (keep {}, cluster {})\n\
          time        {seconds:.2} s, {} documents/s, {:.1} MB/s",
         grouped(summary.kept),
@@ -289,7 +289,7 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         grouped(summary.verified),
         summary.threshold,
         if summary.measure == "jaccard" { String::new() } else { format!(" by {}", summary.measure) },
-        summary.expected_recall,
+        expected(summary.expected_recall, summary.expected_recall_low),
         found_by_name(&summary.search, summary.bands, summary.rows),
         summary.audit.as_ref().map_or(String::new(), measured),
         summary.spec,
@@ -298,6 +298,14 @@ fn summary_text(summary: &Summary, elapsed: Duration) -> String {
         grouped(((summary.read + summary.reference) as f64 / seconds) as u64),
         summary.bytes as f64 / 1e6 / seconds,
     )
+}
+
+/// The expected recall and what it is at least.
+pub fn expected(recall: f64, low: Option<f64>) -> String {
+    match low {
+        Some(low) if low < recall => format!("{recall:.4} expected (at least {low:.4})"),
+        _ => format!("{recall:.4} expected"),
+    }
 }
 
 /// What an audit measured.

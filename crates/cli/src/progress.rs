@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::interrupt;
 use crate::printer::Printer;
+use crate::spell::spelled;
 
 /// Shows how a run goes.
 pub struct Progress {
@@ -91,8 +92,8 @@ impl Observer for Progress {
 
     fn warn(&self, warning: &Warning) {
         match self.bar() {
-            Some(bar) => bar.suspend(|| self.printer.warning(&warning.to_string())),
-            None => self.printer.warning(&warning.to_string()),
+            Some(bar) => bar.suspend(|| self.printer.warning(&spelled(&warning.sentence()))),
+            None => self.printer.warning(&spelled(&warning.sentence())),
         }
     }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::escape::escape_control;
+use crate::sentence::Sentence;
 
 /// A part of long work that takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +147,15 @@ pub enum Warning {
         /// How many there are.
         documents: u64,
     },
+    /// The expected recall is below the wanted one.
+    LowRecall {
+        /// The expected recall, with four digits.
+        expected: String,
+        /// The wanted recall, with four digits.
+        wanted: String,
+        /// What helps.
+        hint: Sentence,
+    },
 }
 
 impl Warning {
@@ -158,6 +168,19 @@ impl Warning {
             Self::Unranked { .. } => "unranked",
             Self::Revisits { .. } => "revisits",
             Self::ManyPairs { .. } => "many_pairs",
+            Self::LowRecall { .. } => "low_recall",
+        }
+    }
+
+    /// The warning with its settings as data, so that each interface spells them its own way.
+    #[must_use]
+    pub fn sentence(&self) -> Sentence {
+        match self {
+            Self::LowRecall { expected, wanted, hint } => Sentence::from(format!(
+                "the expected recall is {expected}, below the {wanted} that was asked for: "
+            ))
+            .followed_by(hint),
+            _ => Sentence::from(self.to_string()),
         }
     }
 }
@@ -195,6 +218,7 @@ impl fmt::Display for Warning {
                 "{documents} documents that may be near-duplicates, `{}` among them, give up to {pairs} pairs",
                 escape_control(example)
             ),
+            Self::LowRecall { .. } => self.sentence().fmt(f),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
 use crate::printer::{
-    Failure, Printer, counted, found_by, grouped, megabytes, put_aside, reordered, skipped_line, total_error,
+    Failure, Printer, counted, expected, found_by, grouped, megabytes, put_aside, reordered, skipped_line, total_error,
     with_nulls,
 };
 use crate::progress::Progress;
@@ -41,7 +41,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
     let elapsed = started.elapsed();
     let (plan, verification) = (outcome.plan(), outcome.verification());
     let screened = verification.screened;
-    let recall = verification.expected_recall.value();
+    let recall = &verification.expected_recall;
     let rejected = outcome.rejected_records().count;
     let (skipped_files, skipped_records) =
         (outcome.corpus().skipped().len() as u64, outcome.skipped_records());
@@ -68,7 +68,8 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "verified": verification.verified,
         "reordered": verification.reordered,
         "reordered_estimated": verification.reordered_estimated,
-        "expected_recall": recall,
+        "expected_recall": recall.value(),
+        "expected_recall_low": recall.low(),
         "elapsed_ms": elapsed.as_millis() as u64,
     }));
     let reordered = plan.order().map_or(String::new(), |order| {
@@ -84,7 +85,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         "read        {}, {}{}; {} rejected{}\n\
          pairs       {} at or above {}{by}\n\
          candidates  {}{}; {} compared exactly{reordered}{error}\n\
-         recall      {recall:.4} expected, {}\n\
+         recall      {}, {}\n\
          spec        {}\n\
          time        {:.2} s, {:.1} MB/s",
         counted(outcome.read(), "document"),
@@ -97,6 +98,7 @@ fn summary(outcome: &PairsOutcome, started: Instant, printer: &Printer) {
         grouped(verification.candidates),
         put_aside(screened.pairs, screened.compared, screened.registers),
         grouped(verification.compared),
+        expected(recall.value(), recall.low()),
         found_by(plan.search(), plan.banding().bands(), plan.banding().rows()),
         plan.spec(),
         elapsed.as_secs_f64(),

@@ -18,6 +18,6 @@ pub mod tune;
 pub mod winnow;
 
 pub use banding::Banding;
-pub use recall::ExpectedRecall;
+pub use recall::{ExpectedRecall, Followers};
 pub use tune::Curve;
 pub use winnow::{Fingerprint, Winnow};

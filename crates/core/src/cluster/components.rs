@@ -27,18 +27,20 @@ pub fn components<J: Judge>(
     let is_given = |document: u32| document < neighbourhood.given();
     // For each document of the block, whether it is connected with all that were put before the block.
     let (mut block, mut settled): (_, Vec<bool>) = (0..0, vec![]);
+    // Pairs of documents that have not looked yet, so that nothing is known of their shelves.
+    let mut early: Vec<Early> = vec![];
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
             block = document..(document + meetings.block_len() as u32).min(neighbourhood.len() as u32);
             settled.clear();
             for one in block.clone() {
-                let is_settled = is_given(one) || connected.settle(one, &mut meetings, judge, &mut found)?;
+                let is_settled = is_given(one) || connected.settle(one, &mut meetings, judge, &mut early)?;
                 settled.push(is_settled);
             }
             let open = block.clone().filter(|one| !settled[(one - block.start) as usize]);
             meetings.begin(open, judge)?;
         }
-        let from = if is_given(document) || connected.settle(document, &mut meetings, judge, &mut found)? {
+        let from = if is_given(document) || connected.settle(document, &mut meetings, judge, &mut early)? {
             u32::MAX
         } else if settled[(document - block.start) as usize] {
             block.start
@@ -47,6 +49,14 @@ pub fn components<J: Judge>(
         };
         let forest = &mut connected.forest;
         meetings.look(document, from, |other| forest.are_joined(document, other), judge)?;
+        early.retain(|pair| {
+            let is_now = pair.document == document;
+            if is_now {
+                let &Early { document, earlier, similarity } = pair;
+                found(&Found { document, earlier, similarity, shares: &meetings.shares });
+            }
+            !is_now
+        });
         for &earlier in &meetings.open {
             if forest.are_joined(document, earlier) {
                 continue;
@@ -60,6 +70,13 @@ pub fn components<J: Judge>(
         meetings.put(document, judge)?;
     }
     Ok((0..neighbourhood.len() as u32).map(|document| connected.forest.first(document)).collect())
+}
+
+/// A similar pair whose later document has not looked yet.
+struct Early {
+    document: u32,
+    earlier: u32,
+    similarity: f64,
 }
 
 /// What is connected so far.
@@ -95,7 +112,7 @@ impl Connected {
         document: u32,
         meetings: &mut Meetings<'_>,
         judge: &mut J,
-        found: &mut impl FnMut(&Found<'_>),
+        early: &mut Vec<Early>,
     ) -> Result<bool, J::Error> {
         if !self.has_shelves {
             return Ok(false);
@@ -126,7 +143,7 @@ impl Connected {
                 if !open.is_empty()
                     && let Some(similarity) = judge.similarity(document, earlier)?
                 {
-                    found(&Found { document, earlier, similarity, shares: &[] });
+                    early.push(Early { document, earlier, similarity });
                     self.forest.join(document, earlier);
                 }
             }

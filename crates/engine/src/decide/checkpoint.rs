@@ -36,7 +36,8 @@ struct About {
     verified: u64,
     reordered: u64,
     reordered_estimated: u64,
-    recall: [u64; 2],
+    recall: Vec<u64>,
+    full_shelves: bool,
 }
 
 /// Writes down what was decided in a batch.
@@ -68,7 +69,8 @@ pub(crate) fn write(
         verified: sum.verified,
         reordered: sum.reordered,
         reordered_estimated: sum.reordered_estimated,
-        recall: sum.expected_recall.sums().map(f64::to_bits),
+        recall: sum.expected_recall.sums().into_iter().map(f64::to_bits).collect(),
+        full_shelves: sum.full_shelves,
     })
 }
 
@@ -119,7 +121,11 @@ pub(crate) fn resume(
     sum.reordered = about.reordered;
     sum.reordered_estimated = about.reordered_estimated;
     sum.reordered_pairs = reordered.collect();
-    sum.expected_recall.set_sums(about.recall.map(f64::from_bits));
+    sum.full_shelves = about.full_shelves;
+    let recall: Vec<f64> = about.recall.into_iter().map(f64::from_bits).collect();
+    if !sum.expected_recall.set_sums(&recall) {
+        return Err(file.wrong("its sums are those of other bands".to_owned()));
+    }
     Ok(Some(Resumed { batches, removed, spared, verified: Verified { next: about.next, sum } }))
 }
 

@@ -1,7 +1,8 @@
 //! The run that decides which documents stay.
 
 use minwise::Observer;
-use minwise::cluster::{Cluster, Neighbourhood, Verdict, components, star};
+use minwise::candidate::Followers;
+use minwise::cluster::{Cluster, Found, Neighbourhood, Verdict, components, star};
 use minwise_corpus::Corpus;
 
 use crate::audit;
@@ -11,11 +12,11 @@ use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::decide::checkpoint;
 use crate::decide::large::spare;
-use crate::decide::{Decided, Decisions, Removed};
+use crate::decide::{Decided, Decisions, Removed, warn_of_recall};
 use crate::error::Error;
 use crate::read::Reading;
 use crate::settings::Plan;
-use crate::verify::{Decide, ExactJudge, Receive, Verification, Verified, Walk};
+use crate::verify::{Agreement, Decide, ExactJudge, Receive, Verification, Verified, Walk};
 
 /// Finds the near-duplicates of a corpus and decides which documents stay. Those of references always do.
 ///
@@ -50,6 +51,7 @@ pub fn dedup(
         let removed = group[1..].iter().filter(|&&document| verdicts.is_input(document)).count();
         verification.expected_recall.add_certain(removed as u64);
     }
+    warn_of_recall(&verification, plan, observer);
     let audited = audit::Run::new(corpus, reading, &equals, &order, plan, observer);
     let audit = audited.audit(&candidates, is_duplicate)?;
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
@@ -85,20 +87,36 @@ impl Decide for Verdicts<'_> {
         let visits = visits(documents, self.equals, self.order);
         // A pair that is found decides about all documents with the shingles of the later one.
         let copies = |number: u32| self.equals.copies(documents[number as usize]);
+        let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
+        // A clustering cannot be stopped by what is found, so the first failure waits for its end.
+        let mut failure: Result<(), Error> = Ok(());
+        let mut alone = |found: &Found<'_>| {
+            let both = [found.earlier, found.document].map(|number| documents[number as usize]);
+            agreement.alone(found, both).unwrap_or_else(|error| {
+                failure = Err(error);
+                None
+            })
+        };
         match self.plan.cluster {
             Cluster::Star => {
                 let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
+                let mut followers = Followers::default();
                 let verdicts = star(neighbourhood, &numbers, self.plan.shelf, judge, |found| {
-                    sum.add(found, copies(found.document));
+                    let pairs = copies(found.document);
+                    let odds = sum.add(found, alone(found), pairs);
+                    followers.add(found.document, found.earlier, odds, pairs);
                 })?;
+                failure?;
+                sum.expected_recall.add_followers(followers);
                 drop(numbers);
                 judge.give_back();
                 Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
             }
             Cluster::Components => {
                 let first = components(neighbourhood, self.plan.shelf, judge, |found| {
-                    sum.add(found, copies(found.document));
+                    sum.add(found, alone(found), copies(found.document));
                 })?;
+                failure?;
                 let mut pairs = vec![];
                 for visit in &visits {
                     let keeper = first[visit.number as usize];

@@ -6,7 +6,10 @@ mod edges;
 mod large;
 pub mod pairs;
 
+use minwise::{Observer, Sentence, Warning};
+
 use crate::audit::Audit;
+use crate::settings::Plan;
 use crate::verify::Verification;
 
 /// A document that does not stay.
@@ -46,4 +49,33 @@ pub struct Decided {
     pub before: u32,
     /// Documents that do not stay and were not told of yet.
     pub removed: Vec<u32>,
+}
+
+/// Warns if the expected recall is below the wanted one by more than its standard error.
+fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Observer) {
+    let Some(wanted) = plan.wanted_recall else { return };
+    let recall = &verification.expected_recall;
+    let expected = recall.value();
+    if expected + recall.standard_error() >= wanted {
+        return;
+    }
+    let hint = if verification.full_shelves {
+        Sentence::from("more documents share a band than are compared there; if a form is what they share, ")
+            .setting_to("ignore-text", "FILE")
+            .text(" leaves it out, and ")
+            .setting_to("candidates", "all")
+            .text(" compares every pair")
+    } else {
+        Sentence::from("another ")
+            .setting("seed")
+            .text(" may do better, a higher ")
+            .setting("recall")
+            .text(" with more ")
+            .setting("registers")
+            .text(" does, and ")
+            .setting_to("candidates", "all")
+            .text(" misses nothing")
+    };
+    let [expected, wanted] = [expected, wanted].map(|share| format!("{share:.4}"));
+    observer.warn(&Warning::LowRecall { expected, wanted, hint });
 }

@@ -12,10 +12,11 @@ use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::decide::edges::{Edges, Neighbours};
+use crate::decide::warn_of_recall;
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::settings::Plan;
-use crate::verify::{Decide, ExactJudge, Verification, Verified, Walk};
+use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk};
 
 /// Lines from which on a family is announced beforehand.
 const MANY: u64 = 1_000_000;
@@ -91,7 +92,7 @@ pub fn pairs(
     }
 
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
-    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), shelf: plan.shelf, edges };
+    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), plan, reading, edges };
     let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
     let mut verification = walk.run(Verified::nothing(&candidates, plan), &listing, &mut ())?;
     for group in equals.groups() {
@@ -99,6 +100,7 @@ pub fn pairs(
         verification.expected_recall.add_certain(pairs);
     }
 
+    warn_of_recall(&verification, plan, observer);
     let edges = listing.edges.into_inner().unwrap_or_else(PoisonError::into_inner);
     let neighbours = edges.finish()?;
     Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
@@ -108,8 +110,8 @@ pub fn pairs(
 struct Listing<'a> {
     equals: &'a Equals,
     wanted: Option<&'a Wanted>,
-    /// Documents that a shelf takes.
-    shelf: usize,
+    plan: &'a Plan,
+    reading: &'a Reading,
     /// All threads add to one list, because the pairs of a single neighbourhood may be too many for memory, and only this list
     /// moves them to disk. It is sorted in the end, so the order in which threads find them makes no difference.
     edges: Mutex<Edges<'a>>,
@@ -147,10 +149,12 @@ impl Decide for Listing<'_> {
         if !(0..documents.len() as u32).any(is_wanted) {
             return Ok(());
         }
+        let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
         let found = |found: &Found<'_>| {
             let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
             let copies = self.equals.copies(a) * self.equals.copies(b);
-            sum.add(found, copies - self.unwanted(a) * self.unwanted(b));
+            let alone = agreement.alone(found, [a, b])?;
+            sum.add(found, alone, copies - self.unwanted(a) * self.unwanted(b));
             let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
             edges.add(a, b, found.similarity)?;
             // A document looks up its near-duplicates before it only for the sake of equals that come after it.
@@ -159,7 +163,7 @@ impl Decide for Listing<'_> {
             }
             Ok(())
         };
-        minwise::cluster::pairs(neighbourhood, is_wanted, self.shelf, judge, found)
+        minwise::cluster::pairs(neighbourhood, is_wanted, self.plan.shelf, judge, found)
     }
 }
 

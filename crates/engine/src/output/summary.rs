@@ -96,6 +96,8 @@ pub struct Summary {
     pub reordered_estimated: u64,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: f64,
+    /// A share that the true one is not below, in 98 of 100 runs at least; none if nothing was found.
+    pub expected_recall_low: Option<f64>,
     /// The share that was found of the pairs of a sample, if one was compared without bands.
     pub audit: Option<Audit>,
     /// Bytes that were read, decompressed.
@@ -154,6 +156,7 @@ impl Summary {
             reordered: decisions.verification.reordered,
             reordered_estimated: decisions.verification.reordered_estimated,
             expected_recall: decisions.verification.expected_recall.value(),
+            expected_recall_low: decisions.verification.expected_recall.low(),
             audit: decisions.audit,
             bytes: corpus.size_bytes(),
         }

@@ -26,6 +26,8 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         keep,
         cluster,
         max_cluster,
+        // The bands are what follows from it.
+        wanted_recall: _,
         // The audit is made anew, and none of these changes a decision.
         audit: _,
         threads: _,

@@ -228,6 +228,10 @@ impl Settings {
             order: self.order,
             search,
             banding: banding?,
+            wanted_recall: match self.bands {
+                Bands::ForRecall(recall) if search == Search::Banding => Some(recall),
+                _ => None,
+            },
             bits: self.bits,
             filter: self.error_per_look.or(self.filter_error),
             looks: self.looks.clone(),

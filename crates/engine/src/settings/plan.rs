@@ -37,6 +37,8 @@ pub struct Plan {
     pub(crate) search: Search,
     /// How sketches are cut into bands.
     pub(crate) banding: Banding,
+    /// The recall at the threshold that the bands were chosen for, if they were.
+    pub(crate) wanted_recall: Option<f64>,
     /// Bits that are kept of each register once its bands are known; all of them without it.
     pub(crate) bits: Option<Bits>,
     /// The share of pairs at the threshold that the filter may put aside by mistake; without it there is no filter.
@@ -126,6 +128,13 @@ impl Plan {
     #[must_use]
     pub fn in_folder(self, work: Arc<Work>) -> Self {
         Self { work: Some(work), ..self }
+    }
+
+    /// The same plan with shelves that take so many documents, so that small corpora can fill them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_shelf(self, shelf: usize) -> Self {
+        Self { shelf, ..self }
     }
 
     /// What reading needs to know of the plan.

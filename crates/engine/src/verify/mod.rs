@@ -6,11 +6,13 @@
 //! | `judge` | compares two documents of a neighbourhood: first their sketches, then their shingle sets |
 //! | `crowd` | screens documents against all of a crowd at once |
 //! | `sum` | the counts of all comparisons of a run |
+//! | `agreement` | in which bands the pairs that were found agree |
 //! | `sets` | a bounded cache of the shingle sets of one neighbourhood |
 //! | `loader` | reads a document again and makes its shingle set |
 //! | `huge` | compares documents whose shingle sets do not fit into memory |
 //! | `compare` | compares two texts in full, with the passages that they share |
 
+mod agreement;
 pub mod compare;
 mod crowd;
 mod huge;
@@ -20,6 +22,7 @@ pub(crate) mod sets;
 mod sum;
 mod walk;
 
+pub(crate) use self::agreement::Agreement;
 pub(crate) use self::judge::ExactJudge;
 pub use self::sum::{Reordered, Verification};
 pub(crate) use self::walk::{Decide, Receive, Verified, Walk};

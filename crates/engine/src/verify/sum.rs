@@ -1,7 +1,7 @@
 //! The counts of all comparisons of a run.
 
 use minwise::candidate::ExpectedRecall;
-use minwise::cluster::Found;
+use minwise::cluster::{Cluster, Found};
 
 use crate::candidate::screen::Screened;
 use crate::settings::Plan;
@@ -66,6 +66,8 @@ pub struct Verification {
     pub reordered_pairs: Vec<Reordered>,
     /// The share of similar pairs that was found, as the banding implies it.
     pub expected_recall: ExpectedRecall,
+    /// Whether a pair was found whose shelves were full in part.
+    pub full_shelves: bool,
 }
 
 impl Verification {
@@ -74,6 +76,10 @@ impl Verification {
         let order = plan.filter.filter(|_| plan.asks_places());
         for error in [plan.filter_error(), order].into_iter().flatten() {
             expected_recall = expected_recall.with_loss(error);
+        }
+        if plan.cluster == Cluster::Components {
+            // They connect documents by the first pairs that are found, and look at no others.
+            expected_recall = expected_recall.with_least(plan.threshold);
         }
         Self {
             candidates: 0,
@@ -84,13 +90,16 @@ impl Verification {
             reordered_estimated: 0,
             reordered_pairs: vec![],
             expected_recall,
+            full_shelves: false,
         }
     }
 
-    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents.
-    pub(crate) fn add(&mut self, found: &Found<'_>, pairs: u64) {
+    /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents, of which `alone` is the only band
+    /// that found it. Returns how many such pairs are missed for each one that is found.
+    pub(crate) fn add(&mut self, found: &Found<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
-        self.expected_recall.add(found.similarity, found.shares, pairs);
+        self.full_shelves |= !found.shares.is_empty();
+        self.expected_recall.add(found.similarity, found.shares, alone, pairs)
     }
 
     /// Adds what the judge of the neighbourhood counted, of which this has the pairs that reach the threshold.
@@ -114,5 +123,6 @@ impl Verification {
         let room = LISTED - self.reordered_pairs.len();
         self.reordered_pairs.extend(other.reordered_pairs.iter().take(room));
         self.expected_recall.merge(&other.expected_recall);
+        self.full_shelves |= other.full_shelves;
     }
 }

@@ -124,6 +124,9 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
         ("clusters", grouped(clusters)),
         ("expected recall", format!("{:.4}", run.summary.expected_recall)),
     ];
+    if let Some(low) = run.summary.expected_recall_low.filter(|&low| low < run.summary.expected_recall) {
+        numbers.push(("recall is at least", format!("{low:.4}")));
+    }
     if let Some(measured) = extras.measured_recall {
         numbers.push(("measured recall", format!("{:.4}", measured.value)));
     }

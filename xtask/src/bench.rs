@@ -99,6 +99,14 @@ pub fn serve() -> Result<()> {
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
+/// The expected recall beside the true one: kinds of corpora, with a hundred seeds each. Fails if what is stated is wrong in
+/// more than two of a hundred runs.
+pub fn recall() -> Result<()> {
+    let name = "the_expected_recall_is_right_with_a_hundred_seeds";
+    let test = ["test", "--release", "--package", "minwise-engine", "--test", "engine", "--"];
+    cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
+}
+
 /// Bytes of memory that `minwise dedup` takes for a document, from the peaks of a small and a large corpus.
 pub fn memory() -> Result<()> {
     let minwise = build()?;

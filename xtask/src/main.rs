@@ -40,6 +40,7 @@ cargo x bench instructions [DATA]  the same, counted in instructions
 cargo x bench audit [DATA] what the audit costs, as a share of the run
 cargo x bench crowds [--against BINARY]  corpora in which documents crowd; fails if ours takes twice the time
 cargo x bench memory               its memory, by document
+cargo x bench recall       the expected recall beside the true one: kinds of corpora, 100 seeds each
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
 cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
 cargo x bench serve        500 clients at once against the server for a minute
@@ -95,6 +96,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "build"] => build::run(),
         ["bench", "sketches"] => bench::sketches(),
         ["bench", "memory"] => bench::memory(),
+        ["bench", "recall"] => bench::recall(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),

@@ -9,6 +9,7 @@ mod filter;
 mod huge;
 mod ids;
 mod keep;
+mod kinds;
 mod large;
 mod memory;
 mod oracle;

@@ -1,0 +1,251 @@
+//! The expected recall of a run beside the true one, on many kinds of corpora.
+//!
+//! | recall of | is |
+//! |---|---|
+//! | `pairs` | found pairs over all pairs at or above the threshold |
+//! | `dedup`, stars | the same for pairs of a document and a kept one before it in keeper order |
+//! | `dedup`, components | pairs at or above the threshold that share a band, over all of them |
+//!
+//! In `dedup`, a pair counts once for each copy of its later document, and a document that repeats a kept one counts as found.
+//! Brute force knows what is there; a run has to be within a hundredth of it, or its bound has to hold.
+
+mod corpora;
+mod truth;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use minwise::Spec;
+use minwise::cluster::Cluster;
+use minwise_engine::dedup::dedup;
+use minwise_engine::pairs::pairs;
+use minwise_engine::{Bands, Observer, Plan, Settings, Unobserved, Warning};
+
+use self::corpora::{ALL, Kind, Make, make};
+use self::truth::Truth;
+use crate::support::Documents;
+
+/// Documents that a shelf takes unless it is said.
+const SHELF: usize = 1 << 17;
+/// A run may be off by so much, or its bound has to hold.
+const OFF: f64 = 0.01;
+
+/// What is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mode {
+    Star,
+    OneBit,
+    Components,
+    Pairs,
+}
+
+const MODES: [Mode; 4] = [Mode::Star, Mode::OneBit, Mode::Components, Mode::Pairs];
+
+/// One run.
+struct Measured {
+    truth: f64,
+    expected: f64,
+    low: Option<f64>,
+}
+
+impl Measured {
+    fn off(&self) -> f64 {
+        (self.expected - self.truth).abs()
+    }
+
+    fn holds(&self) -> bool {
+        self.low.is_none_or(|low| low <= self.truth)
+    }
+}
+
+fn settings(kind: &Kind, spec: Spec, mode: Mode, recall: f64) -> Settings {
+    Settings {
+        spec,
+        threshold: kind.threshold,
+        bands: kind.bands.map_or(Bands::ForRecall(recall), |(bands, rows)| Bands::Given { bands, rows }),
+        bits: (mode == Mode::OneBit).then(|| "1".parse().unwrap()),
+        cluster: if mode == Mode::Components { Cluster::Components } else { Cluster::Star },
+        audit: None,
+        threads: Some(1),
+        ..Settings::default()
+    }
+}
+
+fn measure(documents: &Documents, truth: &Truth, plan: &Plan, mode: Mode, shelf: usize) -> Measured {
+    let reading = documents.read_by(plan);
+    if mode == Mode::Pairs {
+        let found = pairs(&documents.corpus, &reading, None, plan, &Unobserved).unwrap();
+        let recall = &found.verification.expected_recall;
+        return measured(recall.sums()[0], truth.pairs(), recall);
+    }
+    let decisions = dedup(&documents.corpus, &reading, plan, &Unobserved, |_| {}).unwrap();
+    let is_removed =
+        |document: u32| decisions.removed.binary_search_by_key(&document, |removed| removed.document).is_ok();
+    let recall = &decisions.verification.expected_recall;
+    if mode == Mode::Components {
+        let truth = truth.sharing_a_band(plan.spec(), plan.banding(), shelf, is_removed);
+        return Measured { truth, expected: recall.value(), low: recall.low() };
+    }
+    measured(recall.sums()[0], truth.star_pairs(is_removed), recall)
+}
+
+fn measured(found: f64, there: f64, recall: &minwise::candidate::ExpectedRecall) -> Measured {
+    assert!(found <= there, "{found} found of {there}");
+    let truth = if there > 0.0 { found / there } else { 1.0 };
+    Measured { truth, expected: recall.value(), low: recall.low() }
+}
+
+/// Runs one kind with a number of seeds, which give both the corpora and the hash functions; for each mode and wanted recall,
+/// what was measured.
+fn run(maker: Make, seeds: std::ops::Range<u64>, recalls: &[f64], modes: &[Mode]) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![];
+    for seed in seeds {
+        let kind = make(maker, seed);
+        let documents = Documents::new(&kind.texts);
+        let spec: Spec =
+            format!("nfkc+casefold / {} / minhash:128 / seed:{seed}", kind.shingling).parse().unwrap();
+        let truth = Truth::new(&kind.texts, &spec, kind.threshold);
+        let shelf = kind.shelf.unwrap_or(SHELF);
+        // Bands that are given do not depend on the recall.
+        let recalls = if kind.bands.is_some() { &recalls[..1] } else { recalls };
+        let every = recalls.iter().flat_map(|&recall| modes.iter().map(move |&mode| (recall, mode)));
+        for (at, (recall, mode)) in every.enumerate() {
+            let plan = settings(&kind, spec, mode, recall).plan().unwrap().with_shelf(shelf);
+            if cells.len() <= at {
+                cells.push(Cell { name: kind.name, recall, mode, runs: vec![] });
+            }
+            cells[at].runs.push(measure(&documents, &truth, &plan, mode, shelf));
+        }
+    }
+    cells
+}
+
+/// All runs of one kind in one mode.
+struct Cell {
+    name: &'static str,
+    recall: f64,
+    mode: Mode,
+    runs: Vec<Measured>,
+}
+
+impl Cell {
+    fn count(&self, is: impl Fn(&Measured) -> bool) -> usize {
+        self.runs.iter().filter(|run| is(run)).count()
+    }
+
+    /// Whether what is stated is right in 98 of 100 runs.
+    fn is_right(&self) -> bool {
+        let enough = self.runs.len() * 98;
+        let is_enough = |count: usize| count * 100 >= enough;
+        is_enough(self.count(|run| run.off() <= OFF)) || is_enough(self.count(Measured::holds))
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, recall, mode, runs } = self;
+        let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        let least = runs.iter().map(|run| run.truth).fold(1.0, f64::min);
+        let off = runs.iter().map(Measured::off).fold(0.0, f64::max);
+        write!(
+            f,
+            "| {name:25} | {recall:4} | {:10} | {:.4} | {least:.4} | {:.4} | {off:.4} | {:7} | {:.4} | {:5} |",
+            format!("{mode:?}").to_lowercase(),
+            mean(|run| run.truth),
+            mean(|run| run.expected),
+            self.count(|run| run.off() <= OFF),
+            mean(|run| run.low.unwrap_or(0.0)),
+            self.count(Measured::holds),
+        )
+    }
+}
+
+const HEAD: &str = "| kind | wanted | run | true, mean | least | expected | off by at most | within 0.01 | at least | holds |\n\
+                    |---|---|---|---|---|---|---|---|---|---|";
+
+/// Every kind, with a few seeds. One in fifty runs may be outside, so that of twelve in a cell one is put up with.
+#[test]
+fn the_expected_recall_is_right_on_every_kind_of_corpus() {
+    for maker in ALL {
+        for cell in run(maker, 1..4, &[0.99, 0.7], &MODES) {
+            let wrong = cell.count(|run| !run.holds() && run.off() > OFF);
+            assert!(wrong <= 1, "{wrong} of {} runs are wrong\n{HEAD}\n{cell}", cell.runs.len());
+        }
+    }
+}
+
+/// Warnings of a run.
+#[derive(Default)]
+struct Warnings(Mutex<Vec<Warning>>);
+
+impl Observer for Warnings {
+    fn warn(&self, warning: &Warning) {
+        self.0.lock().unwrap().push(warning.clone());
+    }
+}
+
+fn warnings(kind: &Kind, mode: Mode, shelf: usize) -> Vec<Warning> {
+    // Sixteen registers are enough for bands of one row only.
+    let spec = format!("nfkc+casefold / {} / minhash:16 / seed:1", kind.shingling).parse().unwrap();
+    let plan = settings(kind, spec, mode, 0.99).plan().unwrap().with_shelf(shelf);
+    let documents = Documents::new(&kind.texts);
+    let reading = documents.read_by(&plan);
+    let warnings = Warnings::default();
+    match mode {
+        Mode::Pairs => drop(pairs(&documents.corpus, &reading, None, &plan, &warnings).unwrap()),
+        _ => drop(dedup(&documents.corpus, &reading, &plan, &warnings, |_| {}).unwrap()),
+    }
+    warnings.0.into_inner().unwrap()
+}
+
+#[test]
+fn a_recall_below_the_wanted_one_is_warned_of() {
+    // Half of every document is a form, on which half of the bands fall.
+    let kind = corpora::filled();
+    for mode in [Mode::Star, Mode::Components, Mode::Pairs] {
+        assert_eq!(warnings(&kind, mode, SHELF), []);
+        let warned = warnings(&kind, mode, 5);
+        let [warning @ Warning::LowRecall { expected, wanted, .. }] = &warned[..] else {
+            panic!("{mode:?}: {warned:?}")
+        };
+        assert!(expected < wanted && wanted == "0.9900", "{expected} {wanted}");
+        let text = warning.sentence().as_flags("minwise");
+        assert!(text.contains("`--ignore-text FILE` leaves it out"), "{text}");
+        assert!(text.contains("`--candidates all` compares every pair"), "{text}");
+    }
+}
+
+/// `cargo x bench recall` prints this table.
+#[test]
+#[ignore = "long: 25 kinds of corpora with 100 seeds each"]
+fn the_expected_recall_is_right_with_a_hundred_seeds() {
+    let seeds: u64 = std::env::var("MINWISE_SEEDS").map_or(100, |seeds| seeds.parse().unwrap());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut cells = vec![];
+        while let Some(&maker) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let modes = [Mode::Star, Mode::Components, Mode::Pairs];
+            cells.extend(run(maker, 1..1 + seeds, &[0.99, 0.9, 0.7], &modes));
+            // Bits change the filter and not the bands, so that one wanted recall is enough for them.
+            cells.extend(run(maker, 1..1 + seeds, &[0.99], &[Mode::OneBit]));
+        }
+        cells
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let cells: Vec<Cell> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    println!("{HEAD}");
+    let mut wrong = vec![];
+    for maker in ALL {
+        let name = make(maker, 1).name;
+        for cell in cells.iter().filter(|cell| cell.name == name) {
+            println!("{cell}");
+            if !cell.is_right() {
+                wrong.push(cell.to_string());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "wrong in more than 2 of 100 runs:\n{HEAD}\n{}", wrong.join("\n"));
+}

@@ -79,7 +79,7 @@ impl Maker {
     #[must_use]
     pub fn truth(&self, number: u64) -> Truth {
         if let Some(revisions) = self.made.revisions {
-            let of = if number % revisions.max(1) == 0 { None } else { Some(number - 1) };
+            let of = if number.is_multiple_of(revisions.max(1)) { None } else { Some(number - 1) };
             let mut random = Random::new(self.made.seed, &[1, number]);
             return Truth { of, edits: of.map_or(0, |_| random.below(self.made.edits + 1)) };
         }

@@ -10,8 +10,8 @@ use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::PairsArgs;
 use crate::printer::{
-    Failure, Printer, counted, expected, found_by, grouped, megabytes, put_aside, reordered, skipped_line, total_error,
-    with_nulls,
+    Failure, Printer, counted, expected, found_by, grouped, megabytes, put_aside, reordered, skipped_line,
+    total_error, with_nulls,
 };
 use crate::progress::Progress;
 use crate::settings::{self, Problems};

@@ -131,7 +131,7 @@ impl ExpectedRecall {
     }
 
     /// Adds what documents that were missed may have led to.
-    pub fn add_followers(&mut self, followers: Followers) {
+    pub fn add_followers(&mut self, followers: &Followers) {
         self.followers += followers.variance();
     }
 
@@ -484,7 +484,7 @@ mod tests {
         assert!((followers.variance() - expected).abs() < 1e-12, "{}", followers.variance());
         let mut recall = drawn(1, 300, 1).0;
         let before = recall.low().unwrap();
-        recall.add_followers(followers);
+        recall.add_followers(&followers);
         assert!(recall.low().unwrap() < before);
     }
 

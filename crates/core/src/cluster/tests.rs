@@ -300,8 +300,7 @@ fn a_crowd_is_scanned_and_the_pairs_are_those_of_the_shelves() {
         )
         .unwrap();
         assert!(found == expected, "{} pairs of {}", found.len(), expected.len());
-        // A full shelf of 300 is no crowd.
-        assert_eq!(table.scans > size / 4, most == MOST, "{} documents scanned", table.scans);
+        assert!(table.scans > size / 4, "{} documents scanned", table.scans);
         let mut judge = Elsewhere(crowd(size).2);
         let mut found = vec![];
         pairs(
@@ -318,7 +317,9 @@ fn a_crowd_is_scanned_and_the_pairs_are_those_of_the_shelves() {
         assert!(found == expected, "{} pairs of {}", found.len(), expected.len());
 
         let mut forest = Forest::new(size);
-        expected.iter().for_each(|&(a, b)| forest.join(a, b));
+        for &(a, b) in &expected {
+            forest.join(a, b);
+        }
         let first: Vec<u32> = (0..size as u32).map(|document| forest.first(document)).collect();
         let mut table = crowd(size).2;
         assert!(components(&here, most, &mut table, |_| {}).unwrap() == first);

@@ -47,7 +47,7 @@ pub(super) fn met(
     let is_put = |place: u32| plan.cluster == Cluster::Components || !is_duplicate(order.document(place));
     let mut by_earlier: Vec<&mut Pair> = looked_at.iter_mut().collect();
     by_earlier.sort_unstable_by_key(|pair| pair.earlier);
-    candidates.for_each_group(|band, group| leave_full(band, group, plan.shelf, &is_put, &mut by_earlier))?;
+    candidates.for_each_group(|band, group| leave_full(band, group, plan.shelf, is_put, &mut by_earlier))?;
     drop(by_earlier);
     Ok(looked_at.iter().map(|pair| !pair.bands.is_empty()).collect())
 }

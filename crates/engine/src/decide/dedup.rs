@@ -107,7 +107,7 @@ impl Decide for Verdicts<'_> {
                     followers.add(found.document, found.earlier, odds, pairs);
                 })?;
                 failure?;
-                sum.expected_recall.add_followers(followers);
+                sum.expected_recall.add_followers(&followers);
                 drop(numbers);
                 judge.give_back();
                 Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))

@@ -65,6 +65,8 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
             .text(" leaves it out, and ")
             .setting_to("candidates", "all")
             .text(" compares every pair")
+    } else if plan.filter_error().is_some_and(|error| error > 1.0 - wanted) {
+        Sentence::from("a smaller ").setting("filter-error").text(" loses fewer pairs")
     } else {
         Sentence::from("another ")
             .setting("seed")
@@ -78,4 +80,53 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
     };
     let [expected, wanted] = [expected, wanted].map(|share| format!("{share:.4}"));
     observer.warn(&Warning::LowRecall { expected, wanted, hint });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use minwise::cluster::Found;
+
+    use super::*;
+    use crate::settings::{Bands, Settings};
+
+    #[derive(Default)]
+    struct Warnings(Mutex<Vec<String>>);
+
+    impl Observer for Warnings {
+        fn warn(&self, warning: &Warning) {
+            self.0.lock().unwrap().push(warning.sentence().as_flags("minwise"));
+        }
+    }
+
+    /// What is said of a family each pair of which was found by one of the first `alone` bands alone, or by several bands.
+    fn said(bands: Bands, filter_error: f64, alone: Option<usize>) -> Vec<String> {
+        let settings = Settings { bands, filter_error: Some(filter_error), ..Settings::default() };
+        let plan = settings.plan().unwrap();
+        let mut verification = Verification::new(&plan);
+        let found = Found { document: 1, earlier: 0, similarity: 0.8, shares: &[] };
+        for at in 0..1000 {
+            verification.add(&found, alone.map(|bands| at % bands), 1);
+        }
+        let warnings = Warnings::default();
+        warn_of_recall(&verification, &plan, &warnings);
+        warnings.0.into_inner().unwrap()
+    }
+
+    #[test]
+    fn an_unlucky_run_is_told_what_helps() {
+        assert_eq!(
+            said(Bands::default(), 1e-6, Some(14)),
+            [
+                "the expected recall is 0.8634, below the 0.9900 that was asked for: another `--seed` may do better, a higher \
+              `--recall` with more `--registers` does, and `--candidates all` misses nothing"
+            ]
+        );
+        assert!(said(Bands::default(), 1e-6, None).is_empty());
+        // Whoever chose the bands asked for no recall.
+        assert!(said(Bands::Given { bands: 16, rows: 6 }, 1e-6, Some(14)).is_empty());
+        let [filtered] = &said(Bands::default(), 0.1, None)[..] else { panic!("no warning") };
+        assert!(filtered.ends_with("a smaller `--filter-error` loses fewer pairs"), "{filtered}");
+    }
 }

@@ -13,8 +13,6 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::rows::Rows;
 
-/// Documents that a scan goes through, at most: 8 MB of heads.
-const MOST: usize = 1 << 17;
 /// Documents that one thread scans for together.
 const TOGETHER: usize = 16;
 /// Heads that go by together and stay in the cache, in bytes.
@@ -64,11 +62,6 @@ impl<'a> Crowd<'a> {
         })
     }
 
-    /// Whether there is room for another document.
-    pub(super) fn has_room(&self) -> bool {
-        self.numbers.len() < MOST
-    }
-
     /// How many documents there are.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
@@ -110,7 +103,7 @@ impl<'a> Crowd<'a> {
         observer: &dyn Observer,
     ) -> Result<Scanned, Error> {
         let stretch = (STRETCH_BYTES / (self.heads.words() * size_of::<u64>())).max(64);
-        let work = |_: &mut (), task: usize| -> Result<Scanned, Error> {
+        let work = |(): &mut (), task: usize| -> Result<Scanned, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -119,7 +112,9 @@ impl<'a> Crowd<'a> {
                 probed.clone().map(|place| Scan::new(self, probes, place, threshold)).collect();
             for begin in (0..self.len()).step_by(stretch) {
                 let range = begin..(begin + stretch).min(self.len());
-                scans.iter_mut().for_each(|scan| scan.take(range.clone()));
+                for scan in &mut scans {
+                    scan.take(range.clone());
+                }
             }
             let mut all = Scanned::default();
             for scan in scans {

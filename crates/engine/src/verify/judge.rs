@@ -173,7 +173,9 @@ impl Judge for ExactJudge<'_, '_> {
         if self.crowd.is_none() {
             self.crowd = Crowd::new(&self.bench.screen, &self.bench.rows);
         }
-        let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.has_room()) else { return Ok(false) };
+        // As many as a shelf takes, so that a scan takes no longer than a full shelf: 8 MB of heads.
+        let most = self.bench.plan.shelf;
+        let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.len() < most) else { return Ok(false) };
         crowd.put(document, self.rows.row(self.neighbourhood.documents[document as usize])?);
         Ok(true)
     }

@@ -112,6 +112,18 @@ fn skipped(summary: &Summary) -> impl Iterator<Item = String> {
     files.into_iter().chain(records)
 }
 
+/// The expected recall, what it is at least, and the measured one.
+fn recalls(summary: &Summary, extras: &Extras) -> impl Iterator<Item = (&'static str, String)> {
+    let expected = summary.expected_recall;
+    let low = summary.expected_recall_low.filter(|&low| low < expected);
+    let all = [
+        ("expected recall", Some(expected)),
+        ("recall is at least", low),
+        ("measured recall", extras.measured_recall.map(|measured| measured.value)),
+    ];
+    all.into_iter().filter_map(|(name, recall)| Some((name, format!("{:.4}", recall?))))
+}
+
 /// The numbers at a glance, and what they mean.
 fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     let Summary { read, kept, removed, rejected, clusters, .. } = *run.summary;
@@ -122,14 +134,8 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
         ("removed", grouped(removed)),
         ("rejected", grouped(rejected)),
         ("clusters", grouped(clusters)),
-        ("expected recall", format!("{:.4}", run.summary.expected_recall)),
     ];
-    if let Some(low) = run.summary.expected_recall_low.filter(|&low| low < run.summary.expected_recall) {
-        numbers.push(("recall is at least", format!("{low:.4}")));
-    }
-    if let Some(measured) = extras.measured_recall {
-        numbers.push(("measured recall", format!("{:.4}", measured.value)));
-    }
+    numbers.extend(recalls(run.summary, extras));
     numbers.push(("precision", "1".to_owned()));
     for (name, number) in numbers {
         out += &format!("<div><dt>{name}</dt><dd>{number}</dd></div>\n");

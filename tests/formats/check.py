@@ -267,7 +267,7 @@ def types(desk):
     same(duckdb.sql(f"select count(*) from read_parquet('{desk.folder / 'empty.parquet'}')").fetchall(), [(0,)], "an empty file")
     bytes_ = pyarrow.table({"text": ["a"], "image": pyarrow.array([{"bytes": b"\xff"}])})
     pyarrow.parquet.write_table(bytes_, desk.folder / "bytes.parquet")
-    desk.refuse("bytes.parquet", "bytes.jsonl", "the column `image.bytes` of `bytes.parquet` has the type Binary")
+    desk.refuse("bytes.parquet", "bytes.jsonl", "the column `image.bytes` of `bytes.parquet` holds byte strings, which cannot be written as JSONL")
 
 
 def delimited(desk):

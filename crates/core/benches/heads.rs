@@ -1,4 +1,4 @@
-//! What a pair costs if the beginnings of two sketches decide it: a Markdown table.
+//! The cost of a pair that the beginnings of two sketches decide: a Markdown table.
 //!
 //! Measured   `Kernel::near` of every kernel of this machine, for the shapes that a search of all pairs uses, in tiles of
 //!            16 probes and as many heads as the first cache holds. No head is near.

@@ -84,7 +84,7 @@ impl ExpectedRecall {
         Self { passing: self.passing * (1.0 - share), ..self }
     }
 
-    /// The same for pairs that are no fair sample of all: the bound takes each to stand for pairs whose registers agree with
+    /// The estimate for pairs that are no fair sample of all: the bound takes each to stand for pairs whose registers agree with
     /// probability `p`, which is the least.
     #[must_use]
     pub fn with_least(self, p: f64) -> Self {
@@ -152,7 +152,7 @@ impl ExpectedRecall {
         }
     }
 
-    /// What was added up so far, to be set down. The first number is that of the pairs found.
+    /// The sums so far, to be stored. The first number is that of the pairs found.
     #[must_use]
     pub fn sums(&self) -> Vec<f64> {
         let sums: [f64; SUMS] = [

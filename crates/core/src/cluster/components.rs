@@ -79,7 +79,7 @@ struct Early {
     similarity: f64,
 }
 
-/// What is connected so far.
+/// The documents that are connected so far.
 struct Connected {
     forest: Forest,
     /// For each shelf, one of its documents while all of them are connected. A document that is connected with it need not

@@ -168,9 +168,9 @@ pub(super) struct Meetings<'a> {
 struct Block {
     /// The scan went through documents before this one.
     covers: u32,
-    /// Those that scanned, ascending.
+    /// The documents that scanned, ascending.
     documents: Vec<u32>,
-    /// What their sketches left open, for each.
+    /// For each of them, the documents that its sketch left open.
     open: Vec<Vec<u32>>,
 }
 

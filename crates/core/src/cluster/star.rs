@@ -55,7 +55,7 @@ pub fn star<J: Judge>(
     for (at, &document) in visits.iter().enumerate() {
         if at == block_end {
             block_end = (at + meetings.block_len()).min(visits.len());
-            // One that was kept does not look again.
+            // A document that was kept does not look again.
             let kept = |one: &u32| matches!(so_far.get(one), Some((Verdict::Kept, _)));
             meetings.begin(visits[at..block_end].iter().copied().filter(|one| !kept(one)), judge)?;
         }

@@ -61,7 +61,7 @@ impl Judge for Table {
         Ok(())
     }
 
-    /// What is below 0.7 is certainly not similar.
+    /// A similarity below 0.7 is certainly too low.
     fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Infallible> {
         open.retain(|&other| self.exact(document, other) >= 0.7);
         Ok(())

@@ -139,7 +139,7 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// What a scan leaves open.
+/// The pairs that a scan leaves open.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// The documents, for each that scanned.

@@ -72,7 +72,7 @@ pub(super) fn find(
         let documents: Vec<u32> =
             std::iter::once(sets[item]).chain(near[item].some.iter().take(most).map(|near| near.1)).collect();
         // No set is needed again but the first, and what is in use is never thrown out.
-        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 0 };
+        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 0, crowd_bytes: 0 };
         let mut sets = Sets::new(&loader, &documents, room, budget);
         let mut similar = vec![];
         for other in 1..documents.len() as u32 {

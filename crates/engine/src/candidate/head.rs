@@ -24,6 +24,11 @@ const BLOCK_COST: f64 = 4.0;
 /// The same for eight pairs whose rows are compared.
 const ROW_COST: f64 = 1000.0;
 
+/// Instructions that [`Kernel::near`] takes per eight heads of this shape.
+pub(crate) fn near_cost(groups: usize, planes: usize) -> f64 {
+    BLOCK_COST + groups as f64 * (GROUP_COST + WORD_COST * planes as f64)
+}
+
 /// Which pairs are left open by their heads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeadRule {
@@ -53,10 +58,9 @@ impl Condition {
     /// What [`Kernel::near`] and the pairs that it leaves open cost with so many planes, if documents have this similarity.
     fn cost(&self, planes: usize, similarity: f64) -> f64 {
         let shape = HeadShape { values: self.first, planes };
-        let groups = shape.groups() as f64;
         let chance = similarity + (1.0 - similarity) / f64::from(1_u32 << planes);
         let open = at_most(self.most, self.first, 1.0 - chance);
-        BLOCK_COST + groups * (GROUP_COST + WORD_COST * planes as f64) + ROW_COST * open
+        near_cost(shape.groups(), planes) + ROW_COST * open
     }
 }
 
@@ -93,6 +97,11 @@ impl HeadRule {
     /// Values that have as many bits as a head.
     pub(crate) fn compared(&self) -> usize {
         (self.shape.values * self.shape.planes).div_ceil(self.values.bits())
+    }
+
+    /// Instructions that [`Kernel::near`] takes per eight pairs.
+    pub(crate) fn cost(&self) -> f64 {
+        near_cost(self.shape.groups(), self.shape.planes)
     }
 
     /// No heads yet.

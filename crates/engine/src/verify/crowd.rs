@@ -1,13 +1,17 @@
 //! The sketches of the documents of a crowd, side by side, so that many can be screened at once.
+//!
+//! Documents that fill in one form are half alike or more, which the first registers of a sketch do not tell from similar.
+//! Parity bits do, because shingles that all of them share cancel. So if a crowd is dense, its documents are screened by
+//! parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
 
 use std::ops::Range;
 
 use minwise::Observer;
 use minwise::kernel::Kernel;
-use minwise::kernel::compare::heads::Heads;
-use minwise::verify::parity::{self, Bound};
+use minwise::kernel::compare::heads::{self, Heads};
+use minwise::verify::parity::{Bound, allowance, fold_into};
 
-use crate::candidate::head::HeadRule;
+use crate::candidate::head::{HeadRule, near_cost};
 use crate::candidate::screen::Screen;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
@@ -17,6 +21,12 @@ use crate::rows::Rows;
 const TOGETHER: usize = 16;
 /// Heads that go by together and stay in the cache, in bytes.
 const STRETCH_BYTES: usize = 32 << 10;
+
+/// Instructions for eight pairs whose whole parity bits are compared, and per word of these bits. Most of them wait for memory.
+const PARITY_COST: f64 = 200.0;
+const PARITY_WORD_COST: f64 = 6.0;
+/// Documents of the crowd that each probe of a sample is compared with.
+const SAMPLED: usize = 16;
 
 /// The heads of documents, and what they are compared by.
 pub(super) struct Crowd<'a> {
@@ -28,13 +38,49 @@ pub(super) struct Crowd<'a> {
     numbers: Vec<u32>,
     /// The parity bits of each document, if the crowd is dense.
     parities: Parities,
+    /// The parity bits once more, folded, if they are screened before the sketches are.
+    fold: Option<Fold>,
+    /// The number of documents at which `fold` is chosen anew.
+    choose_at: usize,
     /// Room for the words of a row.
     words: Vec<u32>,
+}
+
+/// Folded parity bits of documents, with their allowances.
+#[derive(Debug)]
+struct Fold {
+    heads: Heads,
+    /// The words of a folded array; room for one.
+    folded: Vec<u64>,
+    threshold: f64,
+}
+
+impl Fold {
+    fn new(words: usize, threshold: f64) -> Self {
+        Self { heads: Heads::new(words, 1), folded: vec![0; words], threshold }
+    }
+
+    /// Adds a document; if nothing is known of it, one that is always open.
+    fn push(&mut self, known: Option<(usize, &[u32])>) {
+        self.folded.fill(0);
+        let allowed = known.map_or(heads::ALL, |(size, array)| {
+            fold_into(array, &mut self.folded);
+            allowance(size, self.threshold)
+        });
+        self.heads.push_allowing(&self.folded, allowed);
+    }
+
+    /// Registers that have as many bits as a folded array.
+    fn compared(&self) -> usize {
+        2 * self.heads.words()
+    }
 }
 
 /// The parity bits of documents, one behind the other.
 #[derive(Debug, Default)]
 struct Parities {
+    /// Words of each array.
+    width: usize,
     /// The size of each set; `None` if nothing is known of it.
     sizes: Vec<Option<u32>>,
     words: Vec<u32>,
@@ -43,7 +89,7 @@ struct Parities {
 impl Parities {
     fn of(&self, place: usize) -> Option<(usize, &[u32])> {
         let size = (*self.sizes.get(place)?)?;
-        Some((size as usize, &self.words[place * parity::WORDS..][..parity::WORDS]))
+        Some((size as usize, &self.words[place * self.width..][..self.width]))
     }
 }
 
@@ -58,6 +104,8 @@ impl<'a> Crowd<'a> {
             heads: rule.heads(),
             numbers: vec![],
             parities: Parities::default(),
+            fold: None,
+            choose_at: 0,
             words: vec![],
         })
     }
@@ -80,17 +128,90 @@ impl<'a> Crowd<'a> {
         self.numbers.get(self.parities.sizes.len()).copied()
     }
 
-    /// Adds the size and the parity bits of the set of the [next document](Self::next_parity), as far as they are known.
-    pub(super) fn put_parity(&mut self, known: Option<(u32, &[u32])>) {
-        let (size, words) =
-            known.map_or((None, &[0; parity::WORDS][..]), |(size, words)| (Some(size), words));
-        self.parities.sizes.push(size);
-        self.parities.words.extend_from_slice(words);
+    /// Words of the parity bits of each document; 0 until they are [chosen](Self::set_width).
+    pub(super) fn width(&self) -> usize {
+        self.parities.width
     }
 
-    /// Values of a head.
-    pub(super) fn compared(&self) -> usize {
-        self.rule.compared()
+    /// Chooses how many words the parity bits of each document have.
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.parities.width = width;
+    }
+
+    /// Adds the parity bits of the set of the [next document](Self::next_parity), which `read` writes; it returns the size of the
+    /// set, or nothing if the set has no parity bits.
+    pub(super) fn put_parity(
+        &mut self,
+        read: impl FnOnce(&mut [u32]) -> Result<Option<u32>, Error>,
+    ) -> Result<(), Error> {
+        let place = self.parities.sizes.len();
+        let begin = place * self.parities.width;
+        self.parities.words.resize(begin + self.parities.width, 0);
+        self.parities.sizes.push(read(&mut self.parities.words[begin..])?);
+        if let Some(fold) = &mut self.fold {
+            fold.push(self.parities.of(place));
+        }
+        Ok(())
+    }
+
+    /// Chooses what these documents and those of `probes` are screened by: sketches, if these left the share `open` of the
+    /// pairs open, or parity bits, which both have. The choice is made anew whenever the crowd has doubled, and it depends on
+    /// its documents alone.
+    pub(super) fn choose_fold(&mut self, probes: &mut Self, threshold: f64, open: f64) {
+        if self.len() >= self.choose_at {
+            self.choose_at = 2 * self.len();
+            let whole = self.parities.width / 2;
+            let whole_cost = PARITY_COST + PARITY_WORD_COST * self.parities.width as f64;
+            let by_heads = (self.rule.cost() + whole_cost * open, None);
+            let widths = (0..=whole.trailing_zeros()).map(|bits| 1_usize << bits);
+            let by_parity = widths.map(|words| {
+                // Pairs that are left open by all parity bits are not asked again.
+                let open = if words == whole { 0.0 } else { self.share_open(probes, words, threshold) };
+                (near_cost(words, 1) + whole_cost * open, Some(words))
+            });
+            let least = by_parity.fold(by_heads, |a, b| if b.0 < a.0 { b } else { a });
+            if least.1 != self.fold.as_ref().map(|fold| fold.heads.words()) {
+                self.fold_to(least.1, threshold);
+            }
+        }
+        probes.fold_to(self.fold.as_ref().map(|fold| fold.heads.words()), threshold);
+    }
+
+    /// The share of a sample of pairs that arrays folded to so many words leave open.
+    fn share_open(&self, probes: &Self, words: usize, threshold: f64) -> f64 {
+        let step = self.len().div_ceil(SAMPLED).max(1);
+        let folded = |crowd: &Self, place: usize| {
+            crowd.parities.of(place).map(|(size, array)| {
+                let mut folded = vec![0; words];
+                fold_into(array, &mut folded);
+                (allowance(size, threshold), folded)
+            })
+        };
+        let sample: Vec<_> = (0..self.len()).step_by(step).map(|place| folded(self, place)).collect();
+        let (mut seen, mut open) = (0_u32, 0_u32);
+        for probe in (0..probes.len()).map(|place| folded(probes, place)) {
+            for document in &sample {
+                seen += 1;
+                open += u32::from(match (&probe, document) {
+                    (Some((a, x)), Some((b, y))) => {
+                        let different: u64 =
+                            x.iter().zip(y).map(|(x, y)| u64::from((x ^ y).count_ones())).sum();
+                        different <= a + b
+                    }
+                    _ => true,
+                });
+            }
+        }
+        f64::from(open) / f64::from(seen.max(1))
+    }
+
+    /// Folds the parity bits of all documents to so many words, or to none.
+    fn fold_to(&mut self, words: Option<usize>, threshold: f64) {
+        self.fold = words.map(|words| {
+            let mut fold = Fold::new(words, threshold);
+            (0..self.parities.sizes.len()).for_each(|place| fold.push(self.parities.of(place)));
+            fold
+        });
     }
 
     /// For each of the documents of `probes`, the documents of which it is open whether both reach the threshold, ascending:
@@ -102,7 +223,8 @@ impl<'a> Crowd<'a> {
         threads: usize,
         observer: &dyn Observer,
     ) -> Result<Scanned, Error> {
-        let stretch = (STRETCH_BYTES / (self.heads.words() * size_of::<u64>())).max(64);
+        let words = self.fold.as_ref().map_or(self.heads.words(), |fold| fold.heads.words());
+        let stretch = (STRETCH_BYTES / (words * size_of::<u64>())).max(64);
         let work = |(): &mut (), task: usize| -> Result<Scanned, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
@@ -118,6 +240,9 @@ impl<'a> Crowd<'a> {
             }
             let mut all = Scanned::default();
             for scan in scans {
+                let rejected = self.len() as u64 - scan.left_by_heads;
+                all.rejected += rejected;
+                all.compared += rejected * scan.compared() as u64;
                 all.left_by_heads += scan.left_by_heads;
                 all.open.push(scan.open.into_iter().map(|place| self.numbers[place as usize]).collect());
             }
@@ -131,6 +256,8 @@ impl<'a> Crowd<'a> {
             work,
             |mut some| {
                 all.open.append(&mut some.open);
+                all.rejected += some.rejected;
+                all.compared += some.compared;
                 all.left_by_heads += some.left_by_heads;
                 Ok(())
             },
@@ -144,7 +271,11 @@ impl<'a> Crowd<'a> {
 pub(super) struct Scanned {
     /// The documents, for each that scanned.
     pub(super) open: Vec<Vec<u32>>,
-    /// Pairs that were left open before parity bits were asked.
+    /// Pairs that heads, or folded parity bits, rejected.
+    pub(super) rejected: u64,
+    /// Registers that have as many bits as were compared for these pairs.
+    pub(super) compared: u64,
+    /// Pairs that were left open before whole parity bits were compared.
     pub(super) left_by_heads: u64,
 }
 
@@ -156,6 +287,8 @@ struct Scan<'a> {
     kernel: Kernel,
     /// Its parity bits, and what they say.
     parity: Option<(&'a [u32], Bound)>,
+    /// The folded arrays of the crowd, those of the probes, and its own allowance.
+    folds: Option<(&'a Fold, &'a Fold, u64)>,
     open: Vec<u32>,
     left_by_heads: u64,
     /// Bits in which the arrays of those that the heads leave open differ from its own.
@@ -164,26 +297,49 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     fn new(crowd: &'a Crowd<'a>, probes: &'a Crowd<'a>, place: usize, threshold: f64) -> Self {
-        let parity = probes.parities.of(place).map(|(size, words)| (words, Bound::new(size, threshold)));
+        let known = probes.parities.of(place);
+        let parity = known.map(|(size, words)| (words, Bound::new(size, threshold)));
+        let folds = match (&crowd.fold, &probes.fold, known) {
+            (Some(fold), Some(own), Some((size, _))) => Some((fold, own, allowance(size, threshold))),
+            _ => None,
+        };
         Self {
             crowd,
             probes,
             place,
             kernel: Kernel::detect(),
             parity,
+            folds,
             open: vec![],
             left_by_heads: 0,
             different: vec![],
         }
     }
 
+    /// Registers that have as many bits as are compared for most pairs.
+    fn compared(&self) -> usize {
+        self.folds.map_or(self.crowd.rule.compared(), |(fold, ..)| fold.compared())
+    }
+
     /// Goes through some places of the crowd.
     fn take(&mut self, range: Range<usize>) {
         let (crowd, begin) = (self.crowd, self.open.len());
-        crowd.rule.screen(&self.probes.heads, self.place, &crowd.heads, range, self.kernel, &mut self.open);
+        match self.folds {
+            Some((fold, own, allowed)) => {
+                let allowed = allowed as usize;
+                self.kernel.near(&own.heads, self.place, &fold.heads, range, allowed, &mut self.open);
+            }
+            None => {
+                let heads = &self.probes.heads;
+                crowd.rule.screen(heads, self.place, &crowd.heads, range, self.kernel, &mut self.open);
+            }
+        }
         self.left_by_heads += (self.open.len() - begin) as u64;
         let Some((words, bound)) = &mut self.parity else { return };
-        let Parities { sizes, words: all } = &crowd.parities;
+        let Parities { width, sizes, words: all } = &crowd.parities;
+        if self.folds.is_some_and(|(fold, ..)| 2 * fold.heads.words() == *width) {
+            return;
+        }
         self.different.clear();
         self.kernel.different_bits_at(words, all, &self.open[begin..], &mut self.different);
         let mut left = begin;

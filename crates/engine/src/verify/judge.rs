@@ -74,6 +74,8 @@ pub(crate) struct ExactJudge<'a, 'r> {
     crowd: Option<Crowd<'a>>,
     /// Whether most documents that scan have many others to be compared with.
     is_dense: bool,
+    /// The share of pairs that heads of sketches left open when the crowd became dense.
+    share_open: f64,
     /// Threads that scan.
     threads: usize,
     judged: Judged,
@@ -97,6 +99,7 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
             placed_rows,
             crowd: None,
             is_dense: false,
+            share_open: 0.0,
             threads: budget.threads,
             judged: Judged::default(),
         }
@@ -189,27 +192,34 @@ impl Judge for ExactJudge<'_, '_> {
             probes.put(document, self.rows.row(self.neighbourhood.documents[document as usize])?);
         }
         if self.is_dense {
+            if crowd.width() == 0 {
+                crowd.set_width(self.sets.parity_words(documents)?);
+            }
+            probes.set_width(crowd.width());
             for crowd in [&mut crowd, &mut probes] {
                 while let Some(document) = crowd.next_parity() {
-                    crowd.put_parity(self.sets.parity(document)?);
+                    crowd.put_parity(|out| self.sets.parity_into(document, out))?;
                 }
             }
+            crowd.choose_fold(&mut probes, plan.threshold, self.share_open);
         }
         let scanned = crowd.scan(&probes, plan.threshold, self.threads, *observer)?;
         let seen = (documents.len() * crowd.len()) as u64;
         let left: u64 = scanned.open.iter().map(|others| others.len() as u64).sum();
-        let rejected = seen - scanned.left_by_heads;
         self.judged.candidates += seen - left;
         // Parity bits are as good as a comparison.
         self.judged.compared += scanned.left_by_heads - left;
         self.judged.screened.merge(&Screened {
-            pairs: rejected,
-            compared: rejected * crowd.compared() as u64,
-            registers: rejected * screen.registers(),
+            pairs: scanned.rejected,
+            compared: scanned.compared,
+            registers: scanned.rejected * screen.registers(),
         });
         // Parity bits mean reading every document once, which pays if most have many others to be compared with.
         let many = documents.len() as u64 * MANY;
-        self.is_dense |= plan.measure == Measure::Jaccard && scanned.left_by_heads >= many;
+        if !self.is_dense && plan.measure == Measure::Jaccard && scanned.left_by_heads >= many {
+            self.is_dense = true;
+            self.share_open = scanned.left_by_heads as f64 / seen as f64;
+        }
         self.crowd = Some(crowd);
         *open = scanned.open;
         for (&document, others) in documents.iter().zip(open) {

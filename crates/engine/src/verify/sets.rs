@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use minwise::kernel::Kernel;
 use minwise::verify::Measure;
 use minwise::verify::order::alignment_share;
-use minwise::verify::parity::{self, Bound, parity_into};
+use minwise::verify::parity::{self, Bound, parity_into, words_for};
 
 use crate::error::Error;
 use crate::parallel;
@@ -136,6 +136,8 @@ pub(crate) struct Budget {
     pub threads: usize,
     /// Text that is loaded together, because the next documents will be asked for next.
     pub ahead_bytes: u64,
+    /// Memory for the parity bits of a crowd.
+    pub crowd_bytes: usize,
 }
 
 impl<'a> Sets<'a> {
@@ -210,9 +212,43 @@ impl<'a> Sets<'a> {
         Ok((before - left) as u64)
     }
 
-    /// The size and the [parity bits](parity) of the set of a document. There are none if the set is huge or has weights, or if
-    /// there are too many.
-    pub(crate) fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
+    /// Words of parity bits that tell sets like those of `documents` apart, within the memory for crowds.
+    pub(crate) fn parity_words(&mut self, documents: &[u32]) -> Result<usize, Error> {
+        let mut sizes = vec![];
+        for &document in documents {
+            if !self.are_huge(document, document)? {
+                sizes.push(match self.both(document, document)?.0 {
+                    DocumentSet::Weighted(_) => 0,
+                    DocumentSet::Plain(set) => set.as_slice().len(),
+                });
+            }
+        }
+        sizes.sort_unstable();
+        let wanted = words_for(sizes.get(sizes.len() / 2).copied().unwrap_or_default());
+        // A crowd holds each array twice, the second time folded.
+        let crowd = 2 * size_of::<u32>() * self.documents.len().min(MARKED);
+        let fit = self.budget.crowd_bytes / crowd.max(1);
+        Ok(wanted.min(if fit == 0 { 0 } else { 1 << fit.ilog2() }).max(parity::WORDS))
+    }
+
+    /// Writes the [parity bits](parity) of the set of a document and returns its size. There are none if the set is huge or has
+    /// weights.
+    pub(crate) fn parity_into(&mut self, document: u32, out: &mut [u32]) -> Result<Option<u32>, Error> {
+        if self.are_huge(document, document)? {
+            return Ok(None);
+        }
+        Ok(match self.both(document, document)?.0 {
+            DocumentSet::Weighted(_) => None,
+            DocumentSet::Plain(set) => {
+                parity_into(set, out);
+                Some(set.as_slice().len() as u32)
+            }
+        })
+    }
+
+    /// The size and the parity bits of the set of a document, kept for the next time. There are none if the set is huge or has
+    /// weights, or if there are too many.
+    fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
         let slot = self.mark(document)?;
         Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))
     }
@@ -226,18 +262,12 @@ impl<'a> Sets<'a> {
         if slot != NONE {
             return Ok(Some(slot as usize));
         }
-        if self.marks.sizes.len() >= MARKED || self.are_huge(document, document)? {
+        if self.marks.sizes.len() >= MARKED {
             return Ok(None);
         }
-        let slot = self.marks.sizes.len();
         let mut words = [0; parity::WORDS];
-        let size = match self.both(document, document)?.0 {
-            DocumentSet::Weighted(_) => return Ok(None),
-            DocumentSet::Plain(set) => {
-                parity_into(set, &mut words);
-                set.as_slice().len() as u32
-            }
-        };
+        let Some(size) = self.parity_into(document, &mut words)? else { return Ok(None) };
+        let slot = self.marks.sizes.len();
         self.marks.slots[document as usize] = slot as u32;
         self.marks.sizes.push(size);
         self.marks.words.extend_from_slice(&words);
@@ -448,7 +478,7 @@ mod tests {
     #[test]
     fn what_is_compared_on_disk_is_not_loaded_ahead() {
         let texts = ["one two three", "one two four", &"long ".repeat(1 << 18), "one two five"];
-        let budget = Budget { bytes: 1 << 30, threads: 1, ahead_bytes: 9 << 20 };
+        let budget = Budget { bytes: 1 << 30, threads: 1, ahead_bytes: 9 << 20, crowd_bytes: 0 };
         with_sets(&texts, budget, |sets| {
             assert_eq!(sets.measure(0, 1, Measure::Jaccard).unwrap(), 1.0 / 3.0);
             assert_eq!(held(sets), [true, true, false, true]);
@@ -462,7 +492,7 @@ mod tests {
         let texts = ["one two three"; 6];
         let line_bytes = "{\"text\":\"one two three\"}\n".len() as u64;
         // Three documents at a time, and room for none but those in use.
-        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 3 * line_bytes };
+        let budget = Budget { bytes: 0, threads: 1, ahead_bytes: 3 * line_bytes, crowd_bytes: 0 };
         with_sets(&texts, budget, |sets| {
             sets.measure(0, 1, Measure::Jaccard).unwrap();
             assert_eq!(held(sets), [true, true, true, false, false, false]);

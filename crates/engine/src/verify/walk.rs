@@ -116,12 +116,15 @@ impl Walk<'_> {
             turns: Turns::default(),
         };
         let bench = Bench::new(&reading.documents, plan, observer)?;
+        let crowd_bytes = memory.entries(1);
         let all = Budget {
             bytes: SETS_BYTES * plan.threads,
             threads: plan.threads,
             ahead_bytes: AHEAD_BYTES.min(preparation.whole_bytes(1)) * plan.threads as u64,
+            crowd_bytes,
         };
-        let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0 };
+        let crowd_bytes = crowd_bytes / plan.threads;
+        let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0, crowd_bytes };
         let seat = || Seat::new(&reading.documents);
         for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
             let batch = candidates.load(numbers.clone(), memory, folder)?;

@@ -2,7 +2,7 @@
 
 use minwise::cluster::Cluster;
 use minwise_engine::pairs::pairs;
-use minwise_engine::{Settings, Unobserved};
+use minwise_engine::{Bands, Search, Settings, Unobserved};
 
 use crate::support::{Documents, listed, settings, with_registers};
 
@@ -94,6 +94,35 @@ fn a_crowd_loses_nothing() {
         // Nearly all pairs share a band.
         let candidates = decisions.verification.candidates;
         assert!(candidates > 4_000_000, "{candidates} pairs");
+    }
+}
+
+/// Two thirds of every document are a form: two of them are at 30/60, which 64 registers do not tell from the threshold.
+/// Every tenth document repeats the one before it with four words changed, which is at 41/49.
+fn fillings(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|i| {
+        let own = if i % 10 == 9 { i - 1 } else { i };
+        let mut words: Vec<String> = (0..30).map(|at| format!("form{at}")).collect();
+        words.extend((0..15).map(|at| if at < 4 { format!("d{i}n{at}") } else { format!("d{own}w{at}") }));
+        words.join(" ")
+    })
+}
+
+/// Sketches leave most pairs of such a crowd open, so that it is screened by parity bits.
+#[test]
+fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
+    let documents = Documents::new(fillings(3000));
+    for cluster in [Cluster::Star, Cluster::Components] {
+        let banded = Settings { cluster, ..with_registers("words:1", 0.6, 24, 1, 64) };
+        let by_bands = documents.dedup(&banded);
+        let exact = Settings { search: Some(Search::SortMerge), bands: Bands::default(), ..banded };
+        let by_counting = documents.dedup(&exact);
+        assert_eq!(by_bands.removed, by_counting.removed);
+        assert_eq!(by_bands.removed.len(), 300);
+        // All pairs are candidates, and few of them go as far as the shingle sets.
+        let verification = by_bands.verification;
+        assert!(verification.candidates > 3_500_000, "{} candidates", verification.candidates);
+        assert!(verification.compared < 400_000, "{} compared", verification.compared);
     }
 }
 

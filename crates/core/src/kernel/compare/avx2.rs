@@ -153,8 +153,15 @@ fn load_part(words: &[u32]) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
-    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+pub(super) fn near(
+    probe: &[u64],
+    lanes: &[Lanes],
+    allowances: &[Lanes],
+    planes: usize,
+    most: u64,
+    out: &mut [u8],
+) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
 /// [`near`] for so many planes and groups; 0 groups are any number of them.
@@ -162,6 +169,7 @@ pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],
     lanes: &[Lanes],
+    allowances: &[Lanes],
     most: u64,
     out: &mut [u8],
 ) {
@@ -169,8 +177,9 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
     let (lanes, _) = lanes.as_chunks::<PLANES>();
     let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
     let probe = &probe[..groups];
-    let above = _mm256_set1_epi64x(most.saturating_add(1).min(i64::MAX as u64).cast_signed());
-    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+    // The comparison is signed, and `most` and every allowance are below 2⁶².
+    let above = _mm256_set1_epi64x((most + 1).cast_signed());
+    for (at, (out, block)) in out.iter_mut().zip(lanes.chunks_exact(groups)).enumerate() {
         let mut counts = [_mm256_setzero_si256(); 2];
         for (probe, lanes) in probe.iter().zip(block) {
             let mut differ = [_mm256_setzero_si256(); 2];
@@ -184,8 +193,13 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
                 counts[half] = _mm256_add_epi64(counts[half], add_bytes(ones_of_bytes(differ[half])));
             }
         }
-        let [low, high] =
-            counts.map(|counts| _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(above, counts))));
+        let above = match allowances.get(at) {
+            Some(lanes) => load_lanes(lanes).map(|lanes| _mm256_add_epi64(above, lanes)),
+            None => [above; 2],
+        };
+        let [low, high] = std::array::from_fn(|half| {
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(above[half], counts[half])))
+        });
         *out = (low | high << 4) as u8;
     }
 }

@@ -167,8 +167,15 @@ fn different_bits_unrolled(a: &[u32; UNROLLED], b: &[u32; UNROLLED]) -> usize {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
-pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
-    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+pub(super) fn near(
+    probe: &[u64],
+    lanes: &[Lanes],
+    allowances: &[Lanes],
+    planes: usize,
+    most: u64,
+    out: &mut [u8],
+) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
 /// [`near`] for so many planes and groups; 0 groups are any number of them.
@@ -176,6 +183,7 @@ pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],
     lanes: &[Lanes],
+    allowances: &[Lanes],
     most: u64,
     out: &mut [u8],
 ) {
@@ -184,7 +192,7 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
     let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
     let probe = &probe[..groups];
     let most = _mm512_set1_epi64(most.cast_signed());
-    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+    for (at, (out, block)) in out.iter_mut().zip(lanes.chunks_exact(groups)).enumerate() {
         let mut counts = _mm512_setzero_si512();
         for (probe, lanes) in probe.iter().zip(block) {
             let mut differ = _mm512_setzero_si512();
@@ -194,7 +202,11 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
             }
             counts = _mm512_add_epi64(counts, _mm512_popcnt_epi64(differ));
         }
-        *out = _mm512_cmple_epu64_mask(counts, most);
+        let allowed = match allowances.get(at) {
+            Some(lanes) => _mm512_add_epi64(most, load_lanes(lanes)),
+            None => most,
+        };
+        *out = _mm512_cmple_epu64_mask(counts, allowed);
     }
 }
 

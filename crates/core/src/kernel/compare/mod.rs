@@ -124,7 +124,7 @@ impl Kernel {
     }
 
     /// Appends to `found`, in ascending order, the numbers of the heads in `range` that differ from head `of` of `probes`
-    /// in at most `most` values.
+    /// in at most `most` values, plus their allowances if they have any. Allowances of `probes` are not looked at.
     ///
     /// # Panics
     /// If `probes` and `heads` have different shapes, or a head is not there.
@@ -139,6 +139,8 @@ impl Kernel {
     ) {
         assert!(probes.words() == heads.words() && probes.planes() == heads.planes(), "heads of one shape");
         assert!(range.end <= heads.len(), "heads that are there");
+        // Together with an allowance it is still below 2⁶³, which signed comparisons need.
+        let most = (most as u64).min(heads::ALL);
         let mut few = [0; PROBE_WORDS];
         let many: Vec<u64>;
         let probe: &[u64] = if let Some(few) = few.get_mut(..heads.words()) {
@@ -156,7 +158,8 @@ impl Kernel {
             // Whole words of 64 bits are looked through, and the last one may have more bytes than there are blocks.
             near[blocks.len()..blocks.len().next_multiple_of(8)].fill(0);
             let out = &mut near[..blocks.len()];
-            form_of!(self, near(probe, lanes, heads.planes(), most as u64, out));
+            let allowances = heads.allowances(blocks.clone());
+            form_of!(self, near(probe, lanes, allowances, heads.planes(), most, out));
             for (word, bytes) in
                 near[..blocks.len().next_multiple_of(8)].as_chunks::<8>().0.iter().enumerate()
             {

@@ -127,8 +127,15 @@ fn load_part(words: &[u32]) -> uint32x4_t {
 }
 
 #[target_feature(enable = "neon")]
-pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
-    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, most, out));
+pub(super) fn near(
+    probe: &[u64],
+    lanes: &[Lanes],
+    allowances: &[Lanes],
+    planes: usize,
+    most: u64,
+    out: &mut [u8],
+) {
+    with_shape!(planes, probe.len() / planes, near_of(probe, lanes, allowances, most, out));
 }
 
 /// [`near`] for so many planes and groups; 0 groups are any number of them.
@@ -136,6 +143,7 @@ pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out
 fn near_of<const PLANES: usize, const GROUPS: usize>(
     probe: &[u64],
     lanes: &[Lanes],
+    allowances: &[Lanes],
     most: u64,
     out: &mut [u8],
 ) {
@@ -144,7 +152,7 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
     let groups = if GROUPS == 0 { probe.len() } else { GROUPS };
     let probe = &probe[..groups];
     let most = vdupq_n_u64(most);
-    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(groups)) {
+    for (at, (out, block)) in out.iter_mut().zip(lanes.chunks_exact(groups)).enumerate() {
         let mut counts = [vdupq_n_u64(0); 4];
         for (probe, lanes) in probe.iter().zip(block) {
             let mut differ = [vdupq_n_u64(0); 4];
@@ -160,9 +168,13 @@ fn near_of<const PLANES: usize, const GROUPS: usize>(
                 counts[part] = vaddq_u64(counts[part], vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(ones))));
             }
         }
+        let allowed = match allowances.get(at) {
+            Some(lanes) => load_lanes(lanes).map(|lanes| vaddq_u64(most, lanes)),
+            None => [most; 4],
+        };
         *out = 0;
         for part in 0..4 {
-            let near = vcleq_u64(counts[part], most);
+            let near = vcleq_u64(counts[part], allowed[part]);
             let bits = vgetq_lane_u64::<0>(near) & 1 | vgetq_lane_u64::<1>(near) & 2;
             *out |= (bits << (2 * part)) as u8;
         }

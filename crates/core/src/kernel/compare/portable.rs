@@ -43,8 +43,16 @@ pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u3
     row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
 }
 
-pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out: &mut [u8]) {
-    for (out, block) in out.iter_mut().zip(lanes.chunks_exact(probe.len())) {
+pub(super) fn near(
+    probe: &[u64],
+    lanes: &[Lanes],
+    allowances: &[Lanes],
+    planes: usize,
+    most: u64,
+    out: &mut [u8],
+) {
+    for (at, (out, block)) in out.iter_mut().zip(lanes.chunks_exact(probe.len())).enumerate() {
+        let allowed = allowances.get(at).map_or([most; 8], |lanes| lanes.0.map(|lane| most + lane));
         let mut counts = [0; 8];
         for (probe, block) in probe.chunks_exact(planes).zip(block.chunks_exact(planes)) {
             for (lane, count) in counts.iter_mut().enumerate() {
@@ -53,7 +61,7 @@ pub(super) fn near(probe: &[u64], lanes: &[Lanes], planes: usize, most: u64, out
                 *count += u64::from(differ.count_ones());
             }
         }
-        *out =
-            counts.iter().enumerate().fold(0, |bits, (lane, count)| bits | u8::from(*count <= most) << lane);
+        let near = counts.iter().zip(&allowed).map(|(count, allowed)| u8::from(count <= allowed));
+        *out = near.enumerate().fold(0, |bits, (lane, near)| bits | near << lane);
     }
 }

@@ -82,6 +82,7 @@ proptest! {
         of in 0..40_usize,
         cut in (0..40_usize, 0..40_usize),
         most in prop_oneof![0..400_usize, Just(usize::MAX)],
+        allowances in prop::option::of(vec(prop_oneof![0..100_u64, Just(heads::ALL), Just(u64::MAX)], 40)),
     ) {
         let mut all = Heads::new(groups, planes);
         let mut rows = vec![];
@@ -91,7 +92,10 @@ proptest! {
                 .zip(&heads[0])
                 .map(|(&(a, b, c, far), &(first, ..))| if far { a } else { first ^ (a & b & c) })
                 .collect();
-            all.push(&row);
+            match &allowances {
+                Some(allowances) => all.push_allowing(&row, allowances[rows.len()]),
+                None => all.push(&row),
+            }
             rows.push(row);
         }
         prop_assert_eq!(all.len(), rows.len());
@@ -104,8 +108,13 @@ proptest! {
                 .map(|(a, b)| a.iter().zip(b).fold(0, |seen, (a, b)| seen | (a ^ b)).count_ones() as usize)
                 .sum()
         };
-        let expected: Vec<u32> =
-            range.clone().filter(|&head| different(&rows[head]) <= most).map(|head| head as u32).collect();
+        let allowed =
+            |head: usize| allowances.as_ref().map_or(most, |some| most.saturating_add(some[head] as usize));
+        let expected: Vec<u32> = range
+            .clone()
+            .filter(|&head| different(&rows[head]) <= allowed(head))
+            .map(|head| head as u32)
+            .collect();
         for kernel in Kernel::available() {
             let mut found = vec![];
             kernel.near(&all, of, &all, range.clone(), most, &mut found);

@@ -57,7 +57,35 @@ impl Banding {
     #[inline]
     #[must_use]
     pub fn key(&self, band: usize, sketch: &[u32]) -> u64 {
-        rows_key(band as u64, &sketch[band * self.rows..][..self.rows])
+        rows_key(band as u64, self.rows_in(band, sketch))
+    }
+
+    /// Writes the keys of all bands of a sketch.
+    ///
+    /// ```
+    /// use minwise::candidate::Banding;
+    ///
+    /// let banding = Banding::new(2, 3, 6)?;
+    /// let mut keys = [0; 2];
+    /// banding.keys_into(&[1, 2, 3, 4, 5, 6], &mut keys);
+    /// assert_eq!(keys[1], banding.key(1, &[1, 2, 3, 4, 5, 6]));
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the sketch is shorter than the banding was made for, or `out` does not have one element per band.
+    #[inline]
+    pub fn keys_into(&self, sketch: &[u32], out: &mut [u64]) {
+        assert_eq!(out.len(), self.bands, "one key per band");
+        for (band, key) in out.iter_mut().enumerate() {
+            *key = self.key(band, sketch);
+        }
+    }
+
+    /// The rows of one band of a sketch.
+    #[inline]
+    pub(crate) fn rows_in<'s>(&self, band: usize, sketch: &'s [u32]) -> &'s [u32] {
+        &sketch[band * self.rows..][..self.rows]
     }
 }
 
@@ -120,6 +148,18 @@ mod tests {
         }
         // The same rows in two bands are no match.
         assert_ne!(banding.key(0, &[7; 13]), banding.key(1, &[7; 13]));
+    }
+
+    #[test]
+    fn all_keys_are_those_of_each_band() {
+        for (bands, rows) in [(1, 1), (4, 3), (6, 2), (13, 1), (1, 13)] {
+            let banding = Banding::new(bands, rows, 13).unwrap();
+            let sketch: Vec<u32> = (100..113).collect();
+            let mut keys = vec![0; bands];
+            banding.keys_into(&sketch, &mut keys);
+            let one_by_one: Vec<u64> = (0..bands).map(|band| banding.key(band, &sketch)).collect();
+            assert_eq!(keys, one_by_one);
+        }
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(crate) mod trials;
 use std::collections::HashSet;
 use std::fmt;
 
+use crate::error::Error;
 use crate::estimate::Estimate;
 
 pub use bits::{BitRows, Bits};
@@ -143,7 +144,17 @@ fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
 }
 
 /// The sketches of many documents: one flat matrix, a row each.
-#[derive(Debug, Clone)]
+///
+/// ```
+/// use minwise::sketch::Sketches;
+///
+/// let mut sketches = Sketches::from_vec(2, vec![1, 2, 3, 4])?;
+/// sketches.push().copy_from_slice(&[5, 6]);
+/// assert_eq!(sketches.rows().collect::<Vec<_>>(), [&[1, 2][..], &[3, 4], &[5, 6]]);
+/// assert_eq!(sketches.into_vec(), [1, 2, 3, 4, 5, 6]);
+/// # Ok::<(), minwise::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketches {
     registers: usize,
     values: Vec<u32>,
@@ -158,6 +169,27 @@ impl Sketches {
     pub fn new(registers: usize) -> Self {
         assert!(registers > 0, "a sketch has at least one register");
         Self { registers, values: vec![] }
+    }
+
+    /// The rows of `registers` values each that lie one behind the other in `values`. The vector is taken as it is and not
+    /// copied.
+    ///
+    /// Returns an error if `registers` is zero or `values` ends within a row.
+    pub fn from_vec(registers: usize, values: Vec<u32>) -> Result<Self, Error> {
+        if registers == 0 {
+            return Err(Error::out_of_range("the number of registers", registers, "at least 1"));
+        }
+        if !values.len().is_multiple_of(registers) {
+            let expected = format!("a multiple of {registers}, the length of a row");
+            return Err(Error::out_of_range("the number of values of all rows", values.len(), &expected));
+        }
+        Ok(Self { registers, values })
+    }
+
+    /// All values, row after row, as they lie in memory: nothing is copied.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<u32> {
+        self.values
     }
 
     /// Registers of a row.
@@ -182,6 +214,23 @@ impl Sketches {
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.values
+    }
+
+    /// All values, row after row, to be written. Threads can fill disjoint rows of
+    /// [`chunks_mut`](slice::chunks_mut) at the same time.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [u32] {
+        &mut self.values
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> + DoubleEndedIterator + Clone {
+        self.values.chunks_exact(self.registers)
+    }
+
+    /// Adds rows of empty registers until there are `rows` of them, or removes the last rows.
+    pub fn resize(&mut self, rows: usize) {
+        self.values.resize(rows * self.registers, minhash::EMPTY);
     }
 
     /// Forgets all rows and keeps the room they had.
@@ -238,5 +287,29 @@ mod tests {
         assert_eq!(sketches.row(0), [1, 2, 3]);
         assert_eq!(sketches.row(1), [9, u32::MAX, u32::MAX]);
         assert!(more.is_empty());
+        assert_eq!(sketches.rows().map(<[u32]>::len).collect::<Vec<_>>(), [3, 3]);
+        sketches.as_mut_slice()[3..].copy_from_slice(&[4, 5, 6]);
+        assert_eq!(sketches.rows().next_back(), Some(&[4, 5, 6][..]));
+        sketches.resize(3);
+        assert_eq!(sketches.clone().into_vec(), [1, 2, 3, 4, 5, 6, u32::MAX, u32::MAX, u32::MAX]);
+        sketches.resize(1);
+        assert_eq!(sketches.as_slice(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_vector_is_a_matrix_if_its_rows_are_whole() {
+        let values = vec![1, 2, 3, 4, 5, 6];
+        let at = values.as_ptr();
+        let sketches = Sketches::from_vec(3, values).unwrap();
+        assert_eq!((sketches.len(), sketches.row(1)), (2, &[4, 5, 6][..]));
+        let values = sketches.into_vec();
+        assert_eq!(values.as_ptr(), at, "neither way copies");
+        let message = Sketches::from_vec(4, values).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "the number of values of all rows cannot be 6: it must be a multiple of 4, the length of a row"
+        );
+        assert!(Sketches::from_vec(0, vec![]).is_err());
+        assert!(Sketches::from_vec(7, vec![]).unwrap().is_empty());
     }
 }

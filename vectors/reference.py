@@ -21,6 +21,7 @@ import regex
 from filter_reference import filter_file  # noqa: F401, found by its name
 
 OURS = "ours, frozen 2026-11-15"
+OURS_LATER = "ours, frozen 2026-11-17"
 RULE = "the rule of tokens and normal forms, by Python's unicodedata and regex"
 UNICODE = "17.0"
 VERSION = 1
@@ -499,6 +500,127 @@ def xxh3_64(data):
     return avalanche(total & M64)
 
 
+def xxh3_128(data, seed=0):
+    """XXH3 with 128 bits, of any number of bytes, as one integer whose upper half is the upper word."""
+    size = len(data)
+    p32_1, p32_2, p32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+    def word(source, at, bytes=8):
+        return int.from_bytes(source[at : at + bytes], "little")
+
+    def swapped(number, bytes):
+        return int.from_bytes(number.to_bytes(bytes, "little"), "big")
+
+    def avalanche(h):
+        h &= M64
+        h = (h ^ h >> 37) * 0x165667919E3779F9 & M64
+        return h ^ h >> 32
+
+    def avalanche_of_few(h):
+        h &= M64
+        h = (h ^ h >> 33) * p2 & M64
+        h = (h ^ h >> 29) * p3 & M64
+        return h ^ h >> 32
+
+    def joined(high, low):
+        return (high & M64) << 64 | low & M64
+
+    if size == 0:
+        low, high = (word(SECRET, at) ^ word(SECRET, at + 8) for at in (64, 80))
+        return joined(avalanche_of_few(seed ^ high), avalanche_of_few(seed ^ low))
+    if size <= 3:
+        low = data[0] << 16 | data[size >> 1] << 24 | data[-1] | size << 8
+        high = swapped(low, 4)
+        high = (high << 13 | high >> 19) & M32
+        low ^= (word(SECRET, 0, 4) ^ word(SECRET, 4, 4)) + seed & M64
+        high ^= (word(SECRET, 8, 4) ^ word(SECRET, 12, 4)) - seed & M64
+        return joined(avalanche_of_few(high), avalanche_of_few(low))
+    if size <= 8:
+        seed ^= swapped(seed & M32, 4) << 32
+        both = word(data, 0, 4) + (word(data, size - 4, 4) << 32)
+        product = (both ^ (word(SECRET, 16) ^ word(SECRET, 24)) + seed & M64) * (p1 + (size << 2) & M64)
+        high, low = product >> 64, product & M64
+        high = high + (low << 1) & M64
+        low ^= high >> 3
+        low = (low ^ low >> 35) * 0x9FB21C651E98DF25 & M64
+        return joined(avalanche(high), low ^ low >> 28)
+    if size <= 16:
+        first, last = word(data, 0), word(data, size - 8)
+        product = (first ^ last ^ (word(SECRET, 32) ^ word(SECRET, 40)) - seed & M64) * p1
+        low = (product & M64) + (size - 1 << 54) & M64
+        last ^= (word(SECRET, 48) ^ word(SECRET, 56)) + seed & M64
+        high = (product >> 64) + last + (last & M32) * (p32_2 - 1) & M64
+        product = (low ^ swapped(high, 8)) * p2
+        return joined(avalanche((product >> 64) + high * p2), avalanche(product & M64))
+
+    def mix(at, key, seed):
+        return fold_multiply(
+            word(data, at) ^ word(SECRET, key) + seed & M64, word(data, at + 8) ^ word(SECRET, key + 8) - seed & M64
+        )
+
+    if size <= 240:
+        low, high = size * p1 & M64, 0
+
+        def mix_two(one, other, key, seed=seed):
+            nonlocal low, high
+            low = (low + mix(one, key, seed) & M64) ^ (word(data, other) + word(data, other + 8) & M64)
+            high = (high + mix(other, key + 16, seed) & M64) ^ (word(data, one) + word(data, one + 8) & M64)
+
+        if size <= 128:
+            for i in reversed(range((size - 1) // 32 + 1)):
+                mix_two(16 * i, size - 16 * (i + 1), 32 * i)
+        else:
+            for at in range(32, 160, 32):
+                mix_two(at - 32, at - 16, at - 32)
+            low, high = avalanche(low), avalanche(high)
+            for at in range(160, size + 1, 32):
+                mix_two(at - 32, at - 16, at - 157)
+            mix_two(size - 16, size - 32, 103, -seed & M64)
+        return joined(-avalanche(low * p1 + high * p4 + (size - seed) * p2), avalanche(low + high))
+
+    words = [word(SECRET, at) + (seed if at % 16 == 0 else -seed) & M64 for at in range(0, 192, 8)]
+    secret = b"".join(w.to_bytes(8, "little") for w in words)
+    state = [p32_3, p1, p2, p3, p4, p32_2, p5, p32_1]
+
+    def accumulate(at, key):
+        for i in range(8):
+            given = word(data, at + 8 * i)
+            keyed = given ^ word(secret, key + 8 * i)
+            state[i ^ 1] = state[i ^ 1] + given & M64
+            state[i] = state[i] + (keyed & M32) * (keyed >> 32) & M64
+
+    for stripe in range((size - 1) // 64):
+        accumulate(64 * stripe, stripe % 16 * 8)
+        if stripe % 16 == 15:
+            for i in range(8):
+                state[i] = (state[i] ^ state[i] >> 47 ^ word(secret, 128 + 8 * i)) * p32_1 & M64
+    accumulate(size - 64, 121)
+
+    def merged(key, start):
+        return avalanche(
+            start
+            + sum(
+                fold_multiply(state[2 * i] ^ word(secret, key + 16 * i), state[2 * i + 1] ^ word(secret, key + 16 * i + 8))
+                for i in range(4)
+            )
+        )
+
+    return joined(merged(117, ~(size * p2) & M64), merged(11, size * p1))
+
+
+def equality_key(text, shingling, how="nfkc+casefold"):
+    """The sixteen bytes by which equal documents are known: of the shingles in order, eight little-endian bytes each, or of
+    the normalised text if there are none."""
+    hashes = shingles(text, shingling, how)
+    if hashes:
+        key = xxh3_128(b"".join(h.to_bytes(8, "little") for h in hashes), 0)
+    else:
+        key = xxh3_128(normal(text, how).encode(), 1)
+    return key.to_bytes(16, "little").hex()
+
+
 def fingerprint(spec):
     return xxh3_64(f"{spec} / version:{VERSION} / unicode:{UNICODE}".encode())
 
@@ -920,6 +1042,13 @@ def shingle_file():
         dict(name=name, origin=OURS, source=source, shingles={s: hex64(shingles(source, s)) for s in SHINGLINGS})
         for name, source in SHINGLED
     ]
+    # A text of each class of lengths that the hash treats in its own way, with shingles and without.
+    longer = [("of %d tokens" % n, " ".join(f"w{i}" for i in range(n))) for n in (20, 34, 140, 300)]
+    signs = [("%d signs" % n, "!?" * (n // 2) + "." * (n % 2)) for n in (1, 3, 7, 12, 60, 200, 300)]
+    yield "equality", [
+        dict(name=name, origin=OURS_LATER, source=source, keys={s: equality_key(source, s) for s in ("words:5", "chars:5")})
+        for name, source in SHINGLED + longer + signs
+    ]
 
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and the quick brown fox runs on."
@@ -1210,7 +1339,7 @@ HEADERS = {
     "decimal.",
     "text": "Normalised texts, their white space treated as `how` says, and the tokens of the normalised text.",
     "shingle": "Hashes of tokens, of characters and of windows of them, and the shingles of whole texts under "
-    "nfkc+casefold, in order and with repeats. Hexadecimal.",
+    "nfkc+casefold, in order and with repeats. Hexadecimal. Equality keys are sixteen bytes, the first one first.",
     "minhash": "Coefficients, sketches, band keys. Hexadecimal, seeds decimal. `fold_seed` is the 32-bit seed that a "
     "shingle is folded with, `key` what it is folded to.",
     "sketch": "Documents, the words of their sketches by every method, and the estimate for `many` and `overlapping`, "

@@ -5,6 +5,7 @@
 //! which entry of which file differs, and either a result changed, which is a breaking change, or one side is wrong.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -261,6 +262,7 @@ struct ShingleFile {
     char_hash: Vec<CharHash>,
     window_hash: Vec<Rolled>,
     text: Vec<ShingledText>,
+    equality: Vec<EqualityKeys>,
 }
 
 #[derive(Deserialize)]
@@ -289,6 +291,13 @@ struct ShingledText {
     shingles: BTreeMap<String, Vec<Hex>>,
 }
 
+#[derive(Deserialize)]
+struct EqualityKeys {
+    name: String,
+    source: String,
+    keys: BTreeMap<String, String>,
+}
+
 #[test]
 fn shingle() {
     let file: ShingleFile = read("shingle");
@@ -313,6 +322,19 @@ fn shingle() {
                 shingler.shingle_into(source, &mut out);
                 differences.check(|| format!("{how} of {name:?} by {kernel}"), &hex(out.hashes()), expected);
             }
+        }
+    }
+    for EqualityKeys { name, source, keys } in &file.equality {
+        for (how, expected) in keys {
+            let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
+            let bytes =
+                |key: u128| key.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            shingler.shingle_into(source, &mut out);
+            let entry = || format!("key of {name:?}, {how}");
+            differences.check(entry, bytes(out.equality_key()), expected.clone());
+            // A huge document gets its key block by block.
+            let Ok(tally) = shingler.shingle_blocks(source, 16, &mut out, |_| Ok::<(), Infallible>(()));
+            differences.check(entry, bytes(tally.equality_key), expected.clone());
         }
     }
     differences.conclude();

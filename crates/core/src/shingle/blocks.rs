@@ -7,7 +7,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, Shingler, Shingles, Unit, chars, words};
+use super::{KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, Shingler, Shingles, Unit, chars, key_bytes, words};
 use crate::hash::rolling;
 use crate::text::{Markup, Normalization, Normalizer};
 
@@ -77,12 +77,12 @@ impl Shingler {
             hashes.clear();
             rolling::windows_into(units, size, hashes);
             units.drain(..units.len().saturating_sub(size - 1));
-            key.update(bytemuck::cast_slice(hashes));
+            key.update(&key_bytes(hashes));
             if hashes.is_empty() { Ok(()) } else { each(hashes) }
         })?;
         if all_units > 0 && all_units < size {
             let whole = [rolling::whole(units)];
-            key.update(bytemuck::cast_slice(&whole));
+            key.update(&key_bytes(&whole));
             each(&whole)?;
         }
         units.clear();

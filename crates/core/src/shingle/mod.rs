@@ -20,6 +20,7 @@ mod chars;
 pub mod terms;
 mod words;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -246,14 +247,46 @@ impl Shingles {
     /// shingles only if their normalised texts are equal.
     ///
     /// 128 bits: among a billion documents, the chance of any two different ones sharing a key is 10⁻²¹.
+    ///
+    /// The key is defined in bytes, so that every machine makes the same one:
+    ///
+    /// | document | bytes | XXH3-128 with seed |
+    /// |---|---|---|
+    /// | with shingles | eight per shingle, in document order, little-endian | 0 |
+    /// | without shingles | the normalised text in UTF-8 | 1 |
+    ///
+    /// Files and tables hold the sixteen bytes of [`to_le_bytes`](u128::to_le_bytes). `vectors/shingle.toml` has keys to check
+    /// against.
+    ///
+    /// ```
+    /// use minwise::{Spec, shingle::Shingles};
+    ///
+    /// let mut shingles = Shingles::new();
+    /// let shingler = Spec::default().shingler();
+    /// let mut key = |text| {
+    ///     shingler.shingle_into(text, &mut shingles);
+    ///     shingles.equality_key()
+    /// };
+    /// assert_eq!(key("One, two; three - four: FIVE six?"), key("one two three four five six"));
+    /// assert_ne!(key("one two three four five six"), key("six one two three four five"));
+    /// ```
     #[must_use]
     pub fn equality_key(&self) -> u128 {
         if self.hashes.is_empty() {
             xxh3_128_with_seed(self.text.as_str().as_bytes(), KEY_OF_TEXT)
         } else {
-            // The bytes differ between machines of different byte order, so the key must not leave the machine.
-            xxh3_128_with_seed(bytemuck::cast_slice(&self.hashes), KEY_OF_SHINGLES)
+            xxh3_128_with_seed(&key_bytes(&self.hashes), KEY_OF_SHINGLES)
         }
+    }
+}
+
+/// The bytes of shingles that an equality key is made of: little-endian, eight per shingle. Machines of that byte order copy
+/// nothing.
+fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(hashes))
+    } else {
+        Cow::Owned(hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect())
     }
 }
 
@@ -448,6 +481,11 @@ mod tests {
             shingles("words:2", "to be or not").hashes(),
             shingles("words:2,bag", "to be or not").hashes()
         );
+    }
+
+    #[test]
+    fn keys_are_made_of_little_endian_bytes() {
+        assert_eq!(*key_bytes(&[0x0102_0304_0506_0708, 9]), [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod densified;
 mod dependence;
 mod law;
 mod looks;
+mod stored;
 mod thresholds;
 mod walk;
 

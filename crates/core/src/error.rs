@@ -1,6 +1,6 @@
-//! What can be wrong with a setting.
+//! What can be wrong with a setting, with stored bytes, or with a document that an index is given.
 //!
-//! Core functions validate in their constructors and never fail afterwards, so every error here is about a value
+//! Core functions validate in their constructors and never fail afterwards, so most errors here are about a value
 //! that a person wrote. [`Error::hint`] says what to try instead.
 
 use std::fmt;
@@ -66,6 +66,41 @@ pub enum ErrorKind {
         /// Its value on the right.
         right: String,
     },
+    /// A spec has weights, so plain shingles do not give its sketches.
+    Weighted {
+        /// The weights of the spec.
+        weights: String,
+    },
+    /// A sketch of this kind cannot do what was asked of it.
+    Unsupported {
+        /// The sketch.
+        method: String,
+        /// What was asked, such as `be merged`.
+        action: &'static str,
+        /// Which sketches can.
+        expected: String,
+    },
+    /// Stored bytes are not of the form that was expected.
+    Decode {
+        /// What the bytes were to be.
+        what: &'static str,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A key is in the index already, or twice among those that are to be inserted.
+    DuplicateKey {
+        /// The place of the document among those that were given, counted from 0.
+        position: usize,
+    },
+    /// A document has fewer units than a shingle needs, and the spec rejects such documents.
+    ShortDocument {
+        /// The place of the document among those that were given, counted from 0.
+        position: usize,
+        /// Units that the document has.
+        units: usize,
+    },
 }
 
 impl Error {
@@ -99,7 +134,14 @@ impl Error {
                     None => Sentence::new().setting_to("recall", best).text(" can be reached"),
                 })
             }
-            ErrorKind::Parse { .. } | ErrorKind::OutOfRange { .. } | ErrorKind::SpecMismatch { .. } => None,
+            ErrorKind::Parse { .. }
+            | ErrorKind::OutOfRange { .. }
+            | ErrorKind::SpecMismatch { .. }
+            | ErrorKind::Weighted { .. }
+            | ErrorKind::Unsupported { .. }
+            | ErrorKind::Decode { .. }
+            | ErrorKind::DuplicateKey { .. }
+            | ErrorKind::ShortDocument { .. } => None,
         }
     }
 
@@ -111,6 +153,10 @@ impl Error {
 
     pub(crate) fn out_of_range(setting: &'static str, given: impl fmt::Display, expected: &str) -> Self {
         ErrorKind::OutOfRange { setting, given: given.to_string(), expected: expected.to_owned() }.into()
+    }
+
+    pub(crate) fn decode(what: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        ErrorKind::Decode { what, expected: expected.into(), found: found.into() }.into()
     }
 }
 
@@ -124,6 +170,11 @@ impl ErrorKind {
             Self::TooFewRegisters { .. } => "too_few_registers",
             Self::Unreachable { .. } => "unreachable_recall",
             Self::SpecMismatch { .. } => "spec_mismatch",
+            Self::Weighted { .. } => "weighted_spec",
+            Self::Unsupported { .. } => "unsupported_sketch",
+            Self::Decode { .. } => "decode",
+            Self::DuplicateKey { .. } => "duplicate_key",
+            Self::ShortDocument { .. } => "short_document",
         }
     }
 }
@@ -159,6 +210,25 @@ impl fmt::Display for Error {
                     "these were made with different settings: {field} is `{left}` here and `{right}` there"
                 )
             }
+            ErrorKind::Weighted { weights } => write!(
+                f,
+                "the spec has weights (`{weights}`): sketches of plain shingles are not its sketches, and shingles must be \
+                 weighed first"
+            ),
+            ErrorKind::Unsupported { method, action, expected } => {
+                write!(f, "a sketch of the kind `{method}` cannot {action}: {expected}")
+            }
+            ErrorKind::Decode { what, expected, found } => {
+                write!(f, "these bytes are not {what}: expected {expected}, found {found}")
+            }
+            ErrorKind::DuplicateKey { position } => {
+                write!(f, "the key of document {position} (counted from 0) is there already: keys are unique")
+            }
+            ErrorKind::ShortDocument { position, units } => write!(
+                f,
+                "document {position} (counted from 0) has {units} units, fewer than a shingle, and the spec rejects such \
+                 documents"
+            ),
         }
     }
 }

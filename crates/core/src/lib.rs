@@ -54,7 +54,7 @@ pub use error::{Error, ErrorKind};
 pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
 pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
 pub use sentence::{Part, Sentence};
-pub use spec::{Spec, VERSION, Weights};
+pub use spec::{Spec, VERSION, WeighingSketcher, Weights};
 
 /// The examples of this crate's README.
 #[cfg(doctest)]

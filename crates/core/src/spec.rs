@@ -7,11 +7,12 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind};
+use crate::estimate::Estimate;
 use crate::hash::fmix64;
 use crate::shingle::{Shingler, Shingling};
-use crate::sketch::{Method, Sketcher};
+use crate::sketch::{Method, Sketcher, WeightedSketcher};
 use crate::text::{Normalization, UNICODE};
-use crate::weight::{MostDocuments, Weighting};
+use crate::weight::{MostDocuments, Weigher, WeightedSet, Weighting, Work};
 
 /// The version of what a spec means. It changes when the same text form begins to give other sketches.
 pub const VERSION: u32 = 1;
@@ -44,6 +45,27 @@ impl Weights {
         sorted.sort_unstable();
         sorted.dedup();
         sorted.iter().fold(fmix64(sorted.len() as u64), |seen, &shingle| fmix64(seen ^ shingle))
+    }
+}
+
+impl Weights {
+    /// Returns an error that names the first part that differs.
+    fn check(&self, found: &Self) -> Result<(), Error> {
+        let parts = |weights: &Self| {
+            let fingerprint = |number: Option<u64>| number.map_or("none".to_owned(), |n| format!("{n:016x}"));
+            [
+                ("weight", weights.weighting.to_string()),
+                ("max-df", weights.most_documents.map_or("none".to_owned(), |most| most.to_string())),
+                ("table", fingerprint(weights.table)),
+                ("ignore", fingerprint(weights.ignored)),
+            ]
+        };
+        for ((field, left), (_, right)) in parts(self).into_iter().zip(parts(found)) {
+            if left != right {
+                return Err(ErrorKind::SpecMismatch { field, left, right }.into());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -131,9 +153,73 @@ impl Spec {
         Shingler::new(self.normalization, self.shingling)
     }
 
-    /// The sketcher it describes.
+    /// The sketcher that it describes, for shingles as a [`Shingler`] gives them.
+    ///
+    /// Returns an error if the spec has [`Weights`]: its sketches are made of weighed shingles, and
+    /// [`weighing_sketcher`](Self::weighing_sketcher) makes them. Rows that exist can be compared by the sketcher of the
+    /// [method](Method::build) alone.
+    ///
+    /// ```
+    /// use minwise::Spec;
+    ///
+    /// let spec: Spec = "nfkc+casefold / words:5 / dart:128 / seed:1 / weight:tf".parse()?;
+    /// assert_eq!(spec.sketcher().unwrap_err().code(), "weighted_spec");
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
     pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
+        if self.weights != Weights::default() {
+            return Err(ErrorKind::Weighted { weights: self.weights.to_string() }.into());
+        }
         self.method.build(self.seed)
+    }
+
+    /// The sketcher that it describes, with weights or without, for shingles as a [`Shingler`] gives them.
+    ///
+    /// `weigher` does what the spec lists, and `table` is the fingerprint of the document frequencies that it knows. Returns an
+    /// error that names the part that differs if they are not those of the spec, and if the spec weighs shingles for a sketch
+    /// of sets.
+    ///
+    /// ```
+    /// use minwise::{Spec, weight::{Weigher, Weighting}};
+    ///
+    /// let spec: Spec = "nfkc+casefold / words:5 / dart:128 / seed:1 / weight:tf".parse()?;
+    /// let mut sketcher = spec.weighing_sketcher(Weigher::new(Weighting::Tf)?, None)?;
+    /// let (mut once, mut twice) = ([0; 128], [0; 128]);
+    /// assert!(sketcher.sketch_into(&[7, 8, 9], &mut once));
+    /// sketcher.sketch_into(&[7, 8, 9, 7, 8, 9], &mut twice);
+    /// assert_eq!(once, twice);
+    ///
+    /// let error = spec.weighing_sketcher(Weigher::new(Weighting::Count)?, None).unwrap_err();
+    /// assert!(error.to_string().contains("weight is `tf` here and `count` there"));
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<WeighingSketcher, Error> {
+        let ignored = weigher.ignored();
+        let found = Weights {
+            weighting: weigher.weighting(),
+            most_documents: weigher.most_documents(),
+            table: table.filter(|_| weigher.has_frequencies()),
+            ignored: (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored)),
+        };
+        self.weights.check(&found)?;
+        let maker = match self.method {
+            Method::Weighted(method) if self.weights.weighting != Weighting::None => {
+                Maker::Weighted(method.build(self.seed)?)
+            }
+            method if self.weights.weighting == Weighting::None => Maker::Plain(method.build(self.seed)?),
+            method => {
+                let expected = "only `dart`, `icws`, `cws` and `zero-bit` can".to_owned();
+                let action = "be made of weighed shingles";
+                return Err(ErrorKind::Unsupported { method: method.to_string(), action, expected }.into());
+            }
+        };
+        Ok(WeighingSketcher {
+            weigher,
+            maker,
+            work: Work::default(),
+            weighted: WeightedSet::default(),
+            remaining: vec![],
+        })
     }
 
     /// A number that stands for the spec, its version and its Unicode data.
@@ -160,6 +246,70 @@ impl Spec {
             ("seed", self.seed.to_string()),
             ("weights", self.weights.to_string()),
         ]
+    }
+}
+
+/// Sketches documents as a spec with [`Weights`] says: leaves shingles out, weighs the others and sketches them. Its buffers are
+/// used again for the next document.
+#[derive(Debug, Clone)]
+pub struct WeighingSketcher {
+    weigher: Weigher,
+    maker: Maker,
+    work: Work,
+    weighted: WeightedSet,
+    remaining: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum Maker {
+    Plain(Arc<dyn Sketcher>),
+    Weighted(Arc<dyn WeightedSketcher>),
+}
+
+impl WeighingSketcher {
+    /// Words that one sketch takes.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.words(),
+            Maker::Weighted(sketcher) => sketcher.words(),
+        }
+    }
+
+    /// Writes the sketch of a document's shingles, given in document order, repeats included. Returns whether any shingle is
+    /// left; if none is, every word is [`EMPTY`](crate::sketch::minhash::EMPTY).
+    ///
+    /// # Panics
+    /// If `out` does not have [`words`](Self::words) elements.
+    pub fn sketch_into(&mut self, shingles: &[u64], out: &mut [u32]) -> bool {
+        match &self.maker {
+            Maker::Plain(sketcher) => {
+                // Remaining shingles keep their order, because some sketches look at places.
+                let distinct = self.weigher.remaining(shingles, &mut self.work);
+                self.remaining.clear();
+                let stays = |shingle: &&u64| distinct.binary_search(shingle).is_ok();
+                self.remaining.extend(shingles.iter().filter(stays));
+                sketcher.sketch_into(&self.remaining, out);
+                !self.remaining.is_empty()
+            }
+            Maker::Weighted(sketcher) => {
+                self.weigher.weigh_into(shingles, &mut self.work, &mut self.weighted);
+                sketcher.sketch_into(self.weighted.view(), out);
+                !self.weighted.view().is_empty()
+            }
+        }
+    }
+
+    /// Estimates the similarity of two documents of which shingles were left.
+    ///
+    /// # Panics
+    /// If a row does not have [`words`](Self::words) elements.
+    #[must_use]
+    pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.estimate(a, b),
+            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+        }
     }
 }
 
@@ -198,6 +348,7 @@ impl FromStr for Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weight::DocumentFrequencies;
 
     #[test]
     fn text_forms_round_trip() {
@@ -246,6 +397,82 @@ mod tests {
             let error = spec.check(&form.parse().unwrap()).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::SpecMismatch { field: found, .. } if *found == field));
         }
+    }
+
+    #[test]
+    fn plain_sketches_of_a_spec_with_weights_are_refused() {
+        for weights in ["weight:count", "table:0000000000000001 / max-df:0.1", "ignore:0000000000000001"] {
+            let spec: Spec = format!("none / words:1 / dart:8 / seed:1 / {weights}").parse().unwrap();
+            let error = spec.sketcher().unwrap_err();
+            assert_eq!(error.code(), "weighted_spec");
+            assert!(error.to_string().contains(weights), "{error}");
+        }
+        assert!(Spec::default().sketcher().is_ok());
+    }
+
+    #[test]
+    fn weighed_sketches_are_those_of_the_spec() {
+        let spec = |form: &str| -> Spec { format!("none / words:1 / {form}").parse().unwrap() };
+        let table = || Arc::new(DocumentFrequencies::count([&[1, 2][..], &[1, 3], &[1, 4]]).unwrap());
+        let document = [1, 2, 9, 2, 7];
+        let row = |mut sketcher: WeighingSketcher, shingles: &[u64]| {
+            let mut row = vec![0; sketcher.words()];
+            assert_eq!(sketcher.sketch_into(shingles, &mut row), !shingles.is_empty());
+            row
+        };
+        // Weights: as the weighted sketcher has it.
+        let weigher = || Weigher::with_frequencies(Weighting::TfIdfSmooth, table(), None);
+        let weighed = spec("dart:16 / seed:3 / weight:tf-idf,smooth / table:0000000000000007");
+        let found = row(weighed.weighing_sketcher(weigher(), Some(7)).unwrap(), &document);
+        let Method::Weighted(method) = weighed.method else { unreachable!() };
+        let mut expected = vec![0; 16];
+        method.build(3).unwrap().sketch_into(weigher().weigh(&document).view(), &mut expected);
+        assert_eq!(found, expected);
+        assert_ne!(
+            found,
+            row(spec("dart:16 / seed:3").weighing_sketcher(Weigher::default(), None).unwrap(), &document)
+        );
+        // Frequent and ignored shingles: as if the document did not have them.
+        let most = Some(MostDocuments::Number(2));
+        let ignoring = Weigher::with_frequencies(Weighting::None, table(), most).ignoring([7]);
+        let form = format!(
+            "minhash:16 / seed:3 / table:0000000000000007 / max-df:2 / ignore:{:016x}",
+            Weights::fingerprint_of_ignored(&[7])
+        );
+        let found = row(spec(&form).weighing_sketcher(ignoring, Some(7)).unwrap(), &document);
+        let mut expected = vec![0; 16];
+        spec("minhash:16 / seed:3").sketcher().unwrap().sketch_into(&[2, 9, 2], &mut expected);
+        assert_eq!(found, expected);
+        // Nothing is left of some documents.
+        let mut sketcher = weighed.weighing_sketcher(weigher(), Some(7)).unwrap();
+        let mut empty = [0; 16];
+        assert!(!sketcher.sketch_into(&[], &mut empty));
+        assert_eq!(empty, [crate::sketch::minhash::EMPTY; 16]);
+    }
+
+    #[test]
+    fn a_weigher_that_does_something_else_is_refused_by_name() {
+        let table = || Arc::new(DocumentFrequencies::count([&[1, 2][..]]).unwrap());
+        let spec: Spec =
+            "none / words:1 / dart:8 / seed:1 / weight:tf-idf / table:0000000000000007".parse().unwrap();
+        let of = |weighting, most| Weigher::with_frequencies(weighting, table(), most);
+        for (weigher, table, field) in [
+            (of(Weighting::TfIdfSmooth, None), Some(7), "weight"),
+            (of(Weighting::TfIdf, Some(MostDocuments::Number(3))), Some(7), "max-df"),
+            (of(Weighting::TfIdf, None), Some(8), "table"),
+            (of(Weighting::TfIdf, None), None, "table"),
+            (of(Weighting::TfIdf, None).ignoring([1]), Some(7), "ignore"),
+        ] {
+            let error = spec.weighing_sketcher(weigher, table).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::SpecMismatch { field: found, .. } if *found == field),
+                "{error}"
+            );
+        }
+        assert!(spec.weighing_sketcher(of(Weighting::TfIdf, None), Some(7)).is_ok());
+        let of_sets: Spec = "none / words:1 / minhash:8 / seed:1 / weight:count".parse().unwrap();
+        let error = of_sets.weighing_sketcher(Weigher::new(Weighting::Count).unwrap(), None).unwrap_err();
+        assert_eq!(error.code(), "unsupported_sketch");
     }
 
     #[test]

@@ -54,6 +54,24 @@ impl Weigher {
         self.weighting
     }
 
+    /// In how many documents a shingle may stand before it is left out.
+    #[must_use]
+    pub fn most_documents(&self) -> Option<MostDocuments> {
+        self.most_documents
+    }
+
+    /// The shingles that are ignored in every document, in ascending order.
+    #[must_use]
+    pub fn ignored(&self) -> &[u64] {
+        &self.ignored
+    }
+
+    /// Whether it knows in how many documents shingles occur.
+    #[must_use]
+    pub fn has_frequencies(&self) -> bool {
+        self.frequencies.is_some()
+    }
+
     /// Whether it leaves out any shingles for what they are.
     #[must_use]
     pub fn ignores_any(&self) -> bool {

@@ -183,7 +183,7 @@ impl<'a> Pairs<'a> {
         let second = request.second.unwrap_or(first);
         check_same(first, second)?;
         let wanted = request.of.map(|ids| wanted(ids, first, second)).transpose()?;
-        let sketcher = first.spec().sketcher()?;
+        let sketcher = first.spec().method.build(first.spec().seed)?;
         let words = sketcher.words();
         let way = way(request, &*sketcher)?;
         // Few pairs get as far as their rows.

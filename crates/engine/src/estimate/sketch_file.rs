@@ -93,7 +93,7 @@ impl SketchFile {
         mapped.check_versions(about.spec_version, &about.unicode)?;
         let spec: Spec =
             about.spec.parse().map_err(|error| mapped.wrong(format!("its spec cannot be read: {error}")))?;
-        let words = spec.sketcher()?.words();
+        let words = spec.method.build(spec.seed)?.words();
         if about.words != words as u64 {
             return Err(
                 mapped.wrong(format!("its rows have {} words, and its spec has {words}", about.words))

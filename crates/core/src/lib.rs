@@ -44,6 +44,7 @@ mod observe;
 mod sentence;
 pub mod shingle;
 pub mod sketch;
+mod sketch_object;
 pub mod sort;
 mod spec;
 pub mod text;
@@ -54,6 +55,7 @@ pub use error::{Error, ErrorKind};
 pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
 pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
 pub use sentence::{Part, Sentence};
+pub use sketch_object::Sketch;
 pub use spec::{Spec, VERSION, WeighingSketcher, Weights};
 
 /// The examples of this crate's README.

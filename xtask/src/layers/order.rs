@@ -57,6 +57,8 @@ const CORE: &[&str] = &[
     "cluster",
     "keep",
     "spec",
+    // Objects that own their spec.
+    "sketch_object",
 ];
 
 const CORPUS: &[&str] = &[

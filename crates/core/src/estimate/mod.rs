@@ -49,6 +49,46 @@ impl fmt::Display for Estimate {
     }
 }
 
+/// An estimated number of distinct shingles.
+///
+/// Printed with its standard error: `1024 ± 91`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    /// The estimate.
+    pub value: f64,
+    /// Its standard error; 0 if the number is exact.
+    pub standard_error: f64,
+    /// The ends of the 95 % confidence interval.
+    pub interval: (f64, f64),
+}
+
+impl Count {
+    /// A number that is known.
+    #[must_use]
+    pub(crate) fn exact(number: usize) -> Self {
+        let value = number as f64;
+        Self { value, standard_error: 0.0, interval: (value, value) }
+    }
+
+    /// The estimate of a number n from a sum of k independent exponential times of rate n.
+    ///
+    /// The sum has the gamma distribution of shape k and rate n, so (k − 1)/sum is unbiased with variance n²/(k − 2), and n·sum
+    /// lies between its 2.5 % and 97.5 % quantiles with probability 0.95. Wilson and Hilferty's cube gives these quantiles.
+    pub(crate) fn of_exponential_sum(sum: f64, k: usize) -> Self {
+        let k = k as f64;
+        let value = (k - 1.0) / sum;
+        let quantile = |z: f64| k * (1.0 - 1.0 / (9.0 * k) + z / (3.0 * k.sqrt())).max(0.0).powi(3);
+        let interval = (quantile(-Z_95) / sum, quantile(Z_95) / sum);
+        Self { value, standard_error: value / (k - 2.0).sqrt(), interval }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ± {:.0}", self.value, self.standard_error)
+    }
+}
+
 /// The 97.5 % quantile of the normal distribution.
 pub(crate) const Z_95: f64 = 1.959_963_984_540_054;
 

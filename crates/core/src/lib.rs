@@ -40,6 +40,7 @@ pub mod filter;
 pub mod hash;
 pub mod keep;
 pub mod kernel;
+pub mod lsh;
 mod observe;
 mod sentence;
 pub mod shingle;
@@ -53,6 +54,7 @@ pub mod weight;
 
 pub use error::{Error, ErrorKind};
 pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
+pub use lsh::Lsh;
 pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
 pub use sentence::{Part, Sentence};
 pub use sketch_object::Sketch;

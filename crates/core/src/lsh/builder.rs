@@ -1,0 +1,120 @@
+//! The settings of an index, checked when it is made.
+
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::index::Lsh;
+use crate::candidate::{Banding, tune};
+use crate::error::{Error, ErrorKind};
+use crate::sketch::Method;
+use crate::spec::Spec;
+
+/// The threshold unless another is set, as in a run.
+const THRESHOLD: f64 = 0.8;
+/// The wanted recall unless another is set, as in a run.
+const RECALL: f64 = 0.99;
+
+/// Makes an [`Lsh`].
+///
+/// ```
+/// use minwise::{Lsh, Spec};
+///
+/// let lsh: Lsh<u64> = Lsh::builder(Spec::default()).threshold(0.7).bands(20, 6).keep_shingles().build()?;
+/// assert_eq!((lsh.banding().bands(), lsh.banding().rows()), (20, 6));
+/// # Ok::<(), minwise::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "`build` makes the index"]
+pub struct LshBuilder<K> {
+    // The type of keys follows from how the index is used.
+    keys: PhantomData<fn() -> K>,
+    spec: Spec,
+    threshold: f64,
+    recall: Option<f64>,
+    bands: Option<(usize, usize)>,
+    keeps_shingles: bool,
+}
+
+impl<K: Eq + Hash> LshBuilder<K> {
+    /// The similarity that a document must reach to be found. Default: 0.8.
+    pub fn threshold(self, threshold: f64) -> Self {
+        Self { threshold, ..self }
+    }
+
+    /// The wanted recall: the probability with which a document exactly at the threshold is among the candidates of a query.
+    /// Bands and rows are chosen by it. Default: 0.99.
+    pub fn recall(self, recall: f64) -> Self {
+        Self { recall: Some(recall), ..self }
+    }
+
+    /// Sets bands and rows instead of a recall.
+    pub fn bands(self, bands: usize, rows: usize) -> Self {
+        Self { bands: Some((bands, rows)), ..self }
+    }
+
+    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities.
+    pub fn keep_shingles(self) -> Self {
+        Self { keeps_shingles: true, ..self }
+    }
+
+    /// Checks all settings and makes the index.
+    ///
+    /// Returns an error if the sketch of the spec has no registers that could be banded, if the spec has weights, if the
+    /// threshold is not above 0 and at most 1, if both a recall and bands are set, if bands and rows do not fit the registers or
+    /// no choice of them reaches the recall, and if shingles are to be kept for a sketch of weighted sets.
+    pub fn build(self) -> Result<Lsh<K>, Error> {
+        let Self { keys: PhantomData, spec, threshold, recall, bands, keeps_shingles } = self;
+        let unsupported = |action, expected: &str| -> Error {
+            ErrorKind::Unsupported { method: spec.method.to_string(), action, expected: expected.to_owned() }
+                .into()
+        };
+        let registers = spec
+            .method
+            .bandable()
+            .ok_or_else(|| unsupported("be banded", "only whole registers can, such as `minhash:128`"))?;
+        tune::check_threshold(threshold)?;
+        let banding = match (bands, recall) {
+            (Some((bands, rows)), None) => Banding::new(bands, rows, registers)?,
+            (None, recall) => tune::choose(threshold, recall.unwrap_or(RECALL), registers, |s| s)?,
+            (Some((bands, rows)), Some(recall)) => {
+                let expected = format!("left out if {bands} bands of {rows} rows are set");
+                return Err(Error::out_of_range("the recall", recall, &expected));
+            }
+        };
+        if keeps_shingles && matches!(spec.method, Method::Weighted(_)) {
+            return Err(unsupported(
+                "be verified by shingle sets",
+                "it estimates another similarity; sketches of sets can, such as `minhash:128`",
+            ));
+        }
+        Lsh::empty(spec, banding, threshold, keeps_shingles)
+    }
+}
+
+impl<K: Eq + Hash> Lsh<K> {
+    /// An empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
+    ///
+    /// Returns an error where [`LshBuilder::build`] does.
+    pub fn new(spec: Spec, threshold: f64, recall: f64) -> Result<Self, Error> {
+        Self::builder(spec).threshold(threshold).recall(recall).build()
+    }
+
+    /// An empty index of these bands and rows.
+    ///
+    /// Returns an error where [`LshBuilder::build`] does.
+    pub fn with_bands(spec: Spec, threshold: f64, bands: usize, rows: usize) -> Result<Self, Error> {
+        Self::builder(spec).threshold(threshold).bands(bands, rows).build()
+    }
+
+    /// An index with further settings.
+    pub fn builder(spec: Spec) -> LshBuilder<K> {
+        LshBuilder {
+            keys: PhantomData,
+            spec,
+            threshold: THRESHOLD,
+            recall: None,
+            bands: None,
+            keeps_shingles: false,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Insertion of many documents by several threads.
+//!
+//! Threads sketch blocks of documents first, each into its own rows; then they put all rows into the bands, each into its own.
+//! So no two threads write to one place, there is nothing to lock, and the index is the one that insertion one by one makes.
+
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+
+use super::index::{Buffers, Lsh, check_threads};
+use super::threads::for_each_with;
+use crate::error::{Error, ErrorKind};
+use crate::verify::ShingleSet;
+
+/// Documents that a thread takes at a time: enough to make taking them cheap, few enough that no thread waits long for the last.
+const BLOCK: usize = 64;
+
+/// Documents that one thread sketches.
+struct Block<'a, T> {
+    first: usize,
+    texts: &'a [T],
+    rows: &'a mut [u32],
+    sets: Option<&'a mut [ShingleSet]>,
+}
+
+impl<K: Eq + Hash> Lsh<K> {
+    /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any number of
+    /// threads.
+    ///
+    /// The threads live as long as the call. Returns an error and changes nothing if a key is there already or comes twice, if
+    /// the spec rejects short texts and one of these is short, or if `threads` is 0. The error has the position of the first such
+    /// document.
+    ///
+    /// ```
+    /// use minwise::{Lsh, Spec};
+    ///
+    /// let mut lsh = Lsh::new(Spec::default(), 0.8, 0.99)?;
+    /// lsh.insert_many([(1, "one text of some words"), (2, "another text of some words")], 2)?;
+    /// assert_eq!(lsh.len(), 2);
+    ///
+    /// let error = lsh.insert_many([(3, "a third one"), (2, "a second two")], 2).unwrap_err();
+    /// assert_eq!(error.to_string(), "the key of document 1 (counted from 0) is there already: keys are unique");
+    /// assert_eq!(lsh.len(), 2);
+    /// # Ok::<(), minwise::Error>(())
+    /// ```
+    pub fn insert_many<T: AsRef<str> + Sync>(
+        &mut self,
+        documents: impl IntoIterator<Item = (K, T)>,
+        threads: usize,
+    ) -> Result<(), Error> {
+        check_threads(threads)?;
+        let (keys, texts): (Vec<K>, Vec<T>) = documents.into_iter().unzip();
+        let first = self.push_keys(keys)?;
+        self.sketches.resize(first + texts.len());
+        if let Some(sets) = &mut self.sets {
+            sets.resize_with(first + texts.len(), ShingleSet::default);
+        }
+        let refused = self.sketch_all(first, &texts, threads);
+        if let Some((position, units)) = refused {
+            self.pop_keys(first);
+            self.sketches.resize(first);
+            self.sets.iter_mut().for_each(|sets| sets.truncate(first));
+            return Err(ErrorKind::ShortDocument { position, units }.into());
+        }
+        self.link(first, threads);
+        Ok(())
+    }
+
+    /// Sketches texts into the slots from `first` on. Returns the first text that the spec rejects, with its units.
+    fn sketch_all<T: AsRef<str> + Sync>(
+        &mut self,
+        first: usize,
+        texts: &[T],
+        threads: usize,
+    ) -> Option<(usize, usize)> {
+        let words = self.sketches.registers();
+        let rows = &mut self.sketches.as_mut_slice()[first * words..];
+        let mut sets = self.sets.as_mut().map(|sets| sets[first..].chunks_mut(BLOCK));
+        let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).enumerate().map(
+            |(number, (texts, rows))| {
+                let sets = sets.as_mut().and_then(Iterator::next);
+                Block { first: number * BLOCK, texts, rows, sets }
+            },
+        );
+        let refused: Mutex<Option<(usize, usize)>> = Mutex::new(None);
+        let (shingler, sketcher) = (&self.shingler, &self.sketcher);
+        let threads = threads.min(texts.len().div_ceil(BLOCK));
+        for_each_with(blocks, threads, Buffers::default, |buffers, mut block| {
+            for (at, text) in block.texts.iter().enumerate() {
+                shingler.shingle_into(text.as_ref(), &mut buffers.shingles);
+                let units = buffers.shingles.units();
+                if shingler.refuses(units) {
+                    // All blocks are gone through, so that the least position does not depend on which thread is first.
+                    let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                    let found = (block.first + at, units);
+                    *refused = Some(refused.map_or(found, |other| other.min(found)));
+                    break;
+                }
+                let shingles = buffers.shingles.hashes();
+                sketcher.sketch_into(shingles, &mut block.rows[at * words..][..words]);
+                if let Some(sets) = &mut block.sets {
+                    sets[at] = ShingleSet::build(shingles, &mut buffers.sort);
+                }
+            }
+        });
+        refused.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}

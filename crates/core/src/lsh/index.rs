@@ -1,0 +1,564 @@
+//! The index itself: insertion, removal, merging, iteration.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::Arc;
+
+use super::table::{Band, Table};
+use super::threads::for_each;
+use crate::candidate::Banding;
+use crate::error::{Error, ErrorKind};
+use crate::shingle::{Shingler, Shingles};
+use crate::sketch::minhash::EMPTY;
+use crate::sketch::{Sketcher, Sketches};
+use crate::sketch_object::Sketch;
+use crate::spec::Spec;
+use crate::verify::ShingleSet;
+
+/// The most slots of an index. The number of a slot has 32 bits, of which the last value stands for none.
+const MOST_SLOTS: usize = u32::MAX as usize - 1;
+/// Removed documents from which on an index may be compacted. Below, there is little to win.
+pub(super) const MANY_REMOVED: usize = 64;
+
+/// An index in memory of documents by similarity, each with a key of its own.
+///
+/// ```
+/// use minwise::{Lsh, Spec};
+///
+/// let spec: Spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+/// let mut lsh = Lsh::new(spec, 0.7, 0.99)?;
+/// lsh.insert("fox", "The quick brown fox jumps over the lazy dog and runs on.")?;
+/// lsh.insert("cat", "The cat sat on the mat and looked at the door.")?;
+///
+/// let found = lsh.query("the quick brown fox jumps over the lazy dog, and runs")?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!(*found[0].key, "fox");
+/// println!("{}", found[0].estimate);                  // such as 0.914 ± 0.025
+///
+/// assert!(lsh.remove("fox"));
+/// assert!(lsh.query("the quick brown fox jumps over the lazy dog, and runs")?.is_empty());
+/// # Ok::<(), minwise::Error>(())
+/// ```
+///
+/// **Keys** are unique: a key that is there already is refused with an error, and the index stays as it was. To replace a
+/// document, [`remove`](Self::remove) it first. Results depend on nothing but the documents and the order in which they were
+/// inserted: not on threads, and not on the hashes of keys.
+///
+/// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and a query
+/// without shingles finds nothing.
+///
+/// | | `Lsh` | gaoya 0.2 `MinHashIndex` |
+/// |---|---|---|
+/// | input | texts, shingles or sketches | signatures |
+/// | bands | chosen for a threshold and a recall, or given | given, or chosen by an S-curve |
+/// | answer of a query | keys with estimates, standard errors and intervals, most similar first | keys |
+/// | exact similarities | on demand ([`keep_shingles`](super::LshBuilder::keep_shingles)) | no |
+/// | remove, merge, serde | yes, yes, yes | yes, no, no |
+/// | insertion by several threads | [`insert_many`](Self::insert_many), same result for any number | `par_bulk_insert` |
+///
+/// `cargo x bench lsh` measures both in one run; `docs/guides/lsh.md` has the figures.
+#[derive(Clone)]
+pub struct Lsh<K> {
+    pub(super) spec: Spec,
+    pub(super) banding: Banding,
+    pub(super) threshold: f64,
+    pub(super) shingler: Shingler,
+    pub(super) sketcher: Arc<dyn Sketcher>,
+    /// The key of each slot; none if its document was removed.
+    pub(super) keys: Vec<Option<K>>,
+    /// Slots with a key.
+    live: usize,
+    /// Slots by the hash of their key.
+    places: Table,
+    hasher: RandomState,
+    /// One row per slot.
+    pub(super) sketches: Sketches,
+    /// The distinct shingles of each slot, if they are kept.
+    pub(super) sets: Option<Vec<ShingleSet>>,
+    pub(super) bands: Vec<Band>,
+    buffers: Buffers,
+}
+
+/// Buffers that are used again for the next document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Buffers {
+    pub(super) shingles: Shingles,
+    pub(super) sort: (Vec<u64>, Vec<u64>),
+}
+
+/// A document that can be put into an index or looked up: its text, its shingles in document order, or its sketch.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Sketchable<'a> {
+    /// The text.
+    Text(&'a str),
+    /// The shingles of a text by the spec of the index, repeats included.
+    Shingles(&'a [u64]),
+    /// A sketch by the spec of the index. Its shingles are not known, so it cannot be put into an index that keeps them.
+    Sketch(&'a Sketch),
+}
+
+impl<'a> From<&'a str> for Sketchable<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Sketchable<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a [u64]> for Sketchable<'a> {
+    fn from(shingles: &'a [u64]) -> Self {
+        Self::Shingles(shingles)
+    }
+}
+
+impl<'a> From<&'a Vec<u64>> for Sketchable<'a> {
+    fn from(shingles: &'a Vec<u64>) -> Self {
+        Self::Shingles(shingles)
+    }
+}
+
+impl<'a> From<&'a Sketch> for Sketchable<'a> {
+    fn from(sketch: &'a Sketch) -> Self {
+        Self::Sketch(sketch)
+    }
+}
+
+impl<K> Lsh<K> {
+    /// An empty index of checked settings.
+    pub(super) fn empty(
+        spec: Spec,
+        banding: Banding,
+        threshold: f64,
+        keeps_shingles: bool,
+    ) -> Result<Self, Error> {
+        let sketcher = spec.sketcher()?;
+        Ok(Self {
+            shingler: spec.shingler(),
+            keys: vec![],
+            live: 0,
+            places: Table::default(),
+            hasher: RandomState::new(),
+            sketches: Sketches::new(sketcher.words()),
+            sets: keeps_shingles.then(Vec::new),
+            bands: vec![Band::default(); banding.bands()],
+            buffers: Buffers::default(),
+            spec,
+            banding,
+            threshold,
+            sketcher,
+        })
+    }
+
+    /// The spec of its sketches.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Its bands and rows.
+    #[must_use]
+    pub fn banding(&self) -> Banding {
+        self.banding
+    }
+
+    /// The similarity that a document must reach to be found, unless a [`Searcher`](super::Searcher) asks for another.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Whether it keeps the shingles of documents, by which queries give exact similarities.
+    #[must_use]
+    pub fn keeps_shingles(&self) -> bool {
+        self.sets.is_some()
+    }
+
+    /// How many documents there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// The keys with their sketches, in the order of insertion.
+    pub fn iter(&self) -> Iter<'_, K> {
+        Iter { keys: self.keys.iter().enumerate(), sketches: &self.sketches, left: self.live }
+    }
+
+    /// The keys in the order of insertion.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.keys.iter().flatten()
+    }
+
+    /// Forgets all documents and keeps the memory they had.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.sketches.clear();
+        self.sets.iter_mut().for_each(Vec::clear);
+        self.live = 0;
+        self.places = Table::default();
+        self.bands.fill(Band::default());
+    }
+
+    /// Puts the slots from `first` on into one band.
+    pub(super) fn link_band(
+        banding: Banding,
+        number: usize,
+        band: &mut Band,
+        sketches: &Sketches,
+        first: usize,
+    ) {
+        band.reserve(sketches.len() - first);
+        for slot in first..sketches.len() {
+            let row = sketches.row(slot);
+            let rows = banding.rows_in(number, row);
+            let is_same = |other: u32| banding.rows_in(number, sketches.row(other as usize)) == rows;
+            // Rows of a document without shingles are empty throughout; it is compared with nobody.
+            let hash = (!is_empty(row)).then(|| band_hash(banding.key(number, row)));
+            band.push(hash, is_same);
+        }
+    }
+}
+
+/// Whether a row is that of a document without shingles.
+pub(super) fn is_empty(row: &[u32]) -> bool {
+    row.iter().all(|&register| register == EMPTY)
+}
+
+/// The bits of a band key by which it is looked up.
+#[inline]
+pub(super) fn band_hash(key: u64) -> u32 {
+    (key >> 32) as u32
+}
+
+impl<K: Eq + Hash> Lsh<K> {
+    /// Inserts a document: a text, shingles, or a sketch by the same spec.
+    ///
+    /// Returns an error and changes nothing if the key is there already, if the spec rejects short texts and this is one, if a
+    /// sketch was made by another spec, or if a sketch is given to an index that keeps shingles.
+    pub fn insert<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<(), Error> {
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let result = self.insert_by(key, document.into(), &mut buffers);
+        self.buffers = buffers;
+        result
+    }
+
+    fn insert_by(&mut self, key: K, document: Sketchable<'_>, buffers: &mut Buffers) -> Result<(), Error> {
+        self.check_room(1)?;
+        let hash = self.hash(&key);
+        if self.slot_by(hash, &key).is_some() {
+            return Err(ErrorKind::DuplicateKey { position: 0 }.into());
+        }
+        let shingles = cut(&self.spec, &self.shingler, document, &mut buffers.shingles)?;
+        match (shingles, document) {
+            (Some(shingles), _) => self.sketcher.sketch_into(shingles, self.sketches.push()),
+            (None, Sketchable::Sketch(_)) if self.keeps_shingles() => return Err(unknown_shingles()),
+            (None, Sketchable::Sketch(sketch)) => self.sketches.push().copy_from_slice(sketch.words()),
+            (None, Sketchable::Text(_) | Sketchable::Shingles(_)) => unreachable!("these have shingles"),
+        }
+        if let (Some(sets), Some(shingles)) = (&mut self.sets, shingles) {
+            sets.push(ShingleSet::build(shingles, &mut buffers.sort));
+        }
+        let slot = self.keys.len();
+        for (number, band) in self.bands.iter_mut().enumerate() {
+            Self::link_band(self.banding, number, band, &self.sketches, slot);
+        }
+        self.push_key(hash, key);
+        Ok(())
+    }
+
+    /// Inserts documents whose sketches exist, as rows of one matrix, by several threads; the result does not depend on how many.
+    ///
+    /// Returns an error and changes nothing if there are not as many keys as rows, if rows have not the length of the spec, if a
+    /// key is there already or comes twice, if the index keeps shingles, or if `threads` is 0.
+    pub fn insert_sketches(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+        mut sketches: Sketches,
+        threads: usize,
+    ) -> Result<(), Error> {
+        check_threads(threads)?;
+        if self.keeps_shingles() {
+            return Err(unknown_shingles());
+        }
+        let words = self.sketches.registers();
+        if sketches.registers() != words {
+            let expected = format!("{words}, the words of `{}`", self.spec.method);
+            return Err(Error::out_of_range("the length of a row", sketches.registers(), &expected));
+        }
+        let keys: Vec<K> = keys.into_iter().collect();
+        if keys.len() != sketches.len() {
+            let expected = format!("{}, the number of rows", sketches.len());
+            return Err(Error::out_of_range("the number of keys", keys.len(), &expected));
+        }
+        let first = self.push_keys(keys)?;
+        self.sketches.append(&mut sketches);
+        self.link(first, threads);
+        Ok(())
+    }
+
+    /// Removes a document, and returns whether it was there.
+    ///
+    /// Its slot is used up; if more slots are used up than documents are left, the index is built anew without them. So a removal
+    /// costs no more than an insertion on average, and memory is at most twice that of the documents.
+    pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        let Some(slot) = self.slot(key) else { return false };
+        self.keys[slot] = None;
+        self.live -= 1;
+        if let Some(sets) = &mut self.sets {
+            sets[slot] = ShingleSet::default();
+        }
+        let removed = self.keys.len() - self.live;
+        if removed >= MANY_REMOVED && removed > self.live {
+            self.compact();
+        }
+        true
+    }
+
+    /// Whether a document has this key.
+    #[must_use]
+    pub fn contains_key<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.slot(key).is_some()
+    }
+
+    /// The sketch of the document with this key, as a row of words.
+    #[must_use]
+    pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&[u32]>
+    where
+        K: Borrow<Q>,
+    {
+        self.slot(key).map(|slot| self.sketches.row(slot))
+    }
+
+    /// Adds all documents of another index behind these, in their order. Bands, rows and threshold stay those of this index.
+    ///
+    /// Returns an error and changes nothing if the specs differ or only one of the two keeps shingles, naming the field, and if
+    /// a key is in both.
+    pub fn merge(&mut self, mut other: Self) -> Result<(), Error> {
+        self.spec.check(&other.spec)?;
+        if self.keeps_shingles() != other.keeps_shingles() {
+            let [left, right] = [&*self, &other].map(|lsh| lsh.keeps_shingles().to_string());
+            return Err(ErrorKind::SpecMismatch { field: "keep-shingles", left, right }.into());
+        }
+        if other.live < other.keys.len() {
+            other.compact();
+        }
+        let first = self.push_keys(other.keys.into_iter().flatten().collect())?;
+        self.sketches.append(&mut other.sketches);
+        if let (Some(sets), Some(more)) = (&mut self.sets, other.sets) {
+            sets.extend(more);
+        }
+        self.link(first, 1);
+        Ok(())
+    }
+
+    /// The slot of a key.
+    fn slot<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.slot_by(self.hash(key), key)
+    }
+
+    fn slot_by<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        let is_same =
+            |slot: u32| self.keys[slot as usize].as_ref().is_some_and(|other| other.borrow() == key);
+        self.places.find(hash, is_same).map(|slot| slot as usize)
+    }
+
+    fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
+        (self.hasher.hash_one(key) >> 32) as u32
+    }
+
+    fn push_key(&mut self, hash: u32, key: K) {
+        let slot = self.keys.len() as u32;
+        self.keys.push(Some(key));
+        self.live += 1;
+        self.places.reserve(1);
+        self.places.put(hash, slot, |_| false);
+    }
+
+    /// Adds all keys and returns the slot of the first one, or changes nothing and names the first key that is there already.
+    pub(super) fn push_keys(&mut self, keys: Vec<K>) -> Result<usize, Error> {
+        self.check_room(keys.len())?;
+        let first = self.keys.len();
+        self.keys.reserve(keys.len());
+        self.places.reserve(keys.len());
+        for (position, key) in keys.into_iter().enumerate() {
+            let hash = self.hash(&key);
+            if self.slot_by(hash, &key).is_some() {
+                self.pop_keys(first);
+                return Err(ErrorKind::DuplicateKey { position }.into());
+            }
+            self.push_key(hash, key);
+        }
+        Ok(first)
+    }
+
+    /// Takes back all keys from a slot on.
+    pub(super) fn pop_keys(&mut self, first: usize) {
+        self.live -= self.keys.len() - first;
+        self.keys.truncate(first);
+        self.find_places();
+    }
+
+    /// Builds the table of keys anew.
+    fn find_places(&mut self) {
+        let mut places = Table::default();
+        places.reserve(self.live);
+        for (slot, key) in (0..).zip(&self.keys) {
+            if let Some(key) = key {
+                places.put(self.hash(key), slot, |_| false);
+            }
+        }
+        self.places = places;
+    }
+
+    /// Puts the slots from `first` on into all bands. Threads take whole bands, so that nothing depends on which is first.
+    pub(super) fn link(&mut self, first: usize, threads: usize) {
+        let Self { banding, sketches, bands, .. } = self;
+        let threads = threads.min(bands.len());
+        if threads <= 1 || sketches.len() - first < 2 {
+            for (number, band) in bands.iter_mut().enumerate() {
+                Self::link_band(*banding, number, band, sketches, first);
+            }
+            return;
+        }
+        let (banding, sketches) = (*banding, &*sketches);
+        for_each(bands.iter_mut().enumerate(), threads, |(number, band)| {
+            Lsh::<()>::link_band(banding, number, band, sketches, first);
+        });
+    }
+
+    /// Builds the index anew without the slots of removed documents.
+    fn compact(&mut self) {
+        let words = self.sketches.registers();
+        let values = self.sketches.as_mut_slice();
+        let mut kept = 0;
+        for (slot, key) in self.keys.iter().enumerate() {
+            if key.is_some() {
+                values.copy_within(slot * words..(slot + 1) * words, kept * words);
+                kept += 1;
+            }
+        }
+        self.sketches.resize(kept);
+        if let Some(sets) = &mut self.sets {
+            let mut keys = self.keys.iter();
+            sets.retain(|_| keys.next().is_some_and(Option::is_some));
+        }
+        self.keys.retain(Option::is_some);
+        self.find_places();
+        self.bands.fill(Band::default());
+        self.link(0, 1);
+    }
+
+    pub(super) fn check_room(&self, more: usize) -> Result<(), Error> {
+        let slots = self.keys.len().saturating_add(more);
+        if slots > MOST_SLOTS {
+            let expected = format!("at most {MOST_SLOTS}");
+            return Err(Error::out_of_range("the number of documents", slots, &expected));
+        }
+        Ok(())
+    }
+}
+
+/// The shingles of a document, cut if it is a text; nothing of a sketch by the same spec.
+pub(super) fn cut<'s>(
+    spec: &Spec,
+    shingler: &Shingler,
+    document: Sketchable<'s>,
+    buffer: &'s mut Shingles,
+) -> Result<Option<&'s [u64]>, Error> {
+    match document {
+        Sketchable::Text(text) => {
+            shingler.shingle_into(text, buffer);
+            let units = buffer.units();
+            if shingler.refuses(units) {
+                return Err(ErrorKind::ShortDocument { position: 0, units }.into());
+            }
+            Ok(Some(buffer.hashes()))
+        }
+        Sketchable::Shingles(shingles) => Ok(Some(shingles)),
+        Sketchable::Sketch(sketch) => spec.check(sketch.spec()).map(|()| None),
+    }
+}
+
+fn unknown_shingles() -> Error {
+    let expected = "a text or shingles, because the index keeps shingles";
+    Error::out_of_range("the document", "a sketch", expected)
+}
+
+pub(super) fn check_threads(threads: usize) -> Result<(), Error> {
+    if threads == 0 {
+        return Err(Error::out_of_range("the number of threads", threads, "at least 1"));
+    }
+    Ok(())
+}
+
+impl<K> fmt::Debug for Lsh<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rows of a million documents would help nobody.
+        f.debug_struct("Lsh")
+            .field("spec", &self.spec.to_string())
+            .field("bands", &self.banding.bands())
+            .field("rows", &self.banding.rows())
+            .field("threshold", &self.threshold)
+            .field("keeps_shingles", &self.keeps_shingles())
+            .field("len", &self.live)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The keys of an [`Lsh`] with their sketches, in the order of insertion.
+#[derive(Debug, Clone)]
+pub struct Iter<'a, K> {
+    keys: std::iter::Enumerate<std::slice::Iter<'a, Option<K>>>,
+    sketches: &'a Sketches,
+    left: usize,
+}
+
+impl<'a, K> Iterator for Iter<'a, K> {
+    type Item = (&'a K, &'a [u32]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let sketches = self.sketches;
+        let next = self.keys.find_map(|(slot, key)| Some((key.as_ref()?, sketches.row(slot))))?;
+        self.left -= 1;
+        Some(next)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<K> ExactSizeIterator for Iter<'_, K> {}
+
+impl<'a, K> IntoIterator for &'a Lsh<K> {
+    type Item = (&'a K, &'a [u32]);
+    type IntoIter = Iter<'a, K>;
+
+    fn into_iter(self) -> Iter<'a, K> {
+        self.iter()
+    }
+}

@@ -1,0 +1,166 @@
+//! Queries.
+
+use std::hash::Hash;
+
+use super::index::{Buffers, Lsh, Sketchable, band_hash, cut, is_empty};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::sketch::minhash::EMPTY;
+use crate::verify::{Overlap, ShingleSet};
+
+/// A document of an index that a query found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Similar<'a, K> {
+    /// Its key.
+    pub key: &'a K,
+    /// The similarity that the sketches estimate, with standard error and interval.
+    pub estimate: Estimate,
+    /// The exact Jaccard similarity, if the index keeps shingles and the query has any.
+    pub exact: Option<f64>,
+    slot: u32,
+}
+
+impl<K> Similar<'_, K> {
+    /// The exact similarity, or the estimate if it is not known. Results are ordered and chosen by it.
+    #[must_use]
+    pub fn similarity(&self) -> f64 {
+        self.exact.unwrap_or(self.estimate.value)
+    }
+}
+
+/// Asks many questions of one index, with buffers that are used again.
+///
+/// ```
+/// use minwise::{Lsh, Spec};
+///
+/// let mut lsh = Lsh::new("nfkc+casefold / words:1 / minhash:256 / seed:1".parse()?, 0.5, 0.999)?;
+/// lsh.insert_many([(1, "a b c d e f"), (2, "a b c d e g"), (3, "x y z")], 1)?;
+///
+/// let mut searcher = lsh.searcher().at_most(1).at_least(0.3)?;
+/// for text in ["a b c d e f", "a b c d h g"] {
+///     let best = searcher.query(text)?;
+///     assert_eq!(best.len(), 1);
+/// }
+/// # Ok::<(), minwise::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Searcher<'a, K> {
+    lsh: &'a Lsh<K>,
+    threshold: f64,
+    most: usize,
+    buffers: Buffers,
+    row: Vec<u32>,
+    candidates: Vec<u32>,
+    found: Vec<Similar<'a, K>>,
+}
+
+impl<'a, K> Searcher<'a, K> {
+    /// Finds documents from this similarity on, 0 to 1. It may lie below the threshold of the index, but its bands and rows find
+    /// such documents less often.
+    pub fn at_least(self, similarity: f64) -> Result<Self, Error> {
+        // Written so that NaN is outside of the range.
+        if !(0.0..=1.0).contains(&similarity) {
+            return Err(Error::out_of_range("the similarity of a query", similarity, "from 0 to 1"));
+        }
+        Ok(Self { threshold: similarity, ..self })
+    }
+
+    /// Finds this many documents at most: the most similar ones.
+    #[must_use]
+    pub fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough: the most
+    /// similar one first, ties in the order of insertion.
+    ///
+    /// Returns an error if a sketch was made by another spec, naming the field, and if the spec rejects short texts and this is
+    /// one.
+    pub fn query<'d>(&mut self, document: impl Into<Sketchable<'d>>) -> Result<&[Similar<'a, K>], Error> {
+        self.search(document.into())?;
+        Ok(&self.found)
+    }
+
+    fn search(&mut self, document: Sketchable<'_>) -> Result<(), Error> {
+        let Self { lsh, threshold, most, buffers, row, candidates, found } = self;
+        let lsh: &'a Lsh<K> = lsh;
+        found.clear();
+        let shingles = cut(&lsh.spec, &lsh.shingler, document, &mut buffers.shingles)?;
+        let row: &[u32] = match (shingles, document) {
+            (None, Sketchable::Sketch(sketch)) => sketch.words(),
+            (shingles, _) => {
+                row.resize(lsh.sketches.registers(), EMPTY);
+                lsh.sketcher.sketch_into(shingles.unwrap_or_default(), row);
+                row
+            }
+        };
+        if is_empty(row) {
+            return Ok(());
+        }
+        gather(lsh, row, candidates);
+        let set = match (&lsh.sets, shingles) {
+            (Some(sets), Some(shingles)) if !candidates.is_empty() => {
+                Some((sets, ShingleSet::build(shingles, &mut buffers.sort)))
+            }
+            _ => None,
+        };
+        for &slot in &*candidates {
+            let at = slot as usize;
+            // A removed document is still on its shelves.
+            let Some(key) = &lsh.keys[at] else { continue };
+            let exact = match &set {
+                None => None,
+                Some((sets, set)) => match Overlap::at_least(set, &sets[at], *threshold) {
+                    Some(overlap) => Some(overlap.jaccard()),
+                    None => continue,
+                },
+            };
+            let estimate = lsh.sketcher.estimate(row, lsh.sketches.row(at));
+            if exact.is_some() || estimate.value >= *threshold {
+                found.push(Similar { key, estimate, exact, slot });
+            }
+        }
+        found.sort_unstable_by(|a, b| b.similarity().total_cmp(&a.similarity()).then(a.slot.cmp(&b.slot)));
+        found.truncate(*most);
+        Ok(())
+    }
+}
+
+/// Fills `candidates` with the slots that share a band with a row, ascending, each once.
+fn gather<K>(lsh: &Lsh<K>, row: &[u32], candidates: &mut Vec<u32>) {
+    candidates.clear();
+    for (number, band) in lsh.bands.iter().enumerate() {
+        let rows = lsh.banding.rows_in(number, row);
+        let is_same = |slot: u32| lsh.banding.rows_in(number, lsh.sketches.row(slot as usize)) == rows;
+        band.gather(band_hash(lsh.banding.key(number, row)), is_same, candidates);
+    }
+    candidates.sort_unstable();
+    candidates.dedup();
+}
+
+impl<K: Eq + Hash> Lsh<K> {
+    /// Finds the documents that reach the [threshold](Self::threshold): the most similar one first, ties in the order of
+    /// insertion. For another threshold, or for the most similar ones only, take a [`searcher`](Self::searcher).
+    ///
+    /// Returns an error where [`Searcher::query`] does.
+    pub fn query<'d>(&self, document: impl Into<Sketchable<'d>>) -> Result<Vec<Similar<'_, K>>, Error> {
+        let mut searcher = self.searcher();
+        searcher.search(document.into())?;
+        Ok(searcher.found)
+    }
+
+    /// A searcher, by which many queries use the same buffers. Several threads can have one each.
+    #[must_use]
+    pub fn searcher(&self) -> Searcher<'_, K> {
+        Searcher {
+            lsh: self,
+            threshold: self.threshold,
+            most: usize::MAX,
+            buffers: Buffers::default(),
+            row: vec![],
+            candidates: vec![],
+            found: vec![],
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Work that several threads share.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Calls `work` with each item, by this many threads, of which the caller's is one. A thread takes the next item when it is
+/// done with the last, so that none waits for a long one.
+///
+/// The threads live no longer than this call. If `work` panics, this panics too.
+pub(super) fn for_each<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    work: impl Fn(T) + Sync,
+) {
+    for_each_with(items, threads, || (), |(), item| work(item));
+}
+
+/// The same, where each thread makes something to work with first.
+pub(super) fn for_each_with<T: Send, W>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    make: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, T) + Sync,
+) {
+    let items = Mutex::new(items);
+    let run = || {
+        let mut with = make();
+        loop {
+            // A panic elsewhere ends the call anyway, so a poisoned queue is as good as any.
+            let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(item) = next else { break };
+            work(&mut with, item);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn every_item_is_worked_on_once() {
+        for threads in [1, 2, 7] {
+            let sum = AtomicU64::new(0);
+            for_each(0..1000u64, threads, |item| {
+                sum.fetch_add(item + 1, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), 500_500);
+        }
+    }
+}

@@ -6,12 +6,15 @@
 //! | [`components`] | a chain of similar pairs leads from it to the kept one | a whole family is to go, however its ends differ |
 //! | [`pairs`] | – | every similar pair is wanted, and nothing is decided |
 //!
-//! All three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others. What is
+//! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are compared.
+//!
+//! The three work on one [`Neighbourhood`] at a time: documents that meet, directly or through others. What is
 //! similar is asked of a [`Judge`], and only when the answer matters, because an answer means reading two documents.
 
 mod components;
 mod neighbourhood;
 mod pairs;
+mod rounds;
 mod star;
 
 #[cfg(test)]
@@ -25,6 +28,7 @@ use crate::error::Error;
 pub use components::{Forest, components};
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
+pub use rounds::{Edge, Known, Ranked, Standing, Visit, decide_round, name_keepers};
 pub use star::{Verdict, star};
 
 /// A clustering.

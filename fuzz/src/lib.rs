@@ -143,7 +143,7 @@ fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
 
 fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engine::Error> {
     let settings = Settings {
-        spec: "words:3".parse().map(|shingling| Spec { shingling, ..Spec::default() })?,
+        spec: "words:3".parse().map(|shingling| Spec::default().with_shingling(shingling))?,
         threshold: 0.5,
         bands: Bands::ForRecall(0.9),
         threads: Some(1),

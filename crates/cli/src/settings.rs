@@ -302,7 +302,7 @@ pub fn bands(args: &BandArgs, problems: &mut Problems) -> Bands {
 /// Bands and rows of a plan, as asked for or as the recall needs them.
 pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
     let settings = Settings {
-        spec: Spec { method, ..Spec::default() },
+        spec: Spec::default().with_method(method),
         threshold,
         bands: bands(args, problems),
         ..Settings::default()

@@ -19,7 +19,15 @@ pub const VERSION: u32 = 1;
 
 /// How the shingles of a document are weighed, and which are left out. The text form lists what is not left at its
 /// default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
+///
+/// ```
+/// use minwise::{Weights, weight::{MostDocuments, Weighting}};
+///
+/// let weights = Weights::new(Weighting::Tf).with_most_documents(MostDocuments::Share(0.1));
+/// assert_eq!(weights.to_string(), "weight:tf / max-df:0.1");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Weights {
     /// How they are weighed.
     pub weighting: Weighting,
@@ -32,6 +40,30 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// Shingles weighed so, of which none is left out.
+    #[must_use]
+    pub fn new(weighting: Weighting) -> Self {
+        Self { weighting, ..Self::default() }
+    }
+
+    /// The same without shingles that stand in more documents.
+    #[must_use]
+    pub fn with_most_documents(self, most_documents: impl Into<Option<MostDocuments>>) -> Self {
+        Self { most_documents: most_documents.into(), ..self }
+    }
+
+    /// The same with the fingerprint of a table of document frequencies.
+    #[must_use]
+    pub fn with_table(self, table: impl Into<Option<u64>>) -> Self {
+        Self { table: table.into(), ..self }
+    }
+
+    /// The same with the fingerprint of shingles that are left out of every document.
+    #[must_use]
+    pub fn with_ignored(self, ignored: impl Into<Option<u64>>) -> Self {
+        Self { ignored: ignored.into(), ..self }
+    }
+
     /// Whether a table of document frequencies is needed.
     #[must_use]
     pub fn need_table(&self) -> bool {
@@ -120,7 +152,17 @@ impl FromStr for Weights {
 /// );
 /// # Ok::<(), minwise::Error>(())
 /// ```
+///
+/// A spec is made from its text form or from the default, part by part:
+///
+/// ```
+/// use minwise::{Spec, sketch::Method};
+///
+/// let spec = Spec::default().with_method(Method::minhash(64)).with_seed(7);
+/// assert_eq!(spec.to_string(), "nfkc+casefold / words:5 / minhash:64 / seed:7");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Spec {
     /// What is done to the text.
     pub normalization: Normalization,
@@ -147,6 +189,36 @@ impl Default for Spec {
 }
 
 impl Spec {
+    /// The same with another treatment of text.
+    #[must_use]
+    pub fn with_normalization(self, normalization: Normalization) -> Self {
+        Self { normalization, ..self }
+    }
+
+    /// The same with texts cut otherwise.
+    #[must_use]
+    pub fn with_shingling(self, shingling: Shingling) -> Self {
+        Self { shingling, ..self }
+    }
+
+    /// The same with another sketch.
+    #[must_use]
+    pub fn with_method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// The same with other hash functions.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The same with shingles weighed so.
+    #[must_use]
+    pub fn with_weights(self, weights: Weights) -> Self {
+        Self { weights, ..self }
+    }
+
     /// The shingler it describes.
     #[must_use]
     pub fn shingler(&self) -> Shingler {
@@ -230,6 +302,10 @@ impl Spec {
 
     /// Says whether what was made with the two specs can be compared; if not, names the first field that differs.
     pub fn check(&self, other: &Self) -> Result<(), Error> {
+        // Indexes check every sketch that they are given, and text forms take longer than a lookup.
+        if self == other {
+            return Ok(());
+        }
         for ((field, left), (_, right)) in self.fields().into_iter().zip(other.fields()) {
             if left != right {
                 return Err(ErrorKind::SpecMismatch { field, left, right }.into());

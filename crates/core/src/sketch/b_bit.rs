@@ -97,6 +97,8 @@ impl BBit {
     }
 }
 
+impl super::sealed::Sealed for BBit {}
+
 impl Sketcher for BBit {
     fn words(&self) -> usize {
         self.packing.words()

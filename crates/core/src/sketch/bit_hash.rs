@@ -50,6 +50,8 @@ impl BitHash {
     }
 }
 
+impl super::sealed::Sealed for BitHash {}
+
 impl Sketcher for BitHash {
     fn words(&self) -> usize {
         self.bits.words()

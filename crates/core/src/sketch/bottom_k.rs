@@ -90,6 +90,8 @@ fn keep_least(values: &mut Vec<u64>, k: usize) {
     values.truncate(k);
 }
 
+impl super::sealed::Sealed for BottomK {}
+
 impl Sketcher for BottomK {
     fn words(&self) -> usize {
         2 * self.values

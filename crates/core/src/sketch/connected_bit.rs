@@ -80,6 +80,8 @@ impl ConnectedBit {
     }
 }
 
+impl super::sealed::Sealed for ConnectedBit {}
+
 impl Sketcher for ConnectedBit {
     fn words(&self) -> usize {
         self.packing.words()

@@ -70,6 +70,8 @@ impl Cws {
     }
 }
 
+impl super::sealed::Sealed for Cws {}
+
 impl WeightedSketcher for Cws {
     fn words(&self) -> usize {
         self.salts.len()

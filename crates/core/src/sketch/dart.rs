@@ -57,6 +57,8 @@ impl Dart {
     }
 }
 
+impl super::sealed::Sealed for Dart {}
+
 impl WeightedSketcher for Dart {
     fn words(&self) -> usize {
         self.registers

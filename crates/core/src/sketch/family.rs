@@ -63,6 +63,8 @@ impl FamilyMinHash {
     }
 }
 
+impl super::sealed::Sealed for FamilyMinHash {}
+
 impl Sketcher for FamilyMinHash {
     fn words(&self) -> usize {
         match &self.functions {

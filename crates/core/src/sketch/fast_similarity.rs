@@ -61,6 +61,8 @@ fn throw(
     filled
 }
 
+impl super::sealed::Sealed for FastSimilarity {}
+
 impl Sketcher for FastSimilarity {
     fn words(&self) -> usize {
         self.registers

@@ -114,6 +114,8 @@ impl FractionalBit {
     }
 }
 
+impl super::sealed::Sealed for FractionalBit {}
+
 impl Sketcher for FractionalBit {
     fn words(&self) -> usize {
         self.packings.iter().map(|packing| packing.words()).sum()
@@ -197,6 +199,8 @@ fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
     (begin..begin + count).fold(0, |seen, i| seen ^ register_bits(i, values[i]))
 }
 
+impl super::sealed::Sealed for XorBit {}
+
 impl Sketcher for XorBit {
     fn words(&self) -> usize {
         self.packing.words()
@@ -272,6 +276,8 @@ impl ThreeQuarterBit {
         self.packing.matches(a, b)
     }
 }
+
+impl super::sealed::Sealed for ThreeQuarterBit {}
 
 impl Sketcher for ThreeQuarterBit {
     fn words(&self) -> usize {

@@ -79,6 +79,8 @@ impl Icws {
     }
 }
 
+impl super::sealed::Sealed for Icws {}
+
 impl WeightedSketcher for Icws {
     fn words(&self) -> usize {
         self.registers()

@@ -37,6 +37,7 @@ use crate::estimate::fractional_bit::{Combination, Group};
 
 /// A sketch whose words are registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Base {
     /// The minima of k functions.
     MinHash,
@@ -72,6 +73,7 @@ pub struct Mixture {
 
 /// A sketch and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Method {
     /// Registers as they are.
     Registers(Source),

@@ -67,6 +67,8 @@ impl MinMax {
     }
 }
 
+impl super::sealed::Sealed for MinMax {}
+
 impl Sketcher for MinMax {
     fn words(&self) -> usize {
         self.multipliers.len()

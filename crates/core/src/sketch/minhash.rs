@@ -88,6 +88,8 @@ impl MinHash {
     }
 }
 
+impl super::sealed::Sealed for MinHash {}
+
 impl Sketcher for MinHash {
     fn words(&self) -> usize {
         self.registers()

@@ -36,6 +36,7 @@ pub mod minhash;
 pub mod odd;
 pub mod one_permutation;
 mod packing;
+mod sealed;
 pub mod sectional;
 mod smallest;
 pub mod super_minhash;
@@ -62,6 +63,7 @@ pub use weighted_sketcher::WeightedSketcher;
 /// The number that the value of an estimate depends on, where it is one that the value rises with. Comparing many pairs,
 /// only that need be counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Statistic {
     /// Words of the two rows that agree.
     EqualWords,
@@ -72,7 +74,21 @@ pub enum Statistic {
 }
 
 /// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
-pub trait Sketcher: fmt::Debug + Send + Sync {
+///
+/// The trait is sealed: bands, filters and estimates rely on what the sketches of this crate guarantee, which are
+/// tested one by one. Another crate can use a sketcher, but not write one:
+///
+/// ```compile_fail
+/// #[derive(Debug)]
+/// struct Mine;
+///
+/// impl minwise::sketch::Sketcher for Mine {
+///     fn words(&self) -> usize { 1 }
+///     fn sketch_into(&self, _: &[u64], out: &mut [u32]) { out.fill(0) }
+///     fn estimate(&self, _: &[u32], _: &[u32]) -> minwise::estimate::Estimate { unimplemented!() }
+/// }
+/// ```
+pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Words that one sketch takes.
     fn words(&self) -> usize;
 
@@ -119,7 +135,7 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
 }
 
 /// A sketcher whose words are registers, which two documents share with probability J each: they can be banded, and bits
-/// can be taken from them.
+/// can be taken from them. Sealed, as [`Sketcher`] is.
 pub trait Registers: Sketcher {}
 
 /// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value is mixed

@@ -66,6 +66,8 @@ impl Odd {
     }
 }
 
+impl super::sealed::Sealed for Odd {}
+
 impl Sketcher for Odd {
     fn words(&self) -> usize {
         self.packing.words()

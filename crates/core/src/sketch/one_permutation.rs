@@ -150,6 +150,8 @@ fn occupied_before_scattering(bins: &[u32]) -> usize {
     occupied
 }
 
+impl super::sealed::Sealed for OnePermutation {}
+
 impl Sketcher for OnePermutation {
     fn words(&self) -> usize {
         self.bins
@@ -203,6 +205,8 @@ impl Sketcher for OnePermutation {
         }
     }
 }
+
+impl super::sealed::Sealed for Densified {}
 
 impl Sketcher for Densified {
     fn words(&self) -> usize {

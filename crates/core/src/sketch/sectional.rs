@@ -345,6 +345,8 @@ impl Sectional {
     }
 }
 
+impl super::sealed::Sealed for Sectional {}
+
 impl Sketcher for Sectional {
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         self.overlap(a, b).post_tag()
@@ -427,6 +429,8 @@ impl Tolerant {
     }
 }
 
+impl super::sealed::Sealed for Tolerant {}
+
 impl Sketcher for Tolerant {
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         self.overlap(a, b).post_tag()
@@ -505,6 +509,8 @@ impl PreTagged {
         Overlap { left: a.len(), right: b.len(), common, aligned: common }.similarity()
     }
 }
+
+impl super::sealed::Sealed for PreTagged {}
 
 impl Sketcher for PreTagged {
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {

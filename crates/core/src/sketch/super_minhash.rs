@@ -207,6 +207,8 @@ impl SuperMinHash {
     }
 }
 
+impl super::sealed::Sealed for SuperMinHash {}
+
 impl Sketcher for SuperMinHash {
     fn words(&self) -> usize {
         self.registers

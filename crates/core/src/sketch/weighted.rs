@@ -35,6 +35,8 @@ impl Counted {
     }
 }
 
+impl super::sealed::Sealed for Counted {}
+
 impl Sketcher for Counted {
     fn words(&self) -> usize {
         self.sketcher.words()
@@ -59,6 +61,7 @@ impl Sketcher for Counted {
 
 /// A sketch of weighted sets and its registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum WeightedMethod {
     /// Darts.
     Dart(usize),

@@ -8,7 +8,8 @@ use crate::hash::fmix64;
 use crate::weight::{Weighted, merged};
 
 /// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
-pub trait WeightedSketcher: fmt::Debug + Send + Sync {
+/// Sealed, as [`Sketcher`](super::Sketcher) is.
+pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
     /// Words that one sketch takes: its registers.
     fn words(&self) -> usize;
 

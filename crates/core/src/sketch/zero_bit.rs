@@ -29,6 +29,8 @@ impl ZeroBit {
     }
 }
 
+impl super::sealed::Sealed for ZeroBit {}
+
 impl WeightedSketcher for ZeroBit {
     fn words(&self) -> usize {
         self.0.registers()

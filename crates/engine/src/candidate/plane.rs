@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn check(method: &str, bits: Option<&str>, threshold: f64, looks: Option<&[usize]>, seed: u64) {
-        let spec = Spec { method: method.parse().unwrap(), ..Spec::default() };
+        let spec = Spec::default().with_method(method.parse().unwrap());
         let registers_of = spec.method.registers();
         let banding = Banding::new(2, 2, registers_of).unwrap();
         let bits: Option<Bits> = bits.map(|bits| bits.parse().unwrap());
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn most_pairs_of_unlike_documents_end_with_their_heads() {
         for (bits, most_words, registers_of) in [(None, 4, 128), (Some("1"), 2, 1024), (Some("8"), 4, 128)] {
-            let spec = Spec { method: format!("minhash:{registers_of}").parse().unwrap(), ..Spec::default() };
+            let spec = Spec::default().with_method(format!("minhash:{registers_of}").parse().unwrap());
             let banding = Banding::new(2, 2, registers_of).unwrap();
             let rows = Rows::new(&spec, banding, bits.map(|bits| bits.parse().unwrap())).unwrap();
             let screen = Screen::of(spec.method, 0.8, Budget::Exact(1e-6), None, &rows).unwrap();

@@ -36,8 +36,15 @@ impl SpecOptions {
     /// defaults in their place.
     pub fn spec(&self, problems: &mut Vec<Problem>) -> Spec {
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
-        let weights = Weights { weighting, most_documents, ..Weights::default() };
-        let spec = |method| Spec { normalization, shingling, method, seed: seed.unwrap_or(1), weights };
+        let weights = Weights::new(weighting).with_most_documents(most_documents);
+        let spec = |method| {
+            Spec::default()
+                .with_normalization(normalization)
+                .with_shingling(shingling)
+                .with_method(method)
+                .with_seed(seed.unwrap_or(1))
+                .with_weights(weights)
+        };
         match self.method(problems) {
             Ok(method) => {
                 check_spec(&spec(method), problems);

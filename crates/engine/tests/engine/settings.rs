@@ -46,20 +46,11 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
             one("sketch", "b-bit:2/minhash:128"),
         ),
         (
-            Settings {
-                spec: Spec {
-                    weights: Weights { weighting: Weighting::Count, ..Weights::default() },
-                    ..Spec::default()
-                },
-                ..default()
-            },
+            Settings { spec: Spec::default().with_weights(Weights::new(Weighting::Count)), ..default() },
             one("sketch", "minhash:128"),
         ),
         (
-            Settings {
-                spec: Spec { method: minwise::sketch::Method::minhash(0), ..Spec::default() },
-                ..default()
-            },
+            Settings { spec: Spec::default().with_method(minwise::sketch::Method::minhash(0)), ..default() },
             one("registers", "0"),
         ),
         (Settings { threshold: f64::NAN, ..default() }, one("threshold", "NaN")),
@@ -104,11 +95,9 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         ),
         (
             Settings {
-                spec: Spec {
-                    weights: Weights { weighting: Weighting::TfIdf, ..Weights::default() },
-                    method: "dart:128".parse().unwrap(),
-                    ..Spec::default()
-                },
+                spec: Spec::default()
+                    .with_weights(Weights::new(Weighting::TfIdf))
+                    .with_method("dart:128".parse().unwrap()),
                 ..default()
             },
             one("weight", "tf-idf"),

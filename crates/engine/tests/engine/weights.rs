@@ -86,7 +86,7 @@ fn jaccard(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
 fn settings(documents: &Documents, weighting: Weighting, search: Search) -> Settings {
     let mut settings = with_registers("words:1", THRESHOLD, 30, 4, 128);
     settings.spec.method = "icws:128".parse().unwrap();
-    settings.spec.weights = Weights { weighting, ..Weights::default() };
+    settings.spec.weights = Weights::new(weighting);
     settings.search = Some(search);
     if weighting.needs_frequencies() {
         let table = count_for_a_run(&documents.corpus, &settings.spec, 2, None, &Unobserved).unwrap();

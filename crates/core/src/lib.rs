@@ -43,6 +43,8 @@ pub mod kernel;
 pub mod lsh;
 mod observe;
 mod sentence;
+#[cfg(feature = "serde")]
+mod serde_form;
 pub mod shingle;
 pub mod sketch;
 mod sketch_object;

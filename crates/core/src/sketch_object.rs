@@ -91,6 +91,8 @@ impl Sketch {
     pub fn of(spec: Spec, text: &str) -> Result<Self, Error> {
         let mut sketch = Self::new(spec)?;
         sketch.update(text)?;
+        // Most sketches of a whole text are never updated, and buffers would take more memory than the sketch.
+        sketch.buffers = Buffers::default();
         Ok(sketch)
     }
 
@@ -282,17 +284,22 @@ impl Sketch {
             return Err(Error::decode(BYTES, format!("the checksum `{}`", hex(&sum.to_le_bytes())), found));
         }
         // From here on the bytes are what `to_bytes` of some version wrote, unless somebody forged them.
-        let empty = Self::new(spec.parse()?)?;
-        if count != empty.words.len() {
-            let expected = format!("{} words for `{}`", empty.words.len(), empty.spec.method);
-            return Err(Error::decode(BYTES, expected, format!("{count} words")));
-        }
         let has_shingles = match flag {
             0 => false,
             1 => true,
             _ => return Err(Error::decode(BYTES, "0 or 1 as the sign of shingles", flag.to_string())),
         };
-        let words: Vec<u32> = words.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        let words = words.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        Self::of_stored(spec.parse()?, words, has_shingles)
+    }
+
+    /// A sketch that was stored, if its parts fit.
+    pub(crate) fn of_stored(spec: Spec, words: Vec<u32>, has_shingles: bool) -> Result<Self, Error> {
+        let empty = Self::new(spec)?;
+        if words.len() != empty.words.len() {
+            let expected = format!("{} words for `{}`", empty.words.len(), empty.spec.method);
+            return Err(Error::decode(BYTES, expected, format!("{} words", words.len())));
+        }
         if !has_shingles && words.iter().any(|&word| word != EMPTY) {
             let expected = "empty words of a document without shingles";
             return Err(Error::decode(BYTES, expected, "others"));

@@ -59,6 +59,7 @@ const CORE: &[&str] = &[
     "spec",
     // Objects that own their spec.
     "sketch_object",
+    "serde_form",
     "lsh",
 ];
 

@@ -18,9 +18,28 @@ use crate::sort::sort_mixed;
 
 /// A cut of sketches into bands of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
 pub struct Banding {
     bands: usize,
     rows: usize,
+}
+
+/// Bands and rows as somebody wrote them.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Unchecked {
+    bands: usize,
+    rows: usize,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Unchecked> for Banding {
+    type Error = Error;
+
+    fn try_from(Unchecked { bands, rows }: Unchecked) -> Result<Self, Error> {
+        // The sketches are not known here; they have at most as many registers as any sketch has.
+        Self::new(bands, rows, 1 << 16)
+    }
 }
 
 impl Banding {

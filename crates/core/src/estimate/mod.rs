@@ -34,6 +34,7 @@ use std::fmt;
 ///
 /// Printed with its standard error: `0.83 ± 0.03`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
@@ -53,6 +54,7 @@ impl fmt::Display for Estimate {
 ///
 /// Printed with its standard error: `1024 ± 91`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Count {
     /// The estimate.
     pub value: f64,

@@ -52,6 +52,7 @@ const LEAST_ERROR: f64 = 1e-200;
 
 /// A place at which a comparison may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Look {
     /// k: the registers that have been compared.
     pub registers: usize,

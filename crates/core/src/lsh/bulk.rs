@@ -6,19 +6,18 @@
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
+use super::hashes::{BLOCK, Hashes};
 use super::index::{Buffers, Lsh, check_threads};
 use super::threads::for_each_with;
 use crate::error::{Error, ErrorKind};
 use crate::verify::ShingleSet;
 
-/// Documents that a thread takes at a time: enough to make taking them cheap, few enough that no thread waits long for the last.
-const BLOCK: usize = 64;
-
-/// Documents that one thread sketches.
+/// Documents that one thread sketches at a time.
 struct Block<'a, T> {
     first: usize,
     texts: &'a [T],
     rows: &'a mut [u32],
+    hashes: &'a mut [u32],
     sets: Option<&'a mut [ShingleSet]>,
 }
 
@@ -54,14 +53,15 @@ impl<K: Eq + Hash> Lsh<K> {
         if let Some(sets) = &mut self.sets {
             sets.resize_with(first + texts.len(), ShingleSet::default);
         }
-        let refused = self.sketch_all(first, &texts, threads);
+        let mut hashes = Hashes::new(texts.len(), self.banding);
+        let refused = self.sketch_all(first, &texts, &mut hashes, threads);
         if let Some((position, units)) = refused {
             self.pop_keys(first);
             self.sketches.resize(first);
             self.sets.iter_mut().for_each(|sets| sets.truncate(first));
             return Err(ErrorKind::ShortDocument { position, units }.into());
         }
-        self.link(first, threads);
+        self.link(first, &hashes, threads);
         Ok(())
     }
 
@@ -70,19 +70,19 @@ impl<K: Eq + Hash> Lsh<K> {
         &mut self,
         first: usize,
         texts: &[T],
+        hashes: &mut Hashes,
         threads: usize,
     ) -> Option<(usize, usize)> {
         let words = self.sketches.registers();
         let rows = &mut self.sketches.as_mut_slice()[first * words..];
         let mut sets = self.sets.as_mut().map(|sets| sets[first..].chunks_mut(BLOCK));
-        let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).enumerate().map(
-            |(number, (texts, rows))| {
-                let sets = sets.as_mut().and_then(Iterator::next);
-                Block { first: number * BLOCK, texts, rows, sets }
-            },
-        );
+        let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).zip(hashes.blocks());
+        let blocks = blocks.enumerate().map(|(number, ((texts, rows), hashes))| {
+            let sets = sets.as_mut().and_then(Iterator::next);
+            Block { first: number * BLOCK, texts, rows, hashes, sets }
+        });
         let refused: Mutex<Option<(usize, usize)>> = Mutex::new(None);
-        let (shingler, sketcher) = (&self.shingler, &self.sketcher);
+        let (shingler, sketcher, banding) = (&self.shingler, &self.sketcher, self.banding);
         let threads = threads.min(texts.len().div_ceil(BLOCK));
         for_each_with(blocks, threads, Buffers::default, |buffers, mut block| {
             for (at, text) in block.texts.iter().enumerate() {
@@ -101,6 +101,7 @@ impl<K: Eq + Hash> Lsh<K> {
                     sets[at] = ShingleSet::build(shingles, &mut buffers.sort);
                 }
             }
+            Hashes::fill(block.hashes, banding, block.rows, words);
         });
         refused.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

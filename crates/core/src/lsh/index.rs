@@ -5,12 +5,12 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
+use super::hashes::{BLOCK, Hashes, for_each_hash};
 use super::table::{Band, Table};
 use super::threads::for_each;
 use crate::candidate::Banding;
 use crate::error::{Error, ErrorKind};
 use crate::shingle::{Shingler, Shingles};
-use crate::sketch::minhash::EMPTY;
 use crate::sketch::{Sketcher, Sketches};
 use crate::sketch_object::Sketch;
 use crate::spec::Spec;
@@ -51,10 +51,12 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// | | `Lsh` | gaoya 0.2 `MinHashIndex` |
 /// |---|---|---|
 /// | input | texts, shingles or sketches | signatures |
-/// | bands | chosen for a threshold and a recall, or given | given, or chosen by an S-curve |
-/// | answer of a query | keys with estimates, standard errors and intervals, most similar first | keys |
+/// | bands and rows | chosen for a threshold and a recall, or set | chosen for a threshold, or set |
+/// | answer of a query | keys with estimate, standard error and interval, most similar first | keys, or keys with a similarity |
 /// | exact similarities | on demand ([`keep_shingles`](super::LshBuilder::keep_shingles)) | no |
-/// | remove, merge, serde | yes, yes, yes | yes, no, no |
+/// | remove | yes | yes |
+/// | merge, serde | yes | no |
+/// | a key that is there already | refused | replaces the signature; the old band entries stay |
 /// | insertion by several threads | [`insert_many`](Self::insert_many), same result for any number | `par_bulk_insert` |
 ///
 /// `cargo x bench lsh` measures both in one run; `docs/guides/lsh.md` has the figures.
@@ -85,6 +87,7 @@ pub struct Lsh<K> {
 pub(super) struct Buffers {
     pub(super) shingles: Shingles,
     pub(super) sort: (Vec<u64>, Vec<u64>),
+    pub(super) hashes: Vec<u32>,
 }
 
 /// A document that can be put into an index or looked up: its text, its shingles in document order, or its sketch.
@@ -210,36 +213,6 @@ impl<K> Lsh<K> {
         self.places = Table::default();
         self.bands.fill(Band::default());
     }
-
-    /// Puts the slots from `first` on into one band.
-    pub(super) fn link_band(
-        banding: Banding,
-        number: usize,
-        band: &mut Band,
-        sketches: &Sketches,
-        first: usize,
-    ) {
-        band.reserve(sketches.len() - first);
-        for slot in first..sketches.len() {
-            let row = sketches.row(slot);
-            let rows = banding.rows_in(number, row);
-            let is_same = |other: u32| banding.rows_in(number, sketches.row(other as usize)) == rows;
-            // Rows of a document without shingles are empty throughout; it is compared with nobody.
-            let hash = (!is_empty(row)).then(|| band_hash(banding.key(number, row)));
-            band.push(hash, is_same);
-        }
-    }
-}
-
-/// Whether a row is that of a document without shingles.
-pub(super) fn is_empty(row: &[u32]) -> bool {
-    row.iter().all(|&register| register == EMPTY)
-}
-
-/// The bits of a band key by which it is looked up.
-#[inline]
-pub(super) fn band_hash(key: u64) -> u32 {
-    (key >> 32) as u32
 }
 
 impl<K: Eq + Hash> Lsh<K> {
@@ -270,10 +243,7 @@ impl<K: Eq + Hash> Lsh<K> {
         if let (Some(sets), Some(shingles)) = (&mut self.sets, shingles) {
             sets.push(ShingleSet::build(shingles, &mut buffers.sort));
         }
-        let slot = self.keys.len();
-        for (number, band) in self.bands.iter_mut().enumerate() {
-            Self::link_band(self.banding, number, band, &self.sketches, slot);
-        }
+        self.link_last(&mut buffers.hashes);
         self.push_key(hash, key);
         Ok(())
     }
@@ -304,7 +274,7 @@ impl<K: Eq + Hash> Lsh<K> {
         }
         let first = self.push_keys(keys)?;
         self.sketches.append(&mut sketches);
-        self.link(first, threads);
+        self.link_rows(first, threads);
         Ok(())
     }
 
@@ -365,7 +335,7 @@ impl<K: Eq + Hash> Lsh<K> {
         if let (Some(sets), Some(more)) = (&mut self.sets, other.sets) {
             sets.extend(more);
         }
-        self.link(first, 1);
+        self.link_rows(first, 1);
         Ok(())
     }
 
@@ -434,19 +404,40 @@ impl<K: Eq + Hash> Lsh<K> {
         self.places = places;
     }
 
-    /// Puts the slots from `first` on into all bands. Threads take whole bands, so that nothing depends on which is first.
-    pub(super) fn link(&mut self, first: usize, threads: usize) {
+    /// Puts the last row into all bands.
+    fn link_last(&mut self, hashes: &mut Vec<u32>) {
         let Self { banding, sketches, bands, .. } = self;
-        let threads = threads.min(bands.len());
-        if threads <= 1 || sketches.len() - first < 2 {
-            for (number, band) in bands.iter_mut().enumerate() {
-                Self::link_band(*banding, number, band, sketches, first);
-            }
-            return;
+        let row = sketches.row(sketches.len() - 1);
+        gather_hashes(*banding, row, bands, hashes);
+        for (number, (band, &hash)) in bands.iter_mut().zip(&*hashes).enumerate() {
+            let rows = banding.rows_in(number, row);
+            band.push(hash, |other| banding.rows_in(number, sketches.row(other as usize)) == rows);
         }
+    }
+
+    /// Puts the rows from `first` on into all bands.
+    pub(super) fn link_rows(&mut self, first: usize, threads: usize) {
+        let (banding, words) = (self.banding, self.sketches.registers());
+        let mut hashes = Hashes::new(self.sketches.len() - first, banding);
+        let rows = self.sketches.as_slice()[first * words..].chunks(BLOCK * words);
+        for_each(hashes.blocks().zip(rows), threads, |(block, rows)| {
+            Hashes::fill(block, banding, rows, words);
+        });
+        self.link(first, &hashes, threads);
+    }
+
+    /// Puts the rows from `first` on, of which these are the hashes, into all bands. Threads take whole bands, so that nothing
+    /// depends on which is first.
+    pub(super) fn link(&mut self, first: usize, hashes: &Hashes, threads: usize) {
+        let Self { banding, sketches, bands, .. } = self;
         let (banding, sketches) = (*banding, &*sketches);
+        let threads = threads.min(bands.len());
         for_each(bands.iter_mut().enumerate(), threads, |(number, band)| {
-            Lsh::<()>::link_band(banding, number, band, sketches, first);
+            band.reserve(sketches.len() - first);
+            for (slot, hash) in (first..).zip(hashes.of_band(number)) {
+                let rows = |slot: usize| banding.rows_in(number, sketches.row(slot));
+                band.push(hash, |other| rows(other as usize) == rows(slot));
+            }
         });
     }
 
@@ -469,7 +460,7 @@ impl<K: Eq + Hash> Lsh<K> {
         self.keys.retain(Option::is_some);
         self.find_places();
         self.bands.fill(Band::default());
-        self.link(0, 1);
+        self.link_rows(0, 1);
     }
 
     pub(super) fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -480,6 +471,20 @@ impl<K: Eq + Hash> Lsh<K> {
         }
         Ok(())
     }
+}
+
+/// Fills `hashes` with the hashes of all bands of a row, and looks at the bucket where each begins.
+///
+/// The buckets lie far apart in memory. Looked at one behind the other, before anything depends on what is there, they come
+/// into the cache together and not one after the other.
+pub(super) fn gather_hashes(banding: Banding, row: &[u32], bands: &[Band], hashes: &mut Vec<u32>) {
+    hashes.clear();
+    for_each_hash(banding, row, |_, hash| hashes.push(hash));
+    let mut seen = 0;
+    for (band, &hash) in bands.iter().zip(&*hashes) {
+        seen ^= band.begin(hash);
+    }
+    std::hint::black_box(seen);
 }
 
 /// The shingles of a document, cut if it is a text; nothing of a sketch by the same spec.

@@ -12,8 +12,11 @@
 
 mod builder;
 mod bulk;
+mod hashes;
 mod index;
 mod search;
+#[cfg(feature = "serde")]
+mod stored;
 mod table;
 mod threads;
 

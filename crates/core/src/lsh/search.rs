@@ -2,7 +2,8 @@
 
 use std::hash::Hash;
 
-use super::index::{Buffers, Lsh, Sketchable, band_hash, cut, is_empty};
+use super::hashes::is_empty;
+use super::index::{Buffers, Lsh, Sketchable, cut, gather_hashes};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::sketch::minhash::EMPTY;
@@ -98,7 +99,7 @@ impl<'a, K> Searcher<'a, K> {
         if is_empty(row) {
             return Ok(());
         }
-        gather(lsh, row, candidates);
+        gather(lsh, row, &mut buffers.hashes, candidates);
         let set = match (&lsh.sets, shingles) {
             (Some(sets), Some(shingles)) if !candidates.is_empty() => {
                 Some((sets, ShingleSet::build(shingles, &mut buffers.sort)))
@@ -128,12 +129,13 @@ impl<'a, K> Searcher<'a, K> {
 }
 
 /// Fills `candidates` with the slots that share a band with a row, ascending, each once.
-fn gather<K>(lsh: &Lsh<K>, row: &[u32], candidates: &mut Vec<u32>) {
+fn gather<K>(lsh: &Lsh<K>, row: &[u32], hashes: &mut Vec<u32>, candidates: &mut Vec<u32>) {
     candidates.clear();
-    for (number, band) in lsh.bands.iter().enumerate() {
+    gather_hashes(lsh.banding, row, &lsh.bands, hashes);
+    for (number, (band, &hash)) in lsh.bands.iter().zip(&*hashes).enumerate() {
         let rows = lsh.banding.rows_in(number, row);
         let is_same = |slot: u32| lsh.banding.rows_in(number, lsh.sketches.row(slot as usize)) == rows;
-        band.gather(band_hash(lsh.banding.key(number, row)), is_same, candidates);
+        band.gather(hash, is_same, candidates);
     }
     candidates.sort_unstable();
     candidates.dedup();

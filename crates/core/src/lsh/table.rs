@@ -5,6 +5,8 @@
 //! the cache for twice as many documents, and a lookup is still exact. Buckets are found by linear probing, eight to a cache
 //! line. Entries are never taken out: a removed document stays as a slot that nobody matches until the index is compacted.
 
+use super::hashes::NONE;
+
 /// A bucket without an entry. No slot has the number `u32::MAX`.
 const VACANT: u64 = u64::MAX;
 /// Nothing follows.
@@ -47,6 +49,12 @@ impl Table {
     #[inline]
     fn after(&self, at: usize) -> usize {
         (at + 1) & (self.buckets.len() - 1)
+    }
+
+    /// The bucket where the search for a hash begins.
+    #[inline]
+    fn begin(&self, hash: u32) -> u64 {
+        self.buckets.get(self.home(hash)).copied().unwrap_or(VACANT)
     }
 
     /// The slot with this hash that is the same, if there is one.
@@ -105,14 +113,21 @@ impl Band {
         self.before.reserve(more);
     }
 
-    /// Adds the next slot under the hash of its band key; without a hash, nobody finds it.
+    /// The bucket where the search for a hash begins, for it to be in the cache.
     #[inline]
-    pub(super) fn push(&mut self, hash: Option<u32>, is_same: impl FnMut(u32) -> bool) {
+    pub(super) fn begin(&self, hash: u32) -> u64 {
+        self.heads.begin(hash)
+    }
+
+    /// Adds the next slot under the hash of its band key. Nobody finds a slot with the hash [`NONE`].
+    #[inline]
+    pub(super) fn push(&mut self, hash: u32, is_same: impl FnMut(u32) -> bool) {
         let slot = self.before.len() as u32;
-        let before = hash.and_then(|hash| {
+        let mut before = None;
+        if hash != NONE {
             self.heads.reserve(1);
-            self.heads.put(hash, slot, is_same)
-        });
+            before = self.heads.put(hash, slot, is_same);
+        }
         self.before.push(before.unwrap_or(END));
     }
 
@@ -164,10 +179,10 @@ mod tests {
     fn a_band_gathers_what_shares_a_key() {
         let keys = [5u32, 7, 5, 9, 5, 7];
         let mut band = Band::default();
-        band.push(None, |_| unreachable!());
+        band.push(NONE, |_| unreachable!());
         for (at, &key) in keys.iter().enumerate() {
             let own = keys[at];
-            band.push(Some(key), |other| keys[other as usize - 1] == own);
+            band.push(key, |other| keys[other as usize - 1] == own);
         }
         let gathered = |key: u32| {
             let mut out = vec![];

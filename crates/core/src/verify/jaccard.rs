@@ -8,6 +8,7 @@ use super::ShingleSet;
 
 /// How two sets overlap, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Overlap {
     /// Shingles in both.
     pub shared: usize,

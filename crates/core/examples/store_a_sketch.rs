@@ -1,0 +1,27 @@
+//! A sketch is stored, read back, and merged with the sketch of a later part.
+//!
+//! cargo run --package minwise --example store_a_sketch
+
+#![allow(clippy::print_stdout)]
+
+use minwise::{Error, Sketch, Spec};
+
+fn main() -> Result<(), Error> {
+    let spec: Spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse()?;
+    let morning = Sketch::of(spec, "Rain in the north, sun in the south, and wind along the coast.")?;
+
+    // The bytes hold the spec, a version and a checksum.
+    let bytes = morning.to_bytes();
+    println!("{} bytes", bytes.len());
+    let mut day = Sketch::from_bytes(&bytes)?;
+
+    day.merge(&Sketch::of(spec, "In the evening, fog in the valleys and clear skies along the coast.")?)?;
+    println!("{} distinct shingles in the morning, {} in the whole day", morning.count()?, day.count()?);
+    println!("similarity {}", day.estimate(&morning)?);
+
+    // Bytes that were changed are refused, with what was expected and what was found.
+    let mut damaged = bytes;
+    damaged[100] ^= 1;
+    println!("{}", Sketch::from_bytes(&damaged).unwrap_err());
+    Ok(())
+}

@@ -92,6 +92,11 @@ impl Runs {
     }
 }
 
+/// `Lsh` beside the index of another crate, in a package of its own so that nothing else depends on that crate.
+pub fn lsh() -> Result<()> {
+    cargo(&["run", "--release", "--quiet", "--manifest-path", "bench/peers-rust/Cargo.toml"])
+}
+
 /// Many clients at once against the server: what they were answered, and whether its memory grew.
 pub fn serve() -> Result<()> {
     let name = "five_hundred_clients_for_a_minute";

@@ -45,6 +45,7 @@ cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memo
 cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
+cargo x bench lsh          `Lsh` beside the index of gaoya: inserting, querying, recall; fails below the stated ratios
 cargo x bench pairs [DATA] all pairs of 60,000 documents and of an English corpus, with the answer checked
 cargo x bench pairs --floor [DATA]  the same; fails below the stated pairs per second
 cargo x bench peers [DIR]  the whole run beside other engines (default ../shared, which has bench/ and data/)";
@@ -100,6 +101,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
+        ["bench", "lsh"] => bench::lsh(),
         ["bench", "pairs", "--floor", data @ ..] => {
             all_pairs::run(data.first().copied().unwrap_or("../shared/data"), true)
         }

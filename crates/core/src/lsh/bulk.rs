@@ -6,7 +6,7 @@
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-use super::hashes::{BLOCK, Hashes};
+use super::band_keys::{BLOCK, BandKeys};
 use super::index::{Buffers, Lsh, check_threads};
 use super::threads::for_each_with;
 use crate::error::{Error, ErrorKind};
@@ -17,7 +17,7 @@ struct Block<'a, T> {
     first: usize,
     texts: &'a [T],
     rows: &'a mut [u32],
-    hashes: &'a mut [u32],
+    keys: &'a mut [u64],
     sets: Option<&'a mut [ShingleSet]>,
 }
 
@@ -53,15 +53,15 @@ impl<K: Eq + Hash> Lsh<K> {
         if let Some(sets) = &mut self.sets {
             sets.resize_with(first + texts.len(), ShingleSet::default);
         }
-        let mut hashes = Hashes::new(texts.len(), self.banding);
-        let refused = self.sketch_all(first, &texts, &mut hashes, threads);
+        let mut band_keys = BandKeys::new(texts.len(), self.banding);
+        let refused = self.sketch_all(first, &texts, &mut band_keys, threads);
         if let Some((position, units)) = refused {
             self.pop_keys(first);
             self.sketches.resize(first);
             self.sets.iter_mut().for_each(|sets| sets.truncate(first));
             return Err(ErrorKind::ShortDocument { position, units }.into());
         }
-        self.link(first, &hashes, threads);
+        self.link(&band_keys, threads);
         Ok(())
     }
 
@@ -70,16 +70,16 @@ impl<K: Eq + Hash> Lsh<K> {
         &mut self,
         first: usize,
         texts: &[T],
-        hashes: &mut Hashes,
+        band_keys: &mut BandKeys,
         threads: usize,
     ) -> Option<(usize, usize)> {
         let words = self.sketches.registers();
         let rows = &mut self.sketches.as_mut_slice()[first * words..];
         let mut sets = self.sets.as_mut().map(|sets| sets[first..].chunks_mut(BLOCK));
-        let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).zip(hashes.blocks());
-        let blocks = blocks.enumerate().map(|(number, ((texts, rows), hashes))| {
+        let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).zip(band_keys.blocks());
+        let blocks = blocks.enumerate().map(|(number, ((texts, rows), keys))| {
             let sets = sets.as_mut().and_then(Iterator::next);
-            Block { first: number * BLOCK, texts, rows, hashes, sets }
+            Block { first: number * BLOCK, texts, rows, keys, sets }
         });
         let refused: Mutex<Option<(usize, usize)>> = Mutex::new(None);
         let (shingler, sketcher, banding) = (&self.shingler, &self.sketcher, self.banding);
@@ -101,7 +101,7 @@ impl<K: Eq + Hash> Lsh<K> {
                     sets[at] = ShingleSet::build(shingles, &mut buffers.sort);
                 }
             }
-            Hashes::fill(block.hashes, banding, block.rows, words);
+            BandKeys::fill(block.keys, banding, block.rows, words);
         });
         refused.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
-use super::hashes::{BLOCK, Hashes, for_each_hash};
+use super::band_keys::{BLOCK, BandKeys, for_each_key};
 use super::table::{Band, Table};
 use super::threads::for_each;
 use crate::candidate::Banding;
@@ -87,7 +87,7 @@ pub struct Lsh<K> {
 pub(super) struct Buffers {
     pub(super) shingles: Shingles,
     pub(super) sort: (Vec<u64>, Vec<u64>),
-    pub(super) hashes: Vec<u32>,
+    pub(super) keys: Vec<u64>,
 }
 
 /// A document that can be put into an index or looked up: its text, its shingles in document order, or its sketch.
@@ -243,7 +243,7 @@ impl<K: Eq + Hash> Lsh<K> {
         if let (Some(sets), Some(shingles)) = (&mut self.sets, shingles) {
             sets.push(ShingleSet::build(shingles, &mut buffers.sort));
         }
-        self.link_last(&mut buffers.hashes);
+        self.link_last(&mut buffers.keys);
         self.push_key(hash, key);
         Ok(())
     }
@@ -405,39 +405,32 @@ impl<K: Eq + Hash> Lsh<K> {
     }
 
     /// Puts the last row into all bands.
-    fn link_last(&mut self, hashes: &mut Vec<u32>) {
-        let Self { banding, sketches, bands, .. } = self;
-        let row = sketches.row(sketches.len() - 1);
-        gather_hashes(*banding, row, bands, hashes);
-        for (number, (band, &hash)) in bands.iter_mut().zip(&*hashes).enumerate() {
-            let rows = banding.rows_in(number, row);
-            band.push(hash, |other| banding.rows_in(number, sketches.row(other as usize)) == rows);
+    fn link_last(&mut self, keys: &mut Vec<u64>) {
+        let row = self.sketches.row(self.sketches.len() - 1);
+        gather_keys(self.banding, row, &self.bands, keys);
+        for (band, &key) in self.bands.iter_mut().zip(&*keys) {
+            band.push(key);
         }
     }
 
     /// Puts the rows from `first` on into all bands.
     pub(super) fn link_rows(&mut self, first: usize, threads: usize) {
         let (banding, words) = (self.banding, self.sketches.registers());
-        let mut hashes = Hashes::new(self.sketches.len() - first, banding);
+        let mut keys = BandKeys::new(self.sketches.len() - first, banding);
         let rows = self.sketches.as_slice()[first * words..].chunks(BLOCK * words);
-        for_each(hashes.blocks().zip(rows), threads, |(block, rows)| {
-            Hashes::fill(block, banding, rows, words);
+        for_each(keys.blocks().zip(rows), threads, |(block, rows)| {
+            BandKeys::fill(block, banding, rows, words);
         });
-        self.link(first, &hashes, threads);
+        self.link(&keys, threads);
     }
 
-    /// Puts the rows from `first` on, of which these are the hashes, into all bands. Threads take whole bands, so that nothing
-    /// depends on which is first.
-    pub(super) fn link(&mut self, first: usize, hashes: &Hashes, threads: usize) {
-        let Self { banding, sketches, bands, .. } = self;
-        let (banding, sketches) = (*banding, &*sketches);
-        let threads = threads.min(bands.len());
-        for_each(bands.iter_mut().enumerate(), threads, |(number, band)| {
-            band.reserve(sketches.len() - first);
-            for (slot, hash) in (first..).zip(hashes.of_band(number)) {
-                let rows = |slot: usize| banding.rows_in(number, sketches.row(slot));
-                band.push(hash, |other| rows(other as usize) == rows(slot));
-            }
+    /// Puts the last rows, of which these are the band keys, into all bands. Threads take whole bands, so that nothing depends
+    /// on which is first.
+    pub(super) fn link(&mut self, keys: &BandKeys, threads: usize) {
+        let threads = threads.min(self.bands.len());
+        for_each(self.bands.iter_mut().enumerate(), threads, |(number, band)| {
+            band.reserve(keys.len());
+            keys.of_band(number).for_each(|block| band.push_block(block));
         });
     }
 
@@ -473,16 +466,16 @@ impl<K: Eq + Hash> Lsh<K> {
     }
 }
 
-/// Fills `hashes` with the hashes of all bands of a row, and looks at the bucket where each begins.
+/// Fills `keys` with the keys of all bands of a row, and looks at the bucket where each begins.
 ///
 /// The buckets lie far apart in memory. Looked at one behind the other, before anything depends on what is there, they come
 /// into the cache together and not one after the other.
-pub(super) fn gather_hashes(banding: Banding, row: &[u32], bands: &[Band], hashes: &mut Vec<u32>) {
-    hashes.clear();
-    for_each_hash(banding, row, |_, hash| hashes.push(hash));
+pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &mut Vec<u64>) {
+    keys.clear();
+    for_each_key(banding, row, |_, key| keys.push(key));
     let mut seen = 0;
-    for (band, &hash) in bands.iter().zip(&*hashes) {
-        seen ^= band.begin(hash);
+    for (band, &key) in bands.iter().zip(&*keys) {
+        seen ^= band.begin(key);
     }
     std::hint::black_box(seen);
 }

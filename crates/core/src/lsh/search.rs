@@ -2,8 +2,8 @@
 
 use std::hash::Hash;
 
-use super::hashes::is_empty;
-use super::index::{Buffers, Lsh, Sketchable, cut, gather_hashes};
+use super::band_keys::is_empty;
+use super::index::{Buffers, Lsh, Sketchable, cut, gather_keys};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::sketch::minhash::EMPTY;
@@ -99,7 +99,7 @@ impl<'a, K> Searcher<'a, K> {
         if is_empty(row) {
             return Ok(());
         }
-        gather(lsh, row, &mut buffers.hashes, candidates);
+        gather(lsh, row, &mut buffers.keys, candidates);
         let set = match (&lsh.sets, shingles) {
             (Some(sets), Some(shingles)) if !candidates.is_empty() => {
                 Some((sets, ShingleSet::build(shingles, &mut buffers.sort)))
@@ -129,13 +129,11 @@ impl<'a, K> Searcher<'a, K> {
 }
 
 /// Fills `candidates` with the slots that share a band with a row, ascending, each once.
-fn gather<K>(lsh: &Lsh<K>, row: &[u32], hashes: &mut Vec<u32>, candidates: &mut Vec<u32>) {
+fn gather<K>(lsh: &Lsh<K>, row: &[u32], keys: &mut Vec<u64>, candidates: &mut Vec<u32>) {
     candidates.clear();
-    gather_hashes(lsh.banding, row, &lsh.bands, hashes);
-    for (number, (band, &hash)) in lsh.bands.iter().zip(&*hashes).enumerate() {
-        let rows = lsh.banding.rows_in(number, row);
-        let is_same = |slot: u32| lsh.banding.rows_in(number, lsh.sketches.row(slot as usize)) == rows;
-        band.gather(hash, is_same, candidates);
+    gather_keys(lsh.banding, row, &lsh.bands, keys);
+    for (band, &key) in lsh.bands.iter().zip(&*keys) {
+        band.gather(key, candidates);
     }
     candidates.sort_unstable();
     candidates.dedup();

@@ -278,7 +278,12 @@ impl Sketches {
     /// If its rows have another length.
     pub fn append(&mut self, other: &mut Self) {
         assert_eq!(self.registers, other.registers, "rows of one length");
-        self.values.append(&mut other.values);
+        if self.values.is_empty() {
+            // Nothing is copied.
+            std::mem::swap(&mut self.values, &mut other.values);
+        } else {
+            self.values.append(&mut other.values);
+        }
     }
 
     /// Makes room for this many more rows, if there is that much.

@@ -1,6 +1,6 @@
 //! How similar are two texts? By a sketch of each, and exactly.
 //!
-//! cargo run --package minwise --example compare_two_texts
+//! `cargo run --package minwise --example compare_two_texts`
 
 #![allow(clippy::print_stdout)]
 

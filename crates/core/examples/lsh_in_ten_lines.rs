@@ -1,6 +1,6 @@
 //! Which known texts are similar to a new one?
 //!
-//! cargo run --package minwise --example lsh_in_ten_lines
+//! `cargo run --package minwise --example lsh_in_ten_lines`
 
 #![allow(clippy::print_stdout)]
 

@@ -309,7 +309,11 @@ impl Sketch {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in bytes {
+        text += &format!("{byte:02x}");
+    }
+    text
 }
 
 /// Reads bytes from front to back.
@@ -363,7 +367,7 @@ impl fmt::Debug for Sketch {
             .field("spec", &self.spec.to_string())
             .field("has_shingles", &self.has_shingles)
             .field("words", &self.words)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -13,16 +13,16 @@ use serde_json::{Value, from_value, json, to_value};
 const SPEC: &str = "nfkc+casefold / words:1 / minhash:8 / seed:1";
 
 fn spec() -> Spec {
-    SPEC.parse().unwrap()
+    SPEC.parse().expect("a spec")
 }
 
 /// The form of a value, which is read back as the same value from JSON and from a form without names.
 #[track_caller]
 fn form<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Value {
-    let form = to_value(value).unwrap();
-    assert_eq!(from_value::<T>(form.clone()).unwrap(), *value);
-    let bytes = postcard::to_stdvec(value).unwrap();
-    assert_eq!(postcard::from_bytes::<T>(&bytes).unwrap(), *value);
+    let form = to_value(value).expect("a value that can be serialised");
+    assert_eq!(from_value::<T>(form.clone()).expect("a value that can be serialised"), *value);
+    let bytes = postcard::to_stdvec(value).expect("a value that can be serialised");
+    assert_eq!(postcard::from_bytes::<T>(&bytes).expect("a value that can be serialised"), *value);
     form
 }
 

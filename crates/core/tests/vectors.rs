@@ -327,8 +327,8 @@ fn shingle() {
     for EqualityKeys { name, source, keys } in &file.equality {
         for (how, expected) in keys {
             let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
-            let bytes =
-                |key: u128| key.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            // As a number, the first byte is the upper one.
+            let bytes = |key: u128| format!("{:032x}", key.swap_bytes());
             shingler.shingle_into(source, &mut out);
             let entry = || format!("key of {name:?}, {how}");
             differences.check(entry, bytes(out.equality_key()), expected.clone());

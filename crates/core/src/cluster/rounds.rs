@@ -277,8 +277,8 @@ fn check_edge(edge: &Edge) -> Result<(), Error> {
     if edge.a == edge.b {
         return Err(Error::out_of_range("the second rank of an edge", edge.b, "another than the first one"));
     }
-    // Written so that NaN is outside of the range.
-    if !(edge.similarity >= 0.0 && edge.similarity <= 1.0) {
+    // NaN is in no range.
+    if !(0.0..=1.0).contains(&edge.similarity) {
         return Err(Error::out_of_range("the similarity of an edge", edge.similarity, "from 0 to 1"));
     }
     Ok(())

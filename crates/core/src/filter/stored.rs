@@ -38,8 +38,8 @@ impl Filter {
             let expected = format!("at most {registers}, the number of registers");
             return Err(Error::out_of_range("the matches needed", needed, &expected));
         }
-        // Written so that NaN is outside of the range.
-        if !(error_per_look >= 0.0 && error_per_look <= 0.5) {
+        // NaN is in no range.
+        if !(0.0..=0.5).contains(&error_per_look) {
             return Err(Error::out_of_range("the error per look", error_per_look, "from 0 to 0.5"));
         }
         let mut before = 0;

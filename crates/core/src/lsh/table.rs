@@ -215,7 +215,9 @@ mod tests {
             let mut band = Band::default();
             band.push(NONE);
             if one_by_one {
-                keys.iter().for_each(|&key| band.push(key));
+                for &key in &keys {
+                    band.push(key);
+                }
             } else {
                 band.reserve(keys.len());
                 band.push_block(&keys);

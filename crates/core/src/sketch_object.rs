@@ -534,6 +534,21 @@ mod tests {
             prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
         }
 
+        /// Whoever forges bytes also writes their checksum.
+        #[test]
+        fn forged_bytes_are_read_or_refused(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
+            let mut bytes = sketch("b-bit:2/minhash:64", "a b c").to_bytes();
+            bytes.truncate(bytes.len() - 8);
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            bytes.extend(xxh3_64(&bytes).to_le_bytes());
+            if let Ok(read) = Sketch::from_bytes(&bytes) {
+                prop_assert_eq!(Sketch::from_bytes(&read.to_bytes()).unwrap(), read);
+            }
+        }
+
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(Sketch::from_bytes(&bytes).is_err());

@@ -23,13 +23,13 @@ pub const MOST_WORDS: usize = 256;
 /// Sizes of sets for which the bound is remembered.
 const REMEMBERED: usize = 4096;
 
-/// Words of an array that tells sets of so many shingles apart: at least four bits per shingle, if [`MOST_WORDS`] suffice.
+/// Words of an array that tells sets of so many shingles apart: at least eight bits per shingle, up to [`MOST_WORDS`].
 ///
-/// With b bits per shingle, one in 2·b of the shingles that two sets do not share meets another one and is not counted. Four
-/// bits leave few pairs below 0.78 open if the threshold is 0.8.
+/// Shingles that fall on one bit cancel and are not counted, which matters near the threshold. Of 20,000 fillings of a form
+/// with 796 shingles each and similarities of 0.776 at a threshold of 0.8, four bits per shingle leave one pair in 50 open.
 #[must_use]
 pub fn words_for(size: usize) -> usize {
-    size.div_ceil(8).min(MOST_WORDS).next_power_of_two().clamp(WORDS, MOST_WORDS)
+    size.div_ceil(4).min(MOST_WORDS).next_power_of_two().clamp(WORDS, MOST_WORDS)
 }
 
 /// Writes the array of a set.
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn larger_sets_need_wider_arrays() {
-        assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 32, 64, 128, 256]);
+        assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 64, 128, 256, 256]);
         // 0.776 of both together is shared, and 0.8 is asked for: 1024 bits leave all open.
         let ruled_out = |words: usize| {
             let open = |n: u64| {

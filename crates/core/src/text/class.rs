@@ -1,7 +1,7 @@
 //! What a character is: part of a token, a token by itself, or neither; and how normalisation treats it.
 //!
-//! Both answers come from one table of one byte a character, generated from the Unicode data of the pinned `icu`
-//! crates by `cargo x tables` and checked against them by a test.
+//! Both answers come from one table of one byte per character, generated from the Unicode data of ICU by `cargo x tables` and
+//! checked against it by a test.
 
 use super::tables::{BLOCKS, INDEX};
 

@@ -10,14 +10,17 @@
 //! | `casefold` | `ｓtrasse  fine` | width and ligatures carry meaning |
 //! | `none` | `Ｓtraße  ﬁne` | the text was normalised before, or every difference counts |
 //!
-//! Unicode data is that of the pinned `icu` crates; [`UNICODE`] names the version and is part of every spec's
-//! fingerprint.
+//! Unicode data is that of [`UNICODE`], which is part of every spec's fingerprint. The data is in this crate, so that no version
+//! of another crate changes a sketch.
 
 mod blocks;
 mod class;
+mod general;
+mod mappings;
 mod markup;
 mod normalize;
 mod origin;
+mod pages;
 mod space;
 mod tables;
 pub(crate) mod token;

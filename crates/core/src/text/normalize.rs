@@ -7,15 +7,10 @@
 //! Cost       ASCII: a copy. Other scripts: one table look-up a character.
 //! Checked    against the general algorithm over the whole text, by property test, and for every code point alone.
 
-use icu_casemap::{CaseMapper, CaseMapperBorrowed};
-use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
-
 use super::Form;
 use super::class::{CharClass, FormClass, decode};
+use super::general::{push_casefold, push_nfkc_casefold};
 use super::origin::Track;
-
-const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
-const CASE: CaseMapperBorrowed<'static> = CaseMapper::new();
 
 /// Appends `source` to `out` in the given form.
 pub(super) fn form_into<T: Track>(form: Form, source: &str, out: &mut String, track: &mut T) {
@@ -40,7 +35,7 @@ fn casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
         if let Some(c) = source[at..].chars().next() {
             let end = at + c.len_utf8();
             track.mark(out.len(), at);
-            out.push_str(&CASE.fold_string(&source[at..end]));
+            push_casefold(c, out);
             at = end;
         }
     }
@@ -83,7 +78,7 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
                 }
                 push_lowered(&source[copied..start], out);
                 track.mark(out.len(), start);
-                push_general(&source[start..end], out);
+                push_nfkc_casefold(&source[start..end], out);
                 track.mark(out.len(), end);
                 (copied, at) = (end, end);
             }
@@ -166,17 +161,11 @@ fn push_mapped(c: char, alone: &str, out: &mut String) {
         0x400..=0x40f => code + 80,
         0xff01..=0xff5e => u32::from(((code - 0xfee0) as u8).to_ascii_lowercase()),
         0x2026 => return out.push_str("..."),
-        _ => return push_general(alone, out),
+        _ => return push_nfkc_casefold(alone, out),
     };
     if let Some(c) = char::from_u32(simple) {
         out.push(c);
     }
-}
-
-#[inline(never)]
-fn push_general(sequence: &str, out: &mut String) {
-    let composed = NFKC.normalize(sequence);
-    out.push_str(&CASE.fold_string(&composed));
 }
 
 #[cfg(test)]
@@ -193,7 +182,7 @@ mod tests {
 
     fn general(source: &str) -> String {
         let mut out = String::new();
-        push_general(source, &mut out);
+        push_nfkc_casefold(source, &mut out);
         out
     }
 
@@ -226,7 +215,9 @@ mod tests {
         fn casefolding_alone_too(source in any::<String>()) {
             let mut out = String::new();
             casefold_into(&source, &mut out, &mut Untracked);
-            prop_assert_eq!(out, CASE.fold_string(&source).into_owned());
+            let mut folded = String::new();
+            source.chars().for_each(|c| push_casefold(c, &mut folded));
+            prop_assert_eq!(out, folded);
         }
     }
 

@@ -1,0 +1,130 @@
+//! NFKC and case folding of any sequence of characters, as Unicode defines them.
+//!
+//! Idea       Characters are decomposed, marks sorted by their combining class, and what composes with the starter before it is
+//!            composed; each character that results is folded. Only what `normalize` cannot copy comes here.
+//! Cost       Three look-ups per character, by binary search among at most 256 entries, and one per composition that is tried,
+//!            among all compositions.
+//! Differs    Syllables of Hangul are not decomposed: they would be composed again at once.
+//! Checked    against ICU, by `unicode_tables`: every character, every composition, and random sequences of characters that change.
+
+use super::mappings::{CLASSES, COMPOSED, DECOMPOSITIONS, FOLDINGS, PAIRS};
+
+/// Appends NFKC of a sequence, folded.
+pub(super) fn push_nfkc_casefold(sequence: &str, out: &mut String) {
+    let mut composer = Composer { starter: None, marks: Vec::new(), out };
+    for c in sequence.chars() {
+        match DECOMPOSITIONS.text(c) {
+            Some(text) => text.chars().for_each(|c| composer.push(c, combining_class(c))),
+            None => composer.push(c, combining_class(c)),
+        }
+    }
+    composer.end_starter();
+}
+
+/// Appends a character, folded.
+#[inline]
+pub(super) fn push_casefold(c: char, out: &mut String) {
+    match FOLDINGS.text(c) {
+        Some(text) => out.push_str(text),
+        None => out.push(c),
+    }
+}
+
+/// The canonical combining class: 0 for starters.
+#[inline]
+fn combining_class(c: char) -> u8 {
+    CLASSES.number(c).unwrap_or(0)
+}
+
+/// Composes decomposed characters.
+struct Composer<'o> {
+    /// The last starter, which what follows may compose with.
+    starter: Option<char>,
+    /// The marks behind it, with their classes, as they came.
+    marks: Vec<(u8, char)>,
+    out: &'o mut String,
+}
+
+impl Composer<'_> {
+    fn push(&mut self, c: char, class: u8) {
+        if class != 0 {
+            self.marks.push((class, c));
+            return;
+        }
+        self.compose_marks();
+        // A mark that is left between two starters keeps them apart.
+        if self.marks.is_empty()
+            && let Some(composed) = self.starter.and_then(|starter| composed(starter, c))
+        {
+            self.starter = Some(composed);
+            return;
+        }
+        self.end_starter();
+        self.starter = Some(c);
+    }
+
+    /// Sorts the marks and composes those that can be with the starter.
+    fn compose_marks(&mut self) {
+        // Stable: marks of one class keep their order.
+        self.marks.sort_by_key(|&(class, _)| class);
+        let Some(mut starter) = self.starter else { return };
+        let mut left_class = 0;
+        self.marks.retain(|&(class, mark)| {
+            // A mark is blocked by one of its own class that was left.
+            let composed = composed(starter, mark).filter(|_| left_class < class);
+            match composed {
+                Some(composed) => starter = composed,
+                None => left_class = class,
+            }
+            composed.is_none()
+        });
+        self.starter = Some(starter);
+    }
+
+    /// Writes the starter and its marks.
+    fn end_starter(&mut self) {
+        self.compose_marks();
+        let marks = self.marks.drain(..).map(|(_, mark)| mark);
+        for c in self.starter.take().into_iter().chain(marks) {
+            push_casefold(c, self.out);
+        }
+    }
+}
+
+/// The syllables of Hangul and the letters that they are composed of, as The Unicode Standard (section 3.12) numbers them.
+mod hangul {
+    pub(super) const SYLLABLES: u32 = 0xac00;
+    pub(super) const LEADS: u32 = 0x1100;
+    pub(super) const VOWELS: u32 = 0x1161;
+    pub(super) const TAILS: u32 = 0x11a7;
+    pub(super) const LEAD_COUNT: u32 = 19;
+    pub(super) const VOWEL_COUNT: u32 = 21;
+    /// One of them stands for no tail.
+    pub(super) const TAIL_COUNT: u32 = 28;
+}
+
+/// The character that two of them compose to.
+#[inline]
+fn composed(first: char, second: char) -> Option<char> {
+    composed_hangul(first as u32, second as u32).or_else(|| {
+        let pair = u64::from(first) << 32 | u64::from(second);
+        COMPOSED.get(PAIRS.binary_search(&pair).ok()?).copied()
+    })
+}
+
+#[inline]
+fn composed_hangul(first: u32, second: u32) -> Option<char> {
+    use hangul::{LEAD_COUNT, LEADS, SYLLABLES, TAIL_COUNT, TAILS, VOWEL_COUNT, VOWELS};
+    let lead = first.wrapping_sub(LEADS);
+    let vowel = second.wrapping_sub(VOWELS);
+    if lead < LEAD_COUNT && vowel < VOWEL_COUNT {
+        return char::from_u32(SYLLABLES + (lead * VOWEL_COUNT + vowel) * TAIL_COUNT);
+    }
+    let syllable = first.wrapping_sub(SYLLABLES);
+    let tail = second.wrapping_sub(TAILS);
+    let is_open = syllable < LEAD_COUNT * VOWEL_COUNT * TAIL_COUNT && syllable.is_multiple_of(TAIL_COUNT);
+    if is_open && (1..TAIL_COUNT).contains(&tail) {
+        return char::from_u32(first + tail);
+    }
+    None
+}

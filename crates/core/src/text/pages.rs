@@ -1,0 +1,53 @@
+//! Maps from some characters to texts or numbers, as generated tables hold them.
+
+/// A map from some characters to values. Characters that share all but the last byte are a page, in which that byte is looked up.
+pub(super) struct Pages {
+    /// Where each page begins among the bytes; the last entry is their number.
+    pub(super) starts: &'static [u16],
+    /// The last bytes of the characters, page by page, ascending.
+    pub(super) bytes: &'static [u8],
+}
+
+impl Pages {
+    /// The place of a character among all of them.
+    #[inline]
+    fn place(&self, c: char) -> Option<usize> {
+        let page = c as usize >> 8;
+        let (start, end) = (usize::from(*self.starts.get(page)?), usize::from(*self.starts.get(page + 1)?));
+        let at = self.bytes.get(start..end)?.binary_search(&(c as u32 as u8)).ok()?;
+        Some(start + at)
+    }
+}
+
+/// Characters that become texts.
+pub(super) struct Texts {
+    pub(super) pages: Pages,
+    /// Where the text of each character begins; the last entry is the end of all texts.
+    pub(super) starts: &'static [u16],
+    /// All texts, one behind the other.
+    pub(super) joined: &'static str,
+}
+
+impl Texts {
+    /// The text of a character; `None` if it stays as it is.
+    #[inline]
+    pub(super) fn text(&self, c: char) -> Option<&'static str> {
+        let place = self.pages.place(c)?;
+        let range = usize::from(*self.starts.get(place)?)..usize::from(*self.starts.get(place + 1)?);
+        self.joined.get(range)
+    }
+}
+
+/// Characters that have a small number.
+pub(super) struct Numbers {
+    pub(super) pages: Pages,
+    pub(super) numbers: &'static [u8],
+}
+
+impl Numbers {
+    /// The number of a character.
+    #[inline]
+    pub(super) fn number(&self, c: char) -> Option<u8> {
+        self.numbers.get(self.pages.place(c)?).copied()
+    }
+}

@@ -9,6 +9,7 @@ mod browser;
 mod build;
 mod docs;
 mod extract;
+mod features;
 mod layers;
 mod run;
 mod test;
@@ -25,9 +26,9 @@ const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
-cargo x test --long        what takes too long for every change: long tests, kills, statistics, packages, installation
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, packages, installation
 cargo x test-browser       the pages in a browser only
-cargo x lint               formatting, clippy, documentation, direction of the data flow, `docs --check`
+cargo x lint               formatting, clippy, documentation, features, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
@@ -129,6 +130,7 @@ fn lint() -> bool {
         Part::task("documentation", "of every crate, with warnings as errors", || {
             run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         }),
+        Part::task("features", "each brings only its own dependencies, and none is needed", features::check),
         Part::task("layers", "data flows one way", layers::check),
         Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),
     ];

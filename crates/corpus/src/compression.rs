@@ -2,8 +2,12 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::error::{Error, ErrorKind, Result};
+use crate::refusal::Refusal;
+
 /// The largest Zstandard window accepted, as a power of two: the format's own limit, which `zstd --long=31`
 /// uses.
+#[cfg(feature = "zstd")]
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 /// How a stream is compressed.
@@ -71,17 +75,52 @@ impl Compression {
         }
     }
 
+    /// The feature that this compression needs, if the program was built without it.
+    pub(crate) fn missing_feature(self) -> Option<&'static str> {
+        let is_there = match self {
+            Self::Gzip => true,
+            Self::Zstd => cfg!(feature = "zstd"),
+            Self::Bzip2 => cfg!(feature = "bzip2"),
+            Self::Xz => cfg!(feature = "xz"),
+        };
+        (!is_there).then_some(self.name())
+    }
+
+    /// Refuses to read or write a file if the program was built without its compression.
+    pub(crate) fn check(self, name: &str) -> Result<()> {
+        let Some(feature) = self.missing_feature() else { return Ok(()) };
+        Err(Error::new(ErrorKind::MissingFeature { name: Some(name.to_owned()), what: self.name(), feature }))
+    }
+
+    /// Why a document with this compression cannot be read, if the program was built without it.
+    pub(crate) fn refusal(self) -> Option<Refusal> {
+        let what = match self {
+            Self::Gzip => "compressed by gzip",
+            Self::Zstd => "compressed by Zstandard",
+            Self::Bzip2 => "compressed by bzip2",
+            Self::Xz => "compressed by xz",
+        };
+        self.missing_feature().map(|feature| Refusal::MissingFeature { what, feature })
+    }
+
     /// The decompressed stream. Members and frames that follow each other are read as one.
     pub(crate) fn decoder<'r>(self, reader: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
+            #[cfg(feature = "zstd")]
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
                 Box::new(decoder)
             }
+            #[cfg(feature = "bzip2")]
             Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(reader)),
+            #[cfg(feature = "xz")]
             Self::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(reader)),
+            #[cfg(not(all(feature = "bzip2", feature = "xz", feature = "zstd")))]
+            missing => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{missing:?} is missing")));
+            }
         })
     }
 }

@@ -134,6 +134,15 @@ pub enum ErrorKind {
         /// How outputs of the format can be compressed, for people.
         hint: &'static str,
     },
+    /// A format or a compression that the program was built without.
+    MissingFeature {
+        /// The file that was to be read or written, if it is known.
+        name: Option<String>,
+        /// The format or the compression.
+        what: &'static str,
+        /// The feature of this crate that has it.
+        feature: &'static str,
+    },
     /// Records that cannot be written in the format of an output.
     Conversion(Unconverted),
     /// A format whose records have no room for an annotation.
@@ -369,6 +378,10 @@ impl Error {
                 "give the folder that holds both, rename one of them, or write to one file".into()
             }
             ErrorKind::NoSuchCompression { hint, .. } => (*hint).into(),
+            ErrorKind::MissingFeature { feature, .. } => format!(
+                "build the program with the feature `{feature}`, which `minwise-corpus`, `minwise-engine` and `minwise-cli` have"
+            )
+            .into(),
             ErrorKind::Conversion(unconverted) => unconverted.hint(),
             ErrorKind::NoAnnotation { .. } => Sentence::new()
                 .setting_to("report", "DIR")
@@ -436,6 +449,7 @@ impl ErrorKind {
             Self::SameOutputName { .. } => "same_output_name",
             Self::NoOutputName { .. } => "no_output_name",
             Self::NoSuchCompression { .. } => "no_such_compression",
+            Self::MissingFeature { .. } => "missing_feature",
             Self::Conversion(unconverted) => unconverted.code(),
             Self::NoAnnotation { .. } => "no_annotation",
             Self::Damaged { .. } => "damaged",
@@ -499,6 +513,13 @@ fn unreadable(name: &str, message: &str, others: usize, f: &mut fmt::Formatter<'
     }
 }
 
+fn missing(name: Option<&str>, what: &str, feature: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(name) = name {
+        write!(f, "`{}`: ", shown(name))?;
+    }
+    write!(f, "{what} needs the feature `{feature}`, which this program was built without")
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -537,6 +558,7 @@ impl fmt::Display for Error {
                 write!(f, "`{first}` and `{second}` would both be written as `{output}`")?;
             }
             ErrorKind::NoOutputName { name } => no_output_name(name, f)?,
+            ErrorKind::MissingFeature { name, what, feature } => missing(name.as_deref(), what, feature, f)?,
             ErrorKind::Conversion(unconverted) => write!(f, "{unconverted}")?,
             ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {

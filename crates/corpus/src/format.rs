@@ -43,6 +43,11 @@ impl Format {
         self.name
     }
 
+    /// The name in a sentence.
+    pub(crate) fn title(self) -> &'static str {
+        self.title
+    }
+
     /// Whether a source of this format holds many documents or is one.
     pub fn layout(self) -> Layout {
         self.layout

@@ -20,6 +20,26 @@
 //! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
 //! is an [`Error`], written for the person who reads it, with a hint where one helps.
 //!
+//! # Features
+//!
+//! | feature | reads and writes | default | brings |
+//! |---|---|---|---|
+//! | `arrow` | Arrow IPC files and streams | yes | arrow-ipc |
+//! | `bzip2` | files and outputs compressed by bzip2 | yes | bzip2 |
+//! | `html` | the text of HTML, and of EPUB together with `office` | yes | html5ever |
+//! | `office` | the text of Word, OpenDocument and PowerPoint, and of EPUB together with `html` | yes | zip, quick-xml |
+//! | `parquet` | Parquet files | yes | parquet |
+//! | `pdf` | the text of PDF files | no | pdf-extract |
+//! | `warc` | WARC and WET files; their pages need `html` | yes | none |
+//! | `xz` | files and outputs compressed by xz | yes | liblzma, with a C compiler |
+//! | `zstd` | files and outputs compressed by Zstandard | yes | zstd, with a C compiler |
+//!
+//! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All features but `pdf` are
+//! on by default, so that a file which is on the disk can be read; `pdf` is off because its parser is large and panics on bad files,
+//! for which it is given threads of its own. A file whose feature is off is recognised all the same, and the error names the feature.
+//!
+//! # Example
+//!
 //! ```
 //! use minwise_corpus::{Corpus, ReadOptions, Scratch, Unobserved};
 //!
@@ -38,6 +58,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Helpers of a format have no caller where the format is left out. With all of them, dead code is reported.
+#![cfg_attr(
+    not(all(
+        feature = "arrow",
+        feature = "bzip2",
+        feature = "html",
+        feature = "office",
+        feature = "parquet",
+        feature = "warc",
+        feature = "xz",
+        feature = "zstd"
+    )),
+    allow(dead_code)
+)]
+
 mod annotation;
 mod column;
 mod compression;
@@ -50,6 +85,7 @@ mod extract;
 mod field;
 mod format;
 mod found;
+#[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod input;

@@ -43,6 +43,13 @@ pub enum Refusal {
         /// What is wrong with it.
         why: String,
     },
+    /// It is of a kind that the program was built without.
+    MissingFeature {
+        /// Its kind.
+        what: &'static str,
+        /// The feature of this crate that reads the kind.
+        feature: &'static str,
+    },
     /// It is something that is not read.
     Unsupported {
         /// What it is, with what can be done about it.
@@ -62,6 +69,7 @@ impl Refusal {
             Self::TooSlow { .. } => "too_slow",
             Self::Busy => "busy",
             Self::Broken { .. } => "broken",
+            Self::MissingFeature { .. } => "missing_feature",
             Self::Unsupported { .. } => "unsupported",
         }
     }
@@ -85,6 +93,12 @@ impl fmt::Display for Refusal {
             }
             Self::Busy => f.write_str("too many others are being read; send it again later"),
             Self::Broken { why } => write!(f, "it is broken: {}", visible(why)),
+            Self::MissingFeature { what, feature } => {
+                write!(
+                    f,
+                    "it is {what}, and needs the feature `{feature}`, which this program was built without"
+                )
+            }
             Self::Unsupported { what } => write!(f, "it is {what}"),
         }
     }

@@ -37,7 +37,11 @@
 //! # Ok::<(), minwise_engine::Error>(())
 //! ```
 //!
-//! The repository's ARCHITECTURE.md follows one record through all of it, file by file.
+//! # Features
+//!
+//! Each format of [`minwise_corpus`] that brings dependencies is a feature of the same name, passed on to that crate: `arrow`, `bzip2`,
+//! `html`, `office`, `parquet`, `warc`, `xz` and `zstd`, which are on by default, and `pdf`, which is not. Texts and record batches
+//! in memory, JSONL, CSV and plain text need none of them.
 //!
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 

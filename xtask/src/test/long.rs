@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use super::Tests;
 use super::ignored::Choice;
 use super::part::{self, Outcome, Part};
+use crate::features;
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 
 /// The package of the statistics.
@@ -44,6 +45,7 @@ pub fn test() -> Result<bool> {
             };
             Ok(Outcome::Ran(tests.run()?))
         }),
+        Part::task("features", "the crates compile with each feature alone", features::check_each),
         Part::task("packages", "every crate that is published, built from its package", package),
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
     ];

@@ -11,6 +11,7 @@
 //!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
 //!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside. Add `notes_members` if gzip members are
 //!    to be copied, and `can_annotate` if records have no room for an annotation.
+//!    If a feature can leave the format out, say in `optional` how its files are recognised.
 //! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
 //!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
 //!    if each record names its own fields.
@@ -25,9 +26,11 @@
 //! | [`document`] | documents, texts | nowhere | as a file |
 //! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | converted to JSONL or Arrow IPC |
 //!
+//! `optional` has the formats that a program may be built without: how their files are recognised, and what refuses them.
 //! `bytes` copies records that have bytes, `batch` cuts them into batches for conversion, and `table` holds what Parquet and Arrow
 //! share.
 
+#[cfg(feature = "arrow")]
 mod arrow;
 mod batch;
 mod bytes;
@@ -35,9 +38,12 @@ mod csv;
 mod document;
 mod jsonl;
 mod memory;
+mod optional;
+#[cfg(feature = "parquet")]
 mod parquet;
 pub(crate) mod table;
 mod turn;
+#[cfg(feature = "warc")]
 pub(crate) mod warc;
 
 use std::fmt::Debug;
@@ -69,9 +75,18 @@ static CONTAINERS: [&dyn Container; 8] = [
     &jsonl::Jsonl,
     &csv::CSV,
     &csv::TSV,
+    #[cfg(feature = "parquet")]
     &parquet::Parquet,
+    #[cfg(not(feature = "parquet"))]
+    &optional::PARQUET,
+    #[cfg(feature = "arrow")]
     &arrow::Arrow,
+    #[cfg(not(feature = "arrow"))]
+    &optional::ARROW,
+    #[cfg(feature = "warc")]
     &warc::Warc,
+    #[cfg(not(feature = "warc"))]
+    &optional::WARC,
     &document::DOCUMENT,
     &document::TEXT,
 ];
@@ -125,6 +140,11 @@ pub(crate) trait Container: Debug + Sync {
     /// Whether `open` needs the members of a gzip file that was decompressed to the spool ([`Source::packed`]).
     fn notes_members(&self) -> bool {
         false
+    }
+
+    /// Refuses the format if the program was built without it.
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Opens a source: reads what it says about itself and finds out where it can be cut.
@@ -326,9 +346,10 @@ fn no_such_format(name: &str) -> Error {
 }
 
 impl TableCompression {
-    /// Refuses a compression that a format does not have.
+    /// Refuses a compression that a format does not have, and a format that the program was built without.
     pub fn check(self, format: Format) -> Result<()> {
         let container = of(format)?;
+        container.check()?;
         if container.has_compression(self) {
             return Ok(());
         }

@@ -21,24 +21,39 @@
 //! | OpenDocument text (`.odt`) | `odt` | paragraphs | its properties |
 //! | PowerPoint (`.pptx`) | `pptx` | slides | its properties |
 //! | EPUB | `epub`, each chapter by `html` | chapters | its package |
-//! | PDF | `pdf`, on a thread of its own; needs the feature `pdf` | pages | its properties |
+//! | PDF | `pdf`, on a thread of its own | pages | its properties |
+//!
+//! HTML needs the feature `html`, Word, OpenDocument and PowerPoint need `office`, EPUB needs both, and PDF needs `pdf`. A kind
+//! whose feature is missing is recognised, and its refusal names the feature.
 
+#[cfg(feature = "office")]
 mod archive;
+#[cfg(feature = "office")]
 mod docx;
+#[cfg(all(feature = "html", feature = "office"))]
 mod epub;
+#[cfg(feature = "html")]
 mod html;
 mod limits;
 mod markdown;
+#[cfg(feature = "office")]
 mod odt;
+#[cfg(feature = "office")]
 mod package;
 mod pdf;
 mod plain;
+#[cfg(feature = "office")]
 mod pptx;
+#[cfg(feature = "office")]
 mod properties;
 mod recognise;
+#[cfg(feature = "office")]
 mod runs;
+#[cfg(any(feature = "html", feature = "office", feature = "pdf"))]
 mod writing;
+#[cfg(feature = "office")]
 mod xml;
+#[cfg(feature = "office")]
 mod zipped;
 
 use std::collections::BTreeMap;
@@ -50,6 +65,7 @@ pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
 
+#[cfg(feature = "warc")]
 use crate::decode::Decoded;
 
 /// What kind of document a file is.
@@ -196,13 +212,33 @@ pub(crate) fn extract_as(kind: Recognised, bytes: &[u8], limits: &Limits) -> Res
     match kind {
         Recognised::Text => plain::extract(bytes),
         Recognised::Markdown => markdown::extract(bytes),
+        #[cfg(feature = "html")]
         Recognised::Html => html::extract(bytes, limits),
+        #[cfg(not(feature = "html"))]
+        Recognised::Html => Err(NO_HTML),
         Recognised::Pdf => pdf::extract(bytes, limits),
+        #[cfg(feature = "office")]
         Recognised::Zip => zipped::extract(bytes, limits),
+        // Its parts would tell its kind, and nothing opens it.
+        #[cfg(not(feature = "office"))]
+        Recognised::Zip => {
+            Err(Refusal::MissingFeature { what: "an Office document or another archive", feature: "office" })
+        }
     }
 }
 
+/// The refusal of HTML by a program that was built without it.
+#[cfg(not(feature = "html"))]
+const NO_HTML: Refusal = Refusal::MissingFeature { what: "HTML", feature: "html" };
+
 /// The text of a page that is decoded already, because an HTTP header gave its encoding.
+#[cfg(all(feature = "html", feature = "warc"))]
 pub(crate) fn extract_page(page: &Decoded<'_>, limits: &Limits) -> Result<Extracted, Refusal> {
     html::extract_decoded(page, limits)
+}
+
+/// The refusal of every page.
+#[cfg(all(not(feature = "html"), feature = "warc"))]
+pub(crate) fn extract_page(_page: &Decoded<'_>, _limits: &Limits) -> Result<Extracted, Refusal> {
+    Err(NO_HTML)
 }

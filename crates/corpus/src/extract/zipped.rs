@@ -1,8 +1,10 @@
 //! Which kind of document a zip archive is, told by what is in it.
 
 use super::archive::Archive;
+#[cfg(feature = "html")]
+use super::epub;
 use super::package::{self, CONTENT_TYPES};
-use super::{Extracted, Limits, Refusal, docx, epub, odt, pptx};
+use super::{Extracted, Limits, Refusal, docx, odt, pptx};
 
 /// The text of a document that is a zip archive.
 pub(super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
@@ -18,7 +20,10 @@ fn extract_from(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusal> {
     // OpenDocument and EPUB say what they are in a part of this name.
     if let Some(kind) = archive.part("mimetype")? {
         return match kind.trim_ascii() {
+            #[cfg(feature = "html")]
             b"application/epub+zip" => epub::extract(archive),
+            #[cfg(not(feature = "html"))]
+            b"application/epub+zip" => Err(Refusal::MissingFeature { what: "an EPUB", feature: "html" }),
             b"application/vnd.oasis.opendocument.text"
             | b"application/vnd.oasis.opendocument.text-template" => odt::extract(archive),
             _ => Err(Refusal::Unsupported {

@@ -602,6 +602,7 @@ fn open_decoder<'r>(
     reader: impl BufRead + 'r,
     name: &str,
 ) -> Result<Box<dyn Read + 'r>> {
+    compression.check(name)?;
     compression.decoder(reader).map_err(|error| Error::io("decompress", name, error))
 }
 

@@ -16,7 +16,9 @@ use crate::source::os_error;
 /// twice.
 const BUFFER_BYTES: usize = 256 << 10;
 
+#[cfg(feature = "zstd")]
 const ZSTD_LEVEL: i32 = 3;
+#[cfg(feature = "xz")]
 const XZ_LEVEL: u32 = 6;
 
 /// A file that is written beside its final name and renamed by [`Output::finish`].
@@ -41,9 +43,35 @@ enum Target {
 enum Encoder {
     Plain(BufWriter<Target>),
     Gzip(GzipWriter<BufWriter<Target>>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Target>>),
-    Bzip2(bzip2::write::BzEncoder<BufWriter<Target>>),
-    Xz(liblzma::write::XzEncoder<BufWriter<Target>>),
+    /// A compression that a program may be built without.
+    Optional(Box<dyn Finish>),
+}
+
+/// A compressed stream that can be ended.
+trait Finish: Write + Send {
+    /// Writes what is left, and gives the target back.
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>>;
+}
+
+#[cfg(feature = "zstd")]
+impl Finish for zstd::stream::write::Encoder<'static, BufWriter<Target>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+        (*self).finish()
+    }
+}
+
+#[cfg(feature = "bzip2")]
+impl Finish for bzip2::write::BzEncoder<BufWriter<Target>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+        (*self).finish()
+    }
+}
+
+#[cfg(feature = "xz")]
+impl Finish for liblzma::write::XzEncoder<BufWriter<Target>> {
+    fn finish(self: Box<Self>) -> io::Result<BufWriter<Target>> {
+        (*self).finish()
+    }
 }
 
 impl Output {
@@ -54,6 +82,9 @@ impl Output {
         let name = path.to_string_lossy().into_owned();
         if name.ends_with(std::path::is_separator) {
             return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "the name of a folder" }));
+        }
+        if let Some(compression) = Compression::of_name(&name) {
+            compression.check(&name)?;
         }
         let (target, temporary, path) = match fs_err::metadata(path) {
             Ok(there) if there.is_dir() => {
@@ -113,7 +144,7 @@ impl Output {
             Encoder::Gzip(encoder) => {
                 encoder.end_member().map_err(|error| Error::io("write", &*self.name, error))
             }
-            Encoder::Plain(_) | Encoder::Zstd(_) | Encoder::Bzip2(_) | Encoder::Xz(_) => Ok(()),
+            Encoder::Plain(_) | Encoder::Optional(_) => Ok(()),
         }
     }
 
@@ -123,9 +154,7 @@ impl Output {
             Encoder::Gzip(encoder) => {
                 encoder.write_members(members).map_err(|error| Error::io("write", &*self.name, error))
             }
-            Encoder::Plain(_) | Encoder::Zstd(_) | Encoder::Bzip2(_) | Encoder::Xz(_) => {
-                self.write_bytes(members)
-            }
+            Encoder::Plain(_) | Encoder::Optional(_) => self.write_bytes(members),
         }
     }
 
@@ -213,15 +242,25 @@ impl Encoder {
         Ok(match compression {
             None => Self::Plain(target),
             Some(Compression::Gzip) => Self::Gzip(GzipWriter::new(target)),
+            #[cfg(feature = "zstd")]
             Some(Compression::Zstd) => {
                 let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
-                Self::Zstd(encoder)
+                Self::Optional(Box::new(encoder))
             }
+            #[cfg(feature = "bzip2")]
             Some(Compression::Bzip2) => {
-                Self::Bzip2(bzip2::write::BzEncoder::new(target, bzip2::Compression::best()))
+                let level = bzip2::Compression::best();
+                Self::Optional(Box::new(bzip2::write::BzEncoder::new(target, level)))
             }
-            Some(Compression::Xz) => Self::Xz(liblzma::write::XzEncoder::new(target, XZ_LEVEL)),
+            #[cfg(feature = "xz")]
+            Some(Compression::Xz) => {
+                Self::Optional(Box::new(liblzma::write::XzEncoder::new(target, XZ_LEVEL)))
+            }
+            #[cfg(not(all(feature = "bzip2", feature = "xz", feature = "zstd")))]
+            Some(missing) => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{missing:?} is missing")));
+            }
         })
     }
 
@@ -229,9 +268,7 @@ impl Encoder {
         match self {
             Self::Plain(target) => target,
             Self::Gzip(encoder) => encoder,
-            Self::Zstd(encoder) => encoder,
-            Self::Bzip2(encoder) => encoder,
-            Self::Xz(encoder) => encoder,
+            Self::Optional(encoder) => encoder,
         }
     }
 
@@ -239,9 +276,7 @@ impl Encoder {
         let mut buffer = match self {
             Self::Plain(target) => target,
             Self::Gzip(encoder) => encoder.finish()?,
-            Self::Zstd(encoder) => encoder.finish()?,
-            Self::Bzip2(encoder) => encoder.finish()?,
-            Self::Xz(encoder) => encoder.finish()?,
+            Self::Optional(encoder) => encoder.finish()?,
         };
         buffer.flush()?;
         buffer.into_inner().map_err(io::IntoInnerError::into_error)
@@ -253,9 +288,7 @@ impl std::fmt::Debug for Encoder {
         f.write_str(match self {
             Self::Plain(_) => "Plain",
             Self::Gzip(_) => "Gzip",
-            Self::Zstd(_) => "Zstd",
-            Self::Bzip2(_) => "Bzip2",
-            Self::Xz(_) => "Xz",
+            Self::Optional(_) => "Optional",
         })
     }
 }

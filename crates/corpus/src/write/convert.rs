@@ -26,6 +26,7 @@ use crate::unconverted::Unconverted;
 /// [`check_conversion`] tells the rest.
 pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     let to = container::of(format)?;
+    to.check()?;
     for (handle, content) in corpus.sources.iter_inputs() {
         let from = handle.source.format();
         if handle.source.unreadable().is_some() {

@@ -3,17 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
-use arrow_buffer::BooleanBufferBuilder;
+use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
-use arrow_select::filter::filter_record_batch;
 
 use super::decode::Decoder;
 use super::{File, Shape};
 use crate::container::WriteBatch;
-use crate::container::table::{Foreign, Selection, Table, guarded, selections};
+use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, selections};
 use crate::document::Place;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
@@ -85,21 +83,6 @@ impl Batches {
         guarded(|| chosen_rows(&batch, first_row, &selection.rows))
             .map_err(|error| error.at(reader.name(), format!("record batch {}", selection.part)))
     }
-}
-
-/// Some rows of a batch, which are in order and apart. `first_row` is the number of its first row.
-pub(in crate::container) fn chosen_rows(
-    batch: &RecordBatch,
-    first_row: u64,
-    rows: &[Range<u64>],
-) -> Result<RecordBatch, ArrowError> {
-    let mut chosen = BooleanBufferBuilder::new(batch.num_rows());
-    for rows in rows {
-        chosen.append_n((rows.start - first_row) as usize - chosen.len(), false);
-        chosen.append_n((rows.end - rows.start) as usize, true);
-    }
-    chosen.append_n(batch.num_rows() - chosen.len(), false);
-    filter_record_batch(batch, &BooleanArray::new(chosen.finish(), None))
 }
 
 /// A file or a stream that is being written.

@@ -3,19 +3,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
+use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Block, Message};
 use arrow_schema::ArrowError;
 
 use super::blocks::message;
 use super::dictionaries::Known;
-use super::lists::elements;
-use super::values::{cells, has_dictionary};
-use super::{File, Step, Way, lengths};
-use crate::container::table::{Cells, Level, Rows, guarded};
+use super::{File, lengths};
+use crate::container::table::{Cells, End, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
 use crate::error::Result;
 use crate::source::Reader;
 
@@ -151,30 +148,4 @@ impl File {
 fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
     let End { array, nulls, levels } = end_of(column, steps)?;
     Some(cells(&*array, nulls.as_ref()).in_lists(levels))
-}
-
-/// The array at the end of a way into a column.
-pub(in crate::container) struct End {
-    pub(in crate::container) array: ArrayRef,
-    /// Where one of the structs around it is null.
-    pub(in crate::container) nulls: Option<NullBuffer>,
-    /// One for each list on the way, the outermost first.
-    pub(in crate::container) levels: Vec<Level>,
-}
-
-/// Follows a way into a column.
-pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<End> {
-    let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
-    for step in steps {
-        nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
-        array = match step {
-            Step::Member(member) => Arc::clone(array.as_struct_opt()?.columns().get(*member)?),
-            Step::Each => {
-                let (level, elements) = elements(&*array, nulls.take().as_ref())?;
-                levels.push(level);
-                elements
-            }
-        };
-    }
-    Some(End { array, nulls, levels })
 }

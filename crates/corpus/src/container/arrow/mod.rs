@@ -10,8 +10,6 @@ mod copy;
 mod decode;
 mod dictionaries;
 mod lengths;
-mod lists;
-mod values;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -19,28 +17,20 @@ use std::sync::{Arc, Mutex};
 use arrow_ipc::{Block, CompressionType};
 use arrow_schema::{DataType, Field, SchemaRef};
 
-pub(super) use self::blocks::{Wanted, wanted};
-pub(super) use self::copy::chosen_rows;
 use self::copy::{Batches, Writer};
 use self::decode::Decoder;
-pub(super) use self::decode::{End, end_of};
 use self::dictionaries::Dictionaries;
-pub(super) use self::values::{cells, is_text};
-use super::table::{Form, Rows, column_difference, selections};
+use super::optional;
+use super::table::{Form, Rows, Way, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::Columns;
 use crate::document::Place;
 use crate::error::Result;
-use crate::format::{Format, Layout};
+use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
 use crate::sources::{Content, Sources, TakeBatch};
-
-impl Format {
-    /// An Arrow IPC file or stream.
-    pub const ARROW: Self = Self::new("arrow", "Arrow IPC", Layout::Records);
-}
 
 /// Arrow IPC.
 #[derive(Debug)]
@@ -52,12 +42,11 @@ impl Container for Arrow {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["arrow", "arrows", "ipc", "feather"]
+        optional::ARROW.extensions
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        // A stream has no magic number, but begins with a marker and the length of its schema.
-        matches!(head, [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..])
+        (optional::ARROW.has_magic)(head)
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
@@ -124,24 +113,6 @@ pub(super) struct File {
     ways: Vec<Way>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.
     decoder: Mutex<Arc<Decoder>>,
-}
-
-/// The way to a column that can be named.
-#[derive(Clone, Debug)]
-pub(in crate::container) struct Way {
-    /// The column at the top.
-    pub(in crate::container) root: usize,
-    /// The steps from there on.
-    pub(in crate::container) steps: Vec<Step>,
-}
-
-/// A step into a column.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::container) enum Step {
-    /// To a member of a struct.
-    Member(usize),
-    /// To the elements of a list.
-    Each,
 }
 
 /// Whether there is a footer.

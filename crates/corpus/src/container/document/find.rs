@@ -113,6 +113,9 @@ fn unfold<'a>(
     out: &'a mut Vec<u8>,
 ) -> Result<&'a [u8], RejectReason> {
     let Some(compression) = compression else { return Ok(raw) };
+    if let Some(refusal) = compression.refusal() {
+        return Err(RejectReason::NoText { refusal });
+    }
     out.clear();
     let decoded = compression.decoder(raw).and_then(|decoder| decoder.take(limit + 1).read_to_end(out));
     match decoded {

@@ -6,8 +6,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
-use crate::container::arrow::{End, cells, is_text};
-use crate::container::table::{Cells, TextColumn, text_at};
+use crate::container::table::{Cells, End, TextColumn, cells, is_text, text_at};
 
 /// A column of a record batch.
 #[derive(Debug)]

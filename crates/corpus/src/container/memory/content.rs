@@ -9,8 +9,10 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::columns::{Column, Values};
 use crate::container::Opening;
-use crate::container::arrow::{Wanted, Way, chosen_rows, end_of, wanted};
-use crate::container::table::{Foreign, Row, TextColumn, column_difference, guarded, selections};
+use crate::container::table::{
+    Foreign, Row, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
+    wanted,
+};
 use crate::document::{Document, Place, Text};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;

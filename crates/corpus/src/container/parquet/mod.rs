@@ -12,6 +12,7 @@
 mod annotate;
 mod convert;
 mod copy;
+mod error;
 mod leaves;
 mod levels;
 mod load;
@@ -29,21 +30,17 @@ use arrow_schema::{Schema, SchemaRef};
 
 use self::leaves::Leaf;
 use self::pages::Pages;
+use super::optional;
 use super::table::{Form, Rows, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::Columns;
 use crate::document::Place;
 use crate::error::Result;
-use crate::format::{Format, Layout};
+use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::source::Reader;
 use crate::sources::{Content, Sources, TakeBatch};
-
-impl Format {
-    /// A Parquet file.
-    pub const PARQUET: Self = Self::new("parquet", "Parquet", Layout::Records);
-}
 
 /// Parquet.
 #[derive(Debug)]
@@ -55,11 +52,11 @@ impl Container for Parquet {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["parquet", "pq"]
+        optional::PARQUET.extensions
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        head.starts_with(b"PAR1")
+        (optional::PARQUET.has_magic)(head)
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {

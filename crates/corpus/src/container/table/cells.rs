@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+#[cfg(feature = "parquet")]
 use ::parquet::data_type::{AsBytes, ByteArray};
 
 use super::row::TextColumn;
@@ -29,6 +30,7 @@ enum Cell {
     /// Among the bytes.
     Here(Range<usize>),
     /// Where it was decoded: in a page, or in the dictionary of all its pages.
+    #[cfg(feature = "parquet")]
     There(ByteArray),
 }
 
@@ -70,6 +72,7 @@ impl Cells {
         match self.values.get(row)? {
             Cell::Null => None,
             Cell::Here(span) => self.bytes.get(span.clone()),
+            #[cfg(feature = "parquet")]
             Cell::There(value) => Some(value.as_bytes()),
         }
     }
@@ -112,6 +115,7 @@ impl TextColumn for Cells {
     }
 }
 
+#[cfg(feature = "parquet")]
 impl FromIterator<Option<ByteArray>> for Cells {
     fn from_iter<I: IntoIterator<Item = Option<ByteArray>>>(values: I) -> Self {
         let values = values.into_iter().map(|value| value.map_or(Cell::Null, Cell::There)).collect();

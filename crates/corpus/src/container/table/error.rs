@@ -3,7 +3,6 @@
 use std::error::Error as StdError;
 use std::io;
 
-use ::parquet::errors::ParquetError;
 use arrow_schema::ArrowError;
 
 use crate::error::Error;
@@ -40,18 +39,6 @@ impl Foreign {
     }
 }
 
-impl From<ParquetError> for Foreign {
-    fn from(error: ParquetError) -> Self {
-        match error {
-            ParquetError::External(inside) => ours(inside),
-            ParquetError::General(words) | ParquetError::NYI(words) | ParquetError::EOF(words) => {
-                Self::Words(words)
-            }
-            other => Self::Words(other.to_string()),
-        }
-    }
-}
-
 impl From<ArrowError> for Foreign {
     fn from(error: ArrowError) -> Self {
         match error {
@@ -66,7 +53,7 @@ impl From<ArrowError> for Foreign {
 }
 
 /// Our own error, if it is at the bottom of another one.
-fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
+pub(crate) fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
     let error = match error.downcast::<Error>() {
         Ok(error) => return Foreign::Ours(*error),
         Err(error) => error,
@@ -96,18 +83,15 @@ mod tests {
     #[test]
     fn our_errors_come_back() {
         let broken = || Error::io("write", "out", io::ErrorKind::BrokenPipe.into());
-        let wrapped = io::Error::new(io::ErrorKind::BrokenPipe, broken());
-        let error = Foreign::from(ParquetError::from(wrapped)).at("a", "row group 0");
-        assert!(error.is_broken_pipe(), "{error}");
         let error = Foreign::from(ArrowError::ExternalError(Box::new(broken()))).at("a", "batch 0");
         assert!(error.is_broken_pipe(), "{error}");
-        let error = Foreign::from(ParquetError::EOF("too short".into())).at("a", "its footer");
+        let error = Foreign::from(ArrowError::IpcError("too short".into())).at("a", "its footer");
         assert_eq!(error.to_string(), "`a` cannot be read: its footer: too short");
     }
 
     #[test]
     fn a_panic_is_damage() {
-        let decode = || -> Result<(), ParquetError> { panic!("index out of bounds") };
+        let decode = || -> Result<(), ArrowError> { panic!("index out of bounds") };
         let Err(foreign) = guarded(decode) else { panic!("it did not fail") };
         assert!(foreign.at("a", "page 3").to_string().ends_with("page 3: index out of bounds"));
     }

@@ -18,8 +18,8 @@ use arrow_array::{
 };
 use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use arrow_select::take::take;
 
+use super::chosen::taken;
 use super::words::many_of;
 
 /// The schema without dictionaries, which differ from batch to batch.
@@ -226,7 +226,15 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (DataType::Null, _) => new_null_array(to, array.len()),
         (DataType::Dictionary(..), _) => {
             let dictionary = array.as_any_dictionary();
-            cast(&take(dictionary.values().as_ref(), dictionary.keys(), None)?, to)?
+            if dictionary.values().is_empty() {
+                // No row has a value, and the function below would panic.
+                return Ok(new_null_array(to, array.len()));
+            }
+            let nulls = dictionary.keys().nulls();
+            let is_there = |row| nulls.is_none_or(|nulls| nulls.is_valid(row));
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            let places = keys.map(|(row, key)| is_there(row).then_some(key));
+            cast(&taken(&**dictionary.values(), places)?, to)?
         }
         (DataType::Utf8View, DataType::Utf8) => {
             Arc::new(array.as_string_view().iter().collect::<StringArray>())

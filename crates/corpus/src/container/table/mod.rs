@@ -8,16 +8,24 @@
 //! What is written never goes through documents: whole columns are copied from file to file, so that the types,
 //! the nesting and the metadata are those of the input. [`parquet`](super::parquet) says how, and [`arrow`](super::arrow).
 
+// What only Parquet or Arrow IPC use of this has no other users.
+#![cfg_attr(not(all(feature = "arrow", feature = "parquet")), allow(unused_imports))]
+
 mod annotations;
 mod cells;
+mod chosen;
 mod content;
 mod error;
 mod fit;
+mod lists;
 mod row;
 mod rows;
 mod schema;
 mod selection;
 mod shown;
+mod values;
+mod wanted;
+mod way;
 mod words;
 mod written;
 
@@ -28,6 +36,9 @@ use arrow_schema::SchemaRef;
 
 pub(crate) use self::annotations::{annotation_column, annotation_field};
 pub(crate) use self::cells::{Cells, Level};
+pub(super) use self::chosen::chosen_rows;
+#[cfg(feature = "parquet")]
+pub(super) use self::error::ours;
 pub(crate) use self::error::{Foreign, guarded};
 pub(crate) use self::fit::{dotted, fit, merged, slices, text_at, unfolded};
 pub(crate) use self::row::{Row, TextColumn};
@@ -35,6 +46,9 @@ pub(crate) use self::rows::Rows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};
 pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
+pub(super) use self::values::{cells, has_dictionary, is_text};
+pub(super) use self::wanted::{Wanted, wanted};
+pub(super) use self::way::{End, Step, Way, end_of};
 pub(crate) use self::words::{many_of, one_of};
 pub(crate) use self::written::{VALUES, days, decimal};
 use crate::document::Place;

@@ -72,11 +72,16 @@ pub(crate) fn decode<'b, 'h>(
 
 /// The content of an encoded body; `None` if the body is not encoded.
 fn decoded(coding: Coding, body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, RejectReason> {
-    match (coding, Compression::of(body)) {
+    let found = Compression::of(body);
+    if let (Coding::Zstd, Some(refusal)) = (coding, found.and_then(Compression::refusal)) {
+        return Err(RejectReason::NoText { refusal });
+    }
+    match (coding, found) {
         (Coding::Gzip, Some(Compression::Gzip)) => {
             // Some servers send bytes behind the first member, and browsers ignore them.
             read(GzDecoder::new(body), limit).map(Some)
         }
+        #[cfg(feature = "zstd")]
         (Coding::Zstd, Some(Compression::Zstd)) => {
             let decoder = zstd::stream::read::Decoder::with_buffer(body);
             read(decoder.map_err(|error| damaged(0, &error))?, limit).map(Some)

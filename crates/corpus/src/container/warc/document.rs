@@ -116,6 +116,7 @@ fn refused(refusal: Refusal) -> RejectReason {
         | Refusal::TooManyPages { .. }
         | Refusal::TooSlow { .. }
         | Refusal::Busy
+        | Refusal::MissingFeature { .. }
         | Refusal::Broken { .. } => RejectReason::NoText { refusal },
     }
 }

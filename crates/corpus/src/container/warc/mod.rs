@@ -31,19 +31,14 @@ pub(crate) mod record;
 use std::ops::Range;
 
 use self::open::Archive;
-use super::{Container, Opening};
+use super::{Container, Opening, optional};
 use crate::annotation::Annotation;
 use crate::document::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{Format, Layout};
+use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
 use crate::problem::Problem;
 use crate::sources::{Content, Sources};
-
-impl Format {
-    /// Records of a web crawl: WARC, and WET with the texts of the pages.
-    pub const WARC: Self = Self::new("warc", "WARC", Layout::Records);
-}
 
 /// WARC and WET.
 #[derive(Debug)]
@@ -55,11 +50,11 @@ impl Container for Warc {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["warc", "wet", "wat"]
+        optional::WARC.extensions
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        head.starts_with(record::MAGIC)
+        (optional::WARC.has_magic)(head)
     }
 
     fn notes_members(&self) -> bool {

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::reject::RejectReason;
 
 /// The bytes with which every record begins.
-pub(crate) const MAGIC: &[u8] = b"WARC/1.";
+pub(crate) const MAGIC: &[u8] = super::super::optional::WARC_MAGIC;
 /// Bytes of a head that are read at first, and bytes that are searched at first for the next record. Most heads are
 /// shorter.
 const FIRST_HEAD_BYTES: usize = 2 << 10;
@@ -78,6 +78,7 @@ impl Kind {
     }
 
     /// Whether records of this kind are documents.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn is_document(self) -> bool {
         match self {
             Self::Response | Self::Conversion | Self::Resource => true,

@@ -4,5 +4,5 @@ use super::super::{Extracted, Limits, Refusal};
 
 /// Refuses every PDF.
 pub(in super::super) fn extract(_bytes: &[u8], _limits: &Limits) -> Result<Extracted, Refusal> {
-    Err(Refusal::Unsupported { what: "a PDF, which this program was built without" })
+    Err(Refusal::MissingFeature { what: "a PDF", feature: "pdf" })
 }

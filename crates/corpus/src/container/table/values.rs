@@ -10,7 +10,8 @@ use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::container::table::{Cells, days, decimal};
+use super::cells::Cells;
+use super::written::{days, decimal};
 
 /// Whether values of a type are texts.
 pub(in crate::container) fn is_text(kind: &DataType) -> bool {
@@ -39,7 +40,7 @@ pub(super) fn is_value(kind: &DataType) -> bool {
 }
 
 /// Whether decoding a type takes dictionaries.
-pub(super) fn has_dictionary(kind: &DataType) -> bool {
+pub(in crate::container) fn has_dictionary(kind: &DataType) -> bool {
     matches!(kind, DataType::Dictionary(..))
 }
 

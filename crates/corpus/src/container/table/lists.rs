@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use crate::container::table::Level;
+use super::cells::Level;
 
 /// Which elements each list of an array has, and the array of all elements; `None` if it holds no lists. `nulls` are those of
 /// the lists and of the structs around them: under a null, a list may have any elements.

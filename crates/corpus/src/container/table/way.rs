@@ -1,0 +1,54 @@
+//! Ways into nested columns.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_buffer::NullBuffer;
+
+use super::cells::Level;
+use super::lists::elements;
+
+/// The way to a column that can be named.
+#[derive(Clone, Debug)]
+pub(in crate::container) struct Way {
+    /// The column at the top.
+    pub(in crate::container) root: usize,
+    /// The steps from there on.
+    pub(in crate::container) steps: Vec<Step>,
+}
+
+/// A step into a column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::container) enum Step {
+    /// To a member of a struct.
+    Member(usize),
+    /// To the elements of a list.
+    Each,
+}
+
+/// The array at the end of a way into a column.
+pub(in crate::container) struct End {
+    pub(in crate::container) array: ArrayRef,
+    /// Where one of the structs around it is null.
+    pub(in crate::container) nulls: Option<NullBuffer>,
+    /// One for each list on the way, the outermost first.
+    pub(in crate::container) levels: Vec<Level>,
+}
+
+/// Follows a way into a column.
+pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<End> {
+    let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
+    for step in steps {
+        nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
+        array = match step {
+            Step::Member(member) => Arc::clone(array.as_struct_opt()?.columns().get(*member)?),
+            Step::Each => {
+                let (level, elements) = elements(&*array, nulls.take().as_ref())?;
+                levels.push(level);
+                elements
+            }
+        };
+    }
+    Some(End { array, nulls, levels })
+}

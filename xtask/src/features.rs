@@ -1,0 +1,91 @@
+//! The features of the crates: each of them alone compiles, and brings only its own dependencies.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::run::{self, cargo, cargo_program, root};
+
+/// The crates whose features are formats, with their packages. A feature of one is a feature of the next.
+const PACKAGES: [(&str, &str); 2] = [("corpus", "minwise-corpus"), ("engine", "minwise-engine")];
+
+/// Crates that only some features may bring. Parquet and Arrow IPC files are compressed inside, so their libraries bring
+/// Zstandard.
+const OWNERS: [(&str, &[&str]); 11] = [
+    ("arrow-ipc", &["arrow", "parquet"]),
+    ("arrow-select", &["arrow", "parquet"]),
+    ("bzip2", &["bzip2"]),
+    ("html5ever", &["html"]),
+    ("liblzma", &["xz"]),
+    ("lopdf", &["pdf"]),
+    ("parquet", &["parquet"]),
+    ("pdf-extract", &["pdf"]),
+    ("quick-xml", &["office"]),
+    ("zip", &["office"]),
+    ("zstd", &["arrow", "parquet", "zstd"]),
+];
+
+/// Checks the dependencies of each feature, and that the crates compile without any feature.
+pub fn check() -> Result<()> {
+    let formats = formats("corpus")?;
+    for (folder, package) in PACKAGES {
+        ensure!(self::formats(folder)? == formats, "`{package}` has not the features of `minwise-corpus`");
+        for feature in std::iter::once(None).chain(formats.iter().map(|feature| Some(feature.as_str()))) {
+            let tree = dependencies(package, feature)?;
+            for (dependency, owners) in OWNERS {
+                let is_owned = feature.is_some_and(|feature| owners.contains(&feature));
+                let is_there = tree.contains(dependency);
+                let shown = feature.unwrap_or("no feature");
+                ensure!(is_owned == is_there, "`{package}` with {shown}: `{dependency}` there: {is_there}");
+            }
+        }
+    }
+    ensure!(
+        self::formats("cli")? == formats,
+        "`minwise-cli` passes on other features than `minwise-corpus` has"
+    );
+    // Its Unicode data is its own: another version of ICU must not change a sketch.
+    let foreign: Vec<String> =
+        dependencies("minwise", None)?.into_iter().filter(|name| name.starts_with("icu")).collect();
+    ensure!(foreign.is_empty(), "`minwise` depends on {}", foreign.join(", "));
+    PACKAGES.into_iter().try_for_each(|(_, package)| compile(package, None))
+}
+
+/// Compiles the crates with each feature alone, and tests what they refuse without any.
+pub fn check_each() -> Result<()> {
+    for (folder, package) in PACKAGES {
+        for feature in formats(folder)? {
+            compile(package, Some(&feature))?;
+        }
+    }
+    cargo(&["test", "--package", "minwise-corpus", "--no-default-features", "--test", "features"])
+}
+
+/// Compiles a library with at most one feature, and with warnings as errors.
+fn compile(package: &str, feature: Option<&str>) -> Result<()> {
+    let mut arguments = vec!["clippy", "--lib", "--package", package, "--no-default-features"];
+    arguments.extend(feature.into_iter().flat_map(|feature| ["--features", feature]));
+    arguments.extend(["--", "--deny", "warnings"]);
+    cargo(&arguments)
+}
+
+/// The features of a crate that are formats.
+fn formats(folder: &str) -> Result<BTreeSet<String>> {
+    let manifest = fs_err::read_to_string(root().join("crates").join(folder).join("Cargo.toml"))?;
+    let section = manifest.split("[features]\n").nth(1).context("the manifest has no features")?;
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names =
+        lines.filter_map(|line| Some(line.split_once(" = ")?.0)).filter(|name| !name.starts_with('#'));
+    Ok(names.filter(|name| !matches!(*name, "default" | "fuzzing")).map(str::to_owned).collect())
+}
+
+/// The names of all packages that a package is built with.
+fn dependencies(package: &str, feature: Option<&str>) -> Result<BTreeSet<String>> {
+    let program = cargo_program();
+    let mut arguments = vec!["tree", "--locked", "--package", package, "--no-default-features"];
+    arguments.extend(feature.into_iter().flat_map(|feature| ["--features", feature]));
+    arguments.extend(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
+    let tree = run::output(Path::new(&program), &arguments)?;
+    Ok(tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+}

@@ -30,7 +30,7 @@ pub fn batches(bytes: &[u8]) {
     }
     let Some(schema) = tables.first().map(RecordBatch::schema) else { return };
     let text_fields = FieldPath::list(if nested { "meta.text" } else { "text" }).expect("a field");
-    let options = ReadOptions { text_fields, ..ReadOptions::default() };
+    let options = ReadOptions::default().text_fields(text_fields);
     let memory = InMemory::batches(schema, tables);
     let corpus = Corpus::open(&[memory.into()], &options, &Unobserved).expect("all of it is a table");
     let (mut found, mut places) = (vec![], vec![]);

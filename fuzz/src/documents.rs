@@ -40,7 +40,7 @@ fn found(bytes: &[u8]) -> Option<Result<Extracted, Refusal>> {
         4 => (open_document(content), None),
         _ => (book(content), None),
     };
-    let limits = Limits { unfolded_bytes: 16 << 20, time: Duration::from_secs(20), ..Limits::default() };
+    let limits = Limits::default().unfolded_bytes(16 << 20).time(Duration::from_secs(20));
     Some(minwise_corpus::extract(&file, name, &limits))
 }
 

@@ -142,13 +142,11 @@ fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
 }
 
 fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engine::Error> {
-    let settings = Settings {
-        spec: "words:3".parse().map(|shingling| Spec::default().with_shingling(shingling))?,
-        threshold: 0.5,
-        bands: Bands::ForRecall(0.9),
-        threads: Some(1),
-        ..Settings::default()
-    };
+    let settings = Settings::default()
+        .spec("words:3".parse().map(|shingling| Spec::default().with_shingling(shingling))?)
+        .threshold(0.5)
+        .bands(Bands::ForRecall(0.9))
+        .threads(1);
     let manifest = Manifest::new(vec![], corpus, 1, &Unobserved)?;
     let work = Arc::new(Work::open(work, &manifest, resume)?);
     let plan = settings.plan()?.in_folder(Arc::clone(&work));

@@ -44,11 +44,9 @@ fn read(bytes: &[u8], format: Format) -> bool {
     } else {
         &["text", "a.b", "a[0]"]
     };
-    let options = ReadOptions {
-        text_fields: fields.iter().filter_map(|field| field.parse().ok()).collect(),
-        format: InputFormat::Only(format),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .text_fields(fields.iter().filter_map(|field| field.parse().ok()).collect())
+        .format(InputFormat::Only(format));
     // What has no text at all, or no header, is refused.
     let Ok(corpus) = Corpus::open(&[path.into()], &options, &Unobserved) else {
         return true;

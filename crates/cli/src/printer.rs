@@ -173,14 +173,14 @@ impl Printer {
             return;
         }
         if self.is_json() {
-            let file = |Skipped { name, reason }: &Skipped| json!({"file": name, "reason": reason.code(), "message": reason.to_string()});
+            let file = |Skipped { name, reason, .. }: &Skipped| json!({"file": name, "reason": reason.code(), "message": reason.to_string()});
             let list: Vec<serde_json::Value> = files.iter().map(file).collect();
             json_line(&json!({"event": "skipped", "count": files.len(), "files": list}));
             return;
         }
         let were = if files.len() == 1 { "file was" } else { "files were" };
         let mut text = format!("minwise: {} {were} skipped", grouped(files.len() as u64));
-        for Skipped { name, reason } in files {
+        for Skipped { name, reason, .. } in files {
             let _ = write!(text, "\n    {}: {reason}", visible(name));
         }
         line(&text);

@@ -164,7 +164,7 @@ pub fn audit(text: &str, problems: &mut Problems) -> Option<AuditSize> {
 /// The `minhash` with this many registers; the default stands in for one that is not possible.
 pub fn method(registers: &str, problems: &mut Problems) -> Method {
     let registers = Some(problems.number_or(128, "--registers", registers, WHOLE));
-    made(&SpecOptions { registers, ..SpecOptions::default() }, problems).method
+    made(&SpecOptions::default().registers(registers), problems).method
 }
 
 /// The options of a spec that concern text.
@@ -174,11 +174,9 @@ fn text_options(args: &TextArgs, problems: &mut Problems) -> SpecOptions {
     let space: Space = problems.parse("--whitespace", &args.whitespace);
     let short: Short = problems.parse("--short", &args.short);
     let markup = if args.strip_markup { Markup::Strip } else { Markup::Keep };
-    SpecOptions {
-        normalization: Normalization { form, markup, space },
-        shingling: shingling.with_short(short),
-        ..SpecOptions::default()
-    }
+    SpecOptions::default()
+        .normalization(Normalization { form, markup, space })
+        .shingling(shingling.with_short(short))
 }
 
 /// What is done to text; the rest of the spec is at its default.
@@ -198,21 +196,17 @@ pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Probl
     let weighting = problems.parse("--weight", &weights.weight);
     let most_documents =
         weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
-    let options = SpecOptions { weighting, most_documents, ..spec_options(args, problems) };
+    let options = spec_options(args, problems).weighting(weighting).most_documents(most_documents);
     made(&options, problems)
 }
 
 fn spec_options(args: &SpecArgs, problems: &mut Problems) -> SpecOptions {
     let text = text_options(&args.text, problems);
-    SpecOptions {
-        registers: args
-            .registers
-            .as_ref()
-            .map(|number| problems.number_or(128, "--registers", number, WHOLE)),
-        seed: Some(problems.number_or(1, "--seed", &args.seed, WHOLE)),
-        sketch: args.sketch.clone(),
-        ..text
-    }
+    text.registers(
+        args.registers.as_ref().map(|number| problems.number_or(128, "--registers", number, WHOLE)),
+    )
+    .seed(problems.number_or(1, "--seed", &args.seed, WHOLE))
+    .sketch(args.sketch.clone())
 }
 
 fn made(options: &SpecOptions, problems: &mut Problems) -> Spec {
@@ -301,12 +295,10 @@ pub fn bands(args: &BandArgs, problems: &mut Problems) -> Bands {
 
 /// Bands and rows of a plan, as asked for or as the recall needs them.
 pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
-    let settings = Settings {
-        spec: Spec::default().with_method(method),
-        threshold,
-        bands: bands(args, problems),
-        ..Settings::default()
-    };
+    let settings = Settings::default()
+        .spec(Spec::default().with_method(method))
+        .threshold(threshold)
+        .bands(bands(args, problems));
     match settings.plan() {
         Ok(plan) => Some(plan.banding()),
         Err(error) => {
@@ -318,22 +310,20 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
 
 /// The settings of a run, read from the options.
 pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Settings {
-    Settings {
-        threshold: problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER),
-        measure: problems.parse("--measure", &sketch.measure),
-        order: sketch.order.as_ref().map(|order| problems.number_or(1.0, "--order", order, NUMBER)),
-        spec: weighted_spec(&sketch.spec, &sketch.weights, problems),
-        search: sketch.candidates.as_ref().map(|way| problems.parse("--candidates", way)),
-        bands: bands(&sketch.bands, problems),
-        bits: sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse())),
-        filter_error: filter_error(&sketch.filter_error, problems),
-        looks: sketch.looks.as_ref().map(|list| looks(list, problems)),
-        error_per_look: error_per_look(sketch.error_per_look.as_deref(), problems),
-        threads: given_threads(run.threads.as_deref(), problems),
-        max_rejects: max_rejects(run, problems),
-        memory: memory(run, problems),
-        ..Settings::default()
-    }
+    Settings::default()
+        .threshold(problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER))
+        .measure(problems.parse("--measure", &sketch.measure))
+        .order(sketch.order.as_ref().map(|order| problems.number_or(1.0, "--order", order, NUMBER)))
+        .spec(weighted_spec(&sketch.spec, &sketch.weights, problems))
+        .search(sketch.candidates.as_ref().map(|way| problems.parse("--candidates", way)))
+        .bands(bands(&sketch.bands, problems))
+        .bits(sketch.bits.as_ref().and_then(|bits| problems.check("--bits", bits.parse())))
+        .filter_error(filter_error(&sketch.filter_error, problems))
+        .looks(sketch.looks.as_ref().map(|list| looks(list, problems)))
+        .error_per_look(error_per_look(sketch.error_per_look.as_deref(), problems))
+        .threads(given_threads(run.threads.as_deref(), problems))
+        .max_rejects(max_rejects(run, problems))
+        .memory(memory(run, problems))
 }
 
 /// The inputs that words stand for.
@@ -343,13 +333,12 @@ pub fn words(words: &[OsString]) -> Vec<Input> {
 
 /// The inputs of a run, read from the options.
 pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Problems) -> Inputs {
-    Inputs {
-        inputs: words(&args.inputs),
-        against: vec![],
-        options: reading(&args.reading, problems),
-        weights: weights.and_then(|args| args.weights.as_ref().map(PathBuf::from)),
-        ignore_text: weights.map(|args| words(&args.ignore_text)).unwrap_or_default(),
-    }
+    Inputs::default()
+        .inputs(words(&args.inputs))
+        .against(vec![])
+        .options(reading(&args.reading, problems))
+        .weights(weights.and_then(|args| args.weights.as_ref().map(PathBuf::from)))
+        .ignore_text(weights.map(|args| words(&args.ignore_text)).unwrap_or_default())
 }
 
 /// The error that the filter may make, if it is wanted.
@@ -482,7 +471,7 @@ mod tests {
     fn problems_of_the_engine_stand_among_those_of_the_command() {
         let mut problems = Problems::default();
         let threshold = problems.number_or(0.8, "--threshold", "high", NUMBER);
-        let settings = Settings { threshold, order: Some(2.0), threads: Some(0), ..Settings::default() };
+        let settings = Settings::default().threshold(threshold).order(2.0).threads(0);
         problems.add("`--memory`: `much` is not a size such as `4GiB`".to_owned(), None);
         let Err(Failure::Options(all)) = problems.built(settings.plan()) else { panic!("not refused") };
         let options: Vec<&str> = all.iter().map(Problem::option).collect();
@@ -492,8 +481,7 @@ mod tests {
     /// One option may have several problems, and none of them is dropped.
     #[test]
     fn several_problems_of_one_option_are_all_reported() {
-        let settings =
-            Settings { keep: Some("newest:a..b;oldest:c..d".parse().unwrap()), ..Settings::default() };
+        let settings = Settings::default().keep(Some("newest:a..b;oldest:c..d".parse().unwrap()));
         let Err(Failure::Options(all)) = Problems::default().built(settings.plan()) else {
             panic!("not refused")
         };

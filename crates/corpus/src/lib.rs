@@ -99,6 +99,7 @@ mod quiet;
 mod refusal;
 mod reject;
 mod scratch;
+mod setters;
 mod shape;
 mod source;
 mod sources;
@@ -133,12 +134,12 @@ pub use reject::{Reject, RejectReason};
 pub use scratch::Scratch;
 pub use source::{Source, open_file, os_error, reason_of};
 pub use sources::ScannedLines;
-pub use tempfile::TempDir;
-pub use temporary::{Temporary, temporary_folder};
+pub use temporary::{Temporary, TemporaryFolder};
 pub use unconverted::Unconverted;
 pub use write::{
     annotate_each, check_conversion, check_each, convert_annotated, convert_records, converted_name,
     copy_each, refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
     refuse_shared_members, refuse_unlike,
 };
+/// The types of record batches and their schemas: [`InMemory::batches`] takes them.
 pub use {arrow_array, arrow_schema};

@@ -7,13 +7,23 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind};
 use crate::field::FieldPath;
 use crate::format::InputFormat;
+use crate::setters::setters;
 
 /// The default of [`ReadOptions::max_record_bytes`]: one document of a gibibyte is almost always a broken
 /// file.
 const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// How inputs are to be read.
+///
+/// ```
+/// use minwise_corpus::{Encoding, ReadOptions};
+///
+/// let options = ReadOptions::default().text_fields(vec!["body".parse()?]).encoding(Encoding::Auto).strict(true);
+/// assert!(options.strict);
+/// # Ok::<(), minwise_corpus::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Where a record keeps its text. Default: `text`.
     ///
@@ -47,7 +57,50 @@ pub struct ReadOptions {
     pub spool_dir: Option<PathBuf>,
 }
 
+setters!(ReadOptions {
+    text_fields: Vec<FieldPath>,
+    id_field: FieldPath,
+    value_fields: Vec<FieldPath>,
+    encoding: Encoding,
+    format: InputFormat,
+    max_record_bytes: u64,
+    nulls: Nulls,
+    strict: bool,
+    ;
+    delimiter: Option<Delimiter>,
+    spool_dir: Option<PathBuf>,
+});
+
 impl ReadOptions {
+    /// The options that decide which documents a corpus has, each with the name of its setting and its value in words. Whoever
+    /// goes on with earlier work compares them.
+    pub fn deciding(&self) -> [(&'static str, String); 6] {
+        let Self {
+            text_fields: _,
+            id_field,
+            // They are read beside the documents.
+            value_fields: _,
+            encoding,
+            delimiter,
+            // The formats that were found decide, and `Corpus::formats` has them.
+            format: _,
+            max_record_bytes,
+            nulls,
+            // It decides whether there is a corpus at all.
+            strict: _,
+            spool_dir: _,
+        } = self;
+        let delimiter = delimiter.map_or_else(|| "none".to_owned(), |delimiter| delimiter.to_string());
+        [
+            ("text-field", self.text_names()),
+            ("id-field", id_field.to_string()),
+            ("encoding", encoding.to_string()),
+            ("delimiter", delimiter),
+            ("max-record", max_record_bytes.to_string()),
+            ("null", nulls.to_string()),
+        ]
+    }
+
     /// The fields of the text as they were typed, for messages.
     pub(crate) fn text_names(&self) -> String {
         self.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -122,6 +175,7 @@ impl FromStr for Delimiter {
 
 /// The rule for a record whose text is null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Nulls {
     /// The record stays, is counted, and is compared with nothing.
     #[default]
@@ -165,6 +219,7 @@ impl FromStr for Nulls {
 
 /// How text files are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Encoding {
     /// UTF-8; a file that is something else is rejected.
     #[default]

@@ -48,13 +48,25 @@ impl Temporary {
     }
 }
 
-/// Makes a folder for temporary files that goes when the value does, in `folder` or else where the system keeps such.
-pub fn temporary_folder(folder: Option<&Path>) -> Result<TempDir> {
-    let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
-    tempfile::Builder::new()
-        .prefix(".minwise-")
-        .tempdir_in(&folder)
-        .map_err(|error| Error::path("make a temporary folder in", &folder, error))
+/// A folder for temporary files, which is removed with all that is in it when the value is dropped.
+#[derive(Debug)]
+pub struct TemporaryFolder(TempDir);
+
+impl TemporaryFolder {
+    /// Makes one in `folder`, or else where the system keeps temporary files.
+    pub fn create(folder: Option<&Path>) -> Result<Self> {
+        let folder = folder.map_or_else(std::env::temp_dir, Path::to_owned);
+        tempfile::Builder::new()
+            .prefix(".minwise-")
+            .tempdir_in(&folder)
+            .map(Self)
+            .map_err(|error| Error::path("make a temporary folder in", &folder, error))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
 #[cfg(test)]

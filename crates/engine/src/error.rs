@@ -18,6 +18,7 @@ pub struct Error {
 
 /// One thing that is wrong with what a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The setting, by its name with hyphens: `max-cluster`.
     pub setting: &'static str,

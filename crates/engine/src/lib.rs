@@ -27,7 +27,7 @@
 //! use minwise_engine::{Inputs, Run, RunOptions, Unobserved};
 //!
 //! let texts = ["a rose is a rose", "A rose is a rose!", "a lily"].map(str::to_owned).to_vec();
-//! let options = RunOptions { inputs: Inputs::new([texts.clone()]), ..RunOptions::default() };
+//! let options = RunOptions::default().inputs(Inputs::new([texts.clone()]));
 //! let outcome = Run::new(options)?.execute(&Unobserved)?;
 //! let decisions = outcome.columns();
 //! assert_eq!(decisions.kept, [true, false, true]);
@@ -46,6 +46,7 @@
 //! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 
 // In the order of the flow: a module uses only those above it, which `cargo x lint` checks.
+mod setters;
 mod memory;
 mod error;
 pub mod parallel;

@@ -30,6 +30,7 @@ pub(crate) const FULL_BYTES: u64 = 64 << 20;
 
 /// What became of documents that were added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Added {
     /// Documents with ids that the index did not have.
     pub new: u64,

@@ -25,6 +25,7 @@ const CACHE_BYTES: usize = 64 << 20;
 
 /// Clusters of an index.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Clusters {
     /// From this similarity on documents are alike.
     pub threshold: f64,
@@ -43,6 +44,7 @@ pub struct Clusters {
 
 /// Documents that are similar to one of them.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cluster {
     /// The one that was added first.
     pub keeper: Entry,
@@ -52,6 +54,7 @@ pub struct Cluster {
 
 /// A document that is similar to a keeper.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Member {
     /// The document.
     pub entry: Entry,

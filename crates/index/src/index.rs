@@ -66,6 +66,7 @@ pub struct Listing<'l> {
 
 /// Some documents of an index.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Page {
     /// The documents.
     pub entries: Vec<Entry>,
@@ -75,6 +76,7 @@ pub struct Page {
 
 /// What an index has and takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Documents.
     pub documents: u64,

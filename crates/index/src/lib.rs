@@ -29,6 +29,7 @@ mod error;
 mod fault;
 mod folder;
 mod frequencies;
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod in_place;
@@ -40,6 +41,7 @@ mod record;
 mod remove;
 mod repair;
 mod sets;
+mod setters;
 mod settings;
 mod store;
 mod survey;
@@ -58,6 +60,8 @@ pub use index::{Document, Index, Listing, Page, Statistics};
 pub use minwise::{Observer, Unobserved};
 pub use query::{Answer, DateWindow, Match, Options, Pair, Query, Reasons, SharedPassage, Side};
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
+/// Metadata of documents are JSON values of this crate.
+pub use serde_json;
 pub use settings::{PASSAGE, Settings, Texts};
 pub use survey::Survey;
 pub use transfer::{Imported, Merged};

@@ -6,6 +6,7 @@ use minwise::sketch::Bits;
 use minwise::{ErrorKind as CoreErrorKind, Spec};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::setters::setters;
 
 /// Whether texts are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +20,7 @@ pub enum Texts {
 
 /// How an index sees documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// How documents become shingles and sketches.
     pub spec: Spec,
@@ -33,6 +35,16 @@ pub struct Settings {
     /// Whether texts are kept.
     pub texts: Texts,
 }
+
+setters!(Settings {
+    spec: Spec,
+    bands: usize,
+    rows: usize,
+    passage: usize,
+    texts: Texts,
+    ;
+    bits: Option<Bits>,
+});
 
 /// Units of a passage that is certain to be found, if nothing else is asked for.
 pub const PASSAGE: usize = 25;

@@ -16,6 +16,7 @@ const OFTEN: u64 = 1 << 12;
 
 /// What a look at all documents found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Survey {
     /// Ids of documents that were drawn, in the order in which they were added.
     pub drawn: Vec<String>,

@@ -33,6 +33,7 @@ const BATCH_DOCUMENTS: usize = 1 << 13;
 
 /// What was imported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// Lines with documents.
     pub documents: u64,
@@ -40,6 +41,7 @@ pub struct Imported {
 
 /// What was merged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Merged {
     /// Documents of the new index.
     pub documents: u64,

@@ -209,7 +209,7 @@ impl AboutNamed {
 pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> FileLimits {
     let bytes = body_bytes as u64;
     // As many threads as are waited for, and as many again that were given up.
-    FileLimits { bytes, unfolded_bytes: bytes, time, threads: 2 * cores(), ..FileLimits::default() }
+    FileLimits::default().bytes(bytes).unfolded_bytes(bytes).time(time).threads(2 * cores())
 }
 
 /// The document that a file stands for, under its name.

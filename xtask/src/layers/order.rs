@@ -64,6 +64,7 @@ const CORE: &[&str] = &[
 ];
 
 const CORPUS: &[&str] = &[
+    "setters",
     // Words for people, and names.
     "format",
     "refusal",
@@ -105,6 +106,7 @@ const CORPUS: &[&str] = &[
 ];
 
 const ENGINE: &[&str] = &[
+    "setters",
     "memory",
     "error",
     "parallel",
@@ -125,6 +127,7 @@ const ENGINE: &[&str] = &[
 ];
 
 const INDEX: &[&str] = &[
+    "setters",
     "error",
     "progress",
     "fault",

@@ -45,12 +45,10 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     let progress = Progress::new(printer);
     let left = document(&args.left, &options, &progress)?;
     let right = document(&args.right, &options, &progress)?;
-    let inputs = Inputs {
-        options: options.clone(),
-        weights: args.weights.weights.as_ref().map(PathBuf::from),
-        ignore_text: settings::words(&args.weights.ignore_text),
-        ..Inputs::default()
-    };
+    let inputs = Inputs::default()
+        .options(options.clone())
+        .weights(args.weights.weights.as_ref().map(PathBuf::from))
+        .ignore_text(settings::words(&args.weights.ignore_text));
     let weighing = interrupt::at_once(|| inputs.weigh(&mut spec, None, 1, &progress))?;
     let mut comparison = compare(&left, &right, &spec, &weighing)?;
     comparison.passages.truncate(passages);
@@ -87,7 +85,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<Strin
         });
     }
     let format = whole_files(options.format);
-    let corpus = open(&[Input::from_word(name)], &ReadOptions { format, ..options.clone() }, progress)?;
+    let corpus = open(&[Input::from_word(name)], &options.clone().format(format), progress)?;
     let mut text = Err(no_such_document(name));
     for chunk in corpus.chunks(CHUNK_BYTES) {
         corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
@@ -113,7 +111,7 @@ fn record(
         _ => Format::of_name(path).unwrap_or(Format::JSONL),
     };
     let format = InputFormat::Only(format);
-    let corpus = open(&[Input::from_word(path)], &ReadOptions { format, ..options.clone() }, progress)?;
+    let corpus = open(&[Input::from_word(path)], &options.clone().format(format), progress)?;
     let line = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
     let (mut by_id, mut by_line) = (None, None);
     let mut scratch = Scratch::new();
@@ -155,7 +153,7 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     if !all.is_empty() {
         out += "\nsketch                                      estimate          exact\n";
     }
-    for SketchComparison { method, estimate, exact } in all {
+    for SketchComparison { method, estimate, exact, .. } in all {
         let estimate = estimate.map_or("none".to_owned(), |estimate| estimate.to_string());
         out += &format!("{:42}  {estimate:16}  {exact:.6}\n", method.to_string());
     }
@@ -183,7 +181,7 @@ fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &
         "containment_b_in_a": comparison.right_in_left,
     });
     let mut out = format!("{first}\n{}\n", sketch_line(spec.method, comparison.estimate, exact));
-    for SketchComparison { method, estimate, exact } in all {
+    for SketchComparison { method, estimate, exact, .. } in all {
         out += &format!("{}\n", sketch_line(*method, *estimate, *exact));
     }
     for passage in &comparison.passages {

@@ -44,19 +44,23 @@ fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
     }
     let written =
         |output: &Option<String>| output.as_deref().filter(|_| !args.dry_run).map(Destination::from);
-    let outputs = Outputs {
-        kept: written(&args.output),
-        removed: written(&args.removed),
-        annotate: args.annotate,
-        format: args.output_format.as_ref().and_then(|format| problems.parsed("--output-format", format)),
-        compression: problems.parse("--compression", &args.compression),
-        report: args.report.as_ref().map(PathBuf::from),
-        overwrite: args.force,
-    };
-    RunOptions { inputs, settings, outputs, work: work(&args.work), command: Some(shell::command()) }
+    let outputs = Outputs::default()
+        .kept(written(&args.output))
+        .removed(written(&args.removed))
+        .annotate(args.annotate)
+        .format(args.output_format.as_ref().and_then(|format| problems.parsed("--output-format", format)))
+        .compression(problems.parse("--compression", &args.compression))
+        .report(args.report.as_ref().map(PathBuf::from))
+        .overwrite(args.force);
+    RunOptions::default()
+        .inputs(inputs)
+        .settings(settings)
+        .outputs(outputs)
+        .work(work(&args.work))
+        .command(shell::command())
 }
 
 fn work(args: &WorkArgs) -> Option<WorkOptions> {
     let folder = Path::new(args.folder.as_ref()?).to_owned();
-    Some(WorkOptions { folder, resume: args.resume, keep: args.keep_work })
+    Some(WorkOptions::new(folder).resume(args.resume).keep(args.keep_work))
 }

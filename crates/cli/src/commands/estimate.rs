@@ -16,19 +16,17 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let threshold = problems.number("--threshold", &args.threshold, "a number");
-    let options = EstimateOptions {
-        second: args.second.as_ref().map(PathBuf::from),
-        of: args.of.clone(),
-        threshold,
-        filter_error: settings::filter_error(&args.filter_error, &mut problems),
-        looks: args.looks.as_ref().map(|looks| settings::looks(looks, &mut problems)),
-        error_per_look: settings::error_per_look(args.error_per_look.as_deref(), &mut problems),
-        threads: settings::given_threads(args.threads.as_deref(), &mut problems),
-        output: Some(args.output.as_deref().map_or(Destination::Stdout, Destination::from)),
-        format: args.format.into(),
-        overwrite: args.force,
-        ..EstimateOptions::new(PathBuf::from(&args.first))
-    };
+    let options = EstimateOptions::new(PathBuf::from(&args.first))
+        .second(args.second.as_ref().map(PathBuf::from))
+        .of(args.of.clone())
+        .threshold(threshold)
+        .filter_error(settings::filter_error(&args.filter_error, &mut problems))
+        .looks(args.looks.as_ref().map(|looks| settings::looks(looks, &mut problems)))
+        .error_per_look(settings::error_per_look(args.error_per_look.as_deref(), &mut problems))
+        .threads(settings::given_threads(args.threads.as_deref(), &mut problems))
+        .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
+        .format(args.format.into())
+        .overwrite(args.force);
     let run = problems.built(EstimateRun::new(options))?;
 
     let progress = Progress::new(printer);

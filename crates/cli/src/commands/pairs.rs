@@ -19,14 +19,13 @@ use crate::settings::{self, Problems};
 pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = PairsOptions {
-        inputs: settings::inputs(&args.inputs, Some(&args.sketch.weights), &mut problems),
-        settings: settings::run(&args.sketch, &args.run, &mut problems),
-        of: args.of.clone(),
-        output: Some(args.output.as_deref().map_or(Destination::Stdout, Destination::from)),
-        format: args.format.into(),
-        overwrite: args.force,
-    };
+    let options = PairsOptions::default()
+        .inputs(settings::inputs(&args.inputs, Some(&args.sketch.weights), &mut problems))
+        .settings(settings::run(&args.sketch, &args.run, &mut problems))
+        .of(args.of.clone())
+        .output(args.output.as_deref().map_or(Destination::Stdout, Destination::from))
+        .format(args.format.into())
+        .overwrite(args.force);
     let run = problems.built(PairsRun::new(options))?;
 
     let progress = Progress::new(printer);

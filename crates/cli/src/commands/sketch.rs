@@ -16,15 +16,14 @@ use crate::settings::{self, Problems};
 pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = SketchOptions {
-        inputs: settings::inputs(&args.inputs, None, &mut problems),
-        spec: settings::spec(&args.spec, &mut problems),
-        threads: settings::given_threads(args.run.threads.as_deref(), &mut problems),
-        memory: settings::memory(&args.run, &mut problems),
-        max_rejects: settings::max_rejects(&args.run, &mut problems),
-        output: PathBuf::from(&args.output),
-        overwrite: args.force,
-    };
+    let options = SketchOptions::default()
+        .inputs(settings::inputs(&args.inputs, None, &mut problems))
+        .spec(settings::spec(&args.spec, &mut problems))
+        .threads(settings::given_threads(args.run.threads.as_deref(), &mut problems))
+        .memory(settings::memory(&args.run, &mut problems))
+        .max_rejects(settings::max_rejects(&args.run, &mut problems))
+        .output(PathBuf::from(&args.output))
+        .overwrite(args.force);
     let run = problems.built(SketchRun::new(options))?;
 
     let progress = Progress::new(printer);
@@ -37,8 +36,16 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
 
 fn summary(outcome: &SketchOutcome, started: Instant, printer: &Printer) {
     let elapsed = started.elapsed();
-    let SketchOutcome { spec, documents, nulls, bytes: read_bytes, rejected, skipped_records, skipped_files } =
-        outcome;
+    let SketchOutcome {
+        spec,
+        documents,
+        nulls,
+        bytes: read_bytes,
+        rejected,
+        skipped_records,
+        skipped_files,
+        ..
+    } = outcome;
     let bytes = spec.method.size_bytes() as u64;
     printer.event(&json!({
         "event": "summary",

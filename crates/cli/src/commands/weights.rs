@@ -17,13 +17,12 @@ use crate::spell::spelled;
 pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let options = WeightsOptions {
-        inputs: settings::inputs(&args.inputs, None, &mut problems),
-        spec: settings::text_spec(&args.text, &mut problems),
-        threads: settings::given_threads(args.threads.as_deref(), &mut problems),
-        output: PathBuf::from(&args.output),
-        overwrite: args.force,
-    };
+    let options = WeightsOptions::default()
+        .inputs(settings::inputs(&args.inputs, None, &mut problems))
+        .spec(settings::text_spec(&args.text, &mut problems))
+        .threads(settings::given_threads(args.threads.as_deref(), &mut problems))
+        .output(PathBuf::from(&args.output))
+        .overwrite(args.force);
     let run = problems.built(WeightsRun::new(options))?;
 
     let progress = Progress::new(printer);

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::Refusal;
+use crate::setters::setters;
 
 /// What a document may cost before it is refused.
 ///
 /// Documents come from strangers: a page of a few kilobytes can ask for gigabytes of memory or for hours. Every format
 /// is read within these bounds, which are far above what documents of people need.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of the file. Default: 256 MiB.
     pub bytes: u64,
@@ -26,6 +28,16 @@ pub struct Limits {
     /// are asked for.
     pub threads: usize,
 }
+
+setters!(Limits {
+    bytes: u64,
+    unfolded_bytes: u64,
+    nesting: usize,
+    pages: usize,
+    time: Duration,
+    threads: usize,
+    ;
+});
 
 impl Default for Limits {
     fn default() -> Self {

@@ -57,6 +57,7 @@ pub(crate) struct Resolved {
 
 /// Two files that would have one id, so that all ids were made longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SameId {
     /// What their id would be.
     pub id: String,

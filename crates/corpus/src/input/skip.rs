@@ -16,6 +16,7 @@ const SYSTEM_FILES: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 
 /// A file that was found in a folder or by a pattern, and is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skipped {
     /// The path as the user would write it, with forward slashes.
     pub name: String,

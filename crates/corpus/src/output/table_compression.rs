@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind};
 
 /// How a table that is written is compressed inside. Other outputs are compressed as a whole, by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TableCompression {
     /// As the input is, column by column.
     #[default]

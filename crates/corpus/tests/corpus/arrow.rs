@@ -90,8 +90,7 @@ fn rows_are_documents() {
     both(&folder);
     for (name, rows, third) in [("a.arrow", 6, "text 1"), ("a.arrows", 9, "text 11")] {
         for field in ["text", "view", "meta.text"] {
-            let options =
-                ReadOptions { text_fields: FieldPath::list(field).unwrap(), ..ReadOptions::default() };
+            let options = ReadOptions::default().text_fields(FieldPath::list(field).unwrap());
             let corpus = folder.open_with(&[name], &options).unwrap();
             assert_eq!(corpus.format(), Some(Format::ARROW));
             let records = scan(&corpus, 1);
@@ -107,7 +106,7 @@ fn rows_are_documents() {
 fn dictionaries_may_be_replaced_on_the_way() {
     let folder = Folder::new();
     both(&folder);
-    let options = ReadOptions { text_fields: FieldPath::list("kind").unwrap(), ..ReadOptions::default() };
+    let options = ReadOptions::default().text_fields(FieldPath::list("kind").unwrap());
     let corpus = folder.open_with(&["a.arrows"], &options).unwrap();
     let records = scan(&corpus, 1);
     let texts: Vec<&str> = records.iter().map(Record::text).collect();
@@ -267,11 +266,9 @@ fn an_annotation_is_a_column() {
         folder.annotate(&corpus, &places(&documents), &out);
         let found = batches(&folder, &out);
         assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), documents.len());
-        let options = ReadOptions {
-            text_fields: FieldPath::list("minwise.cluster").unwrap(),
-            id_field: "minwise.duplicate_of".parse().unwrap(),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default()
+            .text_fields(FieldPath::list("minwise.cluster").unwrap())
+            .id_field("minwise.duplicate_of".parse().unwrap());
         let records = scan(&folder.open_with(&[&out], &options).unwrap(), 1 << 20);
         assert!(records.iter().all(|record| record.text() == "first"));
         assert_eq!((records[0].maybe_id(), records[1].maybe_id()), (None, Some("first")));
@@ -283,7 +280,7 @@ fn columns_that_do_not_fit_are_named() {
     let folder = Folder::new();
     both(&folder);
     let message = |text: &str| {
-        let options = ReadOptions { text_fields: FieldPath::list(text).unwrap(), ..ReadOptions::default() };
+        let options = ReadOptions::default().text_fields(FieldPath::list(text).unwrap());
         folder.open_with(&["a.arrow"], &options).unwrap_err()
     };
     assert!(message("lists").to_string().contains("the column `lists` of `"));
@@ -355,7 +352,7 @@ proptest! {
             bytes[at] = byte;
         }
         folder.write("a.arrow", bytes);
-        let options = ReadOptions { format: InputFormat::Only(Format::ARROW), ..ReadOptions::default() };
+        let options = ReadOptions::default().format(InputFormat::Only(Format::ARROW));
         if let Ok(corpus) = folder.open_with(&["a.arrow"], &options) {
             let mut scratch = Scratch::new();
             for chunk in corpus.chunks(1) {

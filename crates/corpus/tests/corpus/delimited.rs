@@ -17,7 +17,7 @@ fn records_are_documents() {
     folder.write("unnamed", NOTES);
     for name in ["a.csv", "a.tsv", "a.csv.gz", "unnamed"] {
         let format = if name == "unnamed" { InputFormat::Only(Format::CSV) } else { InputFormat::Auto };
-        let corpus = folder.open_with(&[name], &ReadOptions { format, ..ReadOptions::default() }).unwrap();
+        let corpus = folder.open_with(&[name], &ReadOptions::default().format(format)).unwrap();
         let records = scan(&corpus, 1 << 20);
         let texts: Vec<String> = records.iter().map(|record| record.text().replace('\t', ",")).collect();
         assert_eq!(texts, ["one, two\nthree", "four", "five"], "{name}");
@@ -48,7 +48,7 @@ fn a_semicolon_or_a_tab_is_found_out() {
     assert_eq!(texts("commas.csv", &default), ["one"]);
     let error = folder.open(&["pipes.csv"]).unwrap_err();
     assert_eq!(error.to_string(), format!("`{}` has no column `text`", folder.path("pipes.csv").display()));
-    let given = ReadOptions { delimiter: Some("|".parse().unwrap()), ..ReadOptions::default() };
+    let given = ReadOptions::default().delimiter(Some("|".parse().unwrap()));
     assert_eq!(texts("pipes.csv", &given), ["one, two"]);
     let corpus = folder.open(&["a.csv"]).unwrap();
     let kept = places(&scan(&corpus, 1 << 20));
@@ -67,8 +67,7 @@ fn a_semicolon_or_a_tab_is_found_out() {
 fn several_columns_are_joined() {
     let folder = Folder::new();
     folder.write("a.csv", NOTES);
-    let options =
-        ReadOptions { text_fields: FieldPath::list("title,text").unwrap(), ..ReadOptions::default() };
+    let options = ReadOptions::default().text_fields(FieldPath::list("title,text").unwrap());
     let records = scan(&folder.open_with(&["a.csv"], &options).unwrap(), 1 << 20);
     assert_eq!(records.iter().map(Record::text).collect::<Vec<_>>()[1..], ["B \"b\"\nfour", "\nfive"]);
 }
@@ -121,7 +120,7 @@ fn a_large_record_is_skipped_and_not_loaded() {
     let folder = Folder::new();
     let large = "x\n".repeat(2_000_000);
     folder.write("a.csv", format!("id,text\n1,a\n2,\"{large}\"\n3,b\n"));
-    let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
+    let options = ReadOptions::default().max_record_bytes(1000);
     for target in [1, 1 << 20, 1 << 30] {
         let records = scan(&folder.open_with(&["a.csv"], &options).unwrap(), target);
         let seen: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
@@ -154,7 +153,7 @@ fn headers_are_looked_at_first() {
     assert!(message("open.csv").to_string().ends_with("its header: a quote in it is never closed"));
     assert!(message("binary.csv").to_string().ends_with("its header: it holds bytes that are not text"));
 
-    let options = ReadOptions { text_fields: FieldPath::list("id").unwrap(), ..ReadOptions::default() };
+    let options = ReadOptions::default().text_fields(FieldPath::list("id").unwrap());
     let corpus = folder.open_with(&["header.csv", "other.csv"], &options).unwrap();
     let error = refuse_unlike(&corpus).unwrap_err();
     assert!(error.to_string().ends_with("cannot become one file: their headers are different"), "{error}");

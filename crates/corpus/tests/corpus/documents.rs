@@ -85,7 +85,7 @@ fn a_text_is_read_as_it_is_if_it_is_said_to_be_one() {
     let folder = Folder::new();
     folder.write("in/c.html", "<p>a rose");
     folder.write("in/d.md", "---\na: b\n---\ntext");
-    let options = ReadOptions { format: InputFormat::Only(Format::TEXT), ..ReadOptions::default() };
+    let options = ReadOptions::default().format(InputFormat::Only(Format::TEXT));
     let records = scan(&folder.open_with(&["in"], &options).unwrap(), 99);
     assert_eq!(records[0].text(), "<p>a rose");
     assert_eq!(records[1].text(), "---\na: b\n---\ntext");
@@ -119,7 +119,7 @@ fn the_record_limit_holds_for_what_unfolds() {
     let folder = Folder::new();
     let paragraph = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "rose ".repeat(20_000));
     folder.write("a.docx", docx(&paragraph));
-    let options = ReadOptions { max_record_bytes: 50_000, ..ReadOptions::default() };
+    let options = ReadOptions::default().max_record_bytes(50_000);
     let records = scan(&folder.open_with(&["a.docx"], &options).unwrap(), 99);
     let refusal = Refusal::TooLarge { bytes: 50_001, limit: 50_000 };
     assert_eq!(records[0].reject().reason, RejectReason::NoText { refusal });
@@ -128,7 +128,7 @@ fn the_record_limit_holds_for_what_unfolds() {
 
 #[test]
 fn hostile_archives_are_bounded() {
-    let limits = Limits { unfolded_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits::default().unfolded_bytes(1 << 20);
     let zeros = "0".repeat(4 << 20);
     assert_eq!(
         refused(&docx(&format!("<w:p><w:t>{zeros}</w:t></w:p>")), &limits),
@@ -148,7 +148,7 @@ fn hostile_archives_are_bounded() {
     }
     let names = archive(&[("/etc/passwd", "x"), ("../../x", "y")]);
     assert!(matches!(refused(&names, &Limits::default()), Refusal::Unsupported { .. }));
-    let small = Limits { bytes: 10, ..Limits::default() };
+    let small = Limits::default().bytes(10);
     assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
 }
 

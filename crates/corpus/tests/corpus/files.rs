@@ -66,7 +66,7 @@ fn a_long_record_is_skipped_and_not_loaded() {
     let folder = Folder::new();
     let long = format!("{{\"text\": \"{}\"}}\n", "x".repeat(3_000_000));
     folder.write("a.jsonl", format!("{{\"text\": \"a\"}}\n{long}{{\"text\": \"b\"}}\n"));
-    let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
+    let options = ReadOptions::default().max_record_bytes(1000);
     for target in [64, 4096, 1 << 20, 1 << 24] {
         let corpus = folder.open_with(&["a.jsonl"], &options).unwrap();
         let records = scan(&corpus, target);
@@ -86,7 +86,7 @@ fn the_limit_is_the_same_wherever_a_chunk_ends() {
         let line = format!("{{\"text\": \"{}\"}}", "x".repeat(300_000));
         folder.write("a.jsonl", format!("{line}{line_end}"));
         for (limit, code) in [(line.len(), "ok"), (line.len() - 1, "too_large")] {
-            let options = ReadOptions { max_record_bytes: limit as u64, ..ReadOptions::default() };
+            let options = ReadOptions::default().max_record_bytes(limit as u64);
             let corpus = folder.open_with(&["a.jsonl"], &options).unwrap();
             for target in [1000, 250_000, 1 << 20] {
                 let codes: Vec<&str> = scan(&corpus, target).iter().map(Record::code).collect();
@@ -225,7 +225,7 @@ fn texts_are_one_document_per_file() {
     assert_eq!(packed, gzip(b"unpacked"), "a file is passed on as it is stored");
     assert!(corpus.sources()[0].name().ends_with("texts/a/x.txt"));
 
-    let options = ReadOptions { encoding: Encoding::Latin1, ..ReadOptions::default() };
+    let options = ReadOptions::default().encoding(Encoding::Latin1);
     let named = folder.open_with(&["texts/latin.txt"], &options).unwrap();
     let records = scan(&named, 1);
     // Named by an absolute path, its name is its id: an id is a place inside a folder.
@@ -237,7 +237,7 @@ fn a_compressed_text_may_not_unfold_without_end() {
     let folder = Folder::new();
     folder.write("bomb.gz", gzip(&vec![b'x'; 1 << 20]));
     folder.write("large.txt", vec![b'x'; 40_000]);
-    let options = ReadOptions { max_record_bytes: 30_000, ..ReadOptions::default() };
+    let options = ReadOptions::default().max_record_bytes(30_000);
     let records = scan(&folder.open_with(&["*"], &options).unwrap(), 1 << 20);
     assert_eq!(records[0].reject().reason, RejectReason::TooLarge { bytes: 30_001, limit: 30_000 });
     assert_eq!(records[1].reject().reason, RejectReason::TooLarge { bytes: 40_000, limit: 30_000 });
@@ -253,9 +253,9 @@ fn kinds_of_input_are_not_mixed() {
     assert!(error.to_string().ends_with("data/notes` is a document"), "{error}");
     assert!(error.hint().unwrap().to_string().contains("`input-format`"));
     assert_eq!(folder.open(&["data/*.jsonl"]).unwrap().sources().len(), 1);
-    let options = ReadOptions { format: InputFormat::Only(Format::TEXT), ..ReadOptions::default() };
+    let options = ReadOptions::default().format(InputFormat::Only(Format::TEXT));
     assert_eq!(folder.open_with(&["data"], &options).unwrap().layout(), Layout::Texts);
-    let options = ReadOptions { format: InputFormat::Only(Format::JSONL), ..ReadOptions::default() };
+    let options = ReadOptions::default().format(InputFormat::Only(Format::JSONL));
     assert_eq!(scan(&folder.open_with(&["data"], &options).unwrap(), 99).len(), 4);
 }
 
@@ -454,7 +454,7 @@ proptest! {
         }
         let folder = Folder::new();
         folder.write("a.jsonl", &bytes);
-        let options = ReadOptions { max_record_bytes: limit, ..ReadOptions::default() };
+        let options = ReadOptions::default().max_record_bytes(limit);
         let corpus = folder.open_with(&["a.jsonl"], &options).unwrap();
         let whole = scan(&corpus, u64::MAX);
         prop_assert_eq!(&scan(&corpus, target), &whole);

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
 
 fn options(text_fields: &str) -> ReadOptions {
-    ReadOptions { text_fields: FieldPath::list(text_fields).unwrap(), ..ReadOptions::default() }
+    ReadOptions::default().text_fields(FieldPath::list(text_fields).unwrap())
 }
 
 /// What became of each record: its text, or the code of its reject.
@@ -250,7 +250,7 @@ fn texts_have_a_limit_in_lists_too() {
         Some(vec![Some(message(Some("12345"), None)), Some(message(Some("67890"), None))]),
     ];
     for name in &write_all(&folder, &chats)[1..] {
-        let options = ReadOptions { max_record_bytes: 11, ..options("messages[].content") };
+        let options = options("messages[].content").max_record_bytes(11);
         let records = scan(&folder.open_with(&[name], &options).unwrap(), 1);
         assert_eq!((records[0].text(), records[1].code()), ("12345\n\n6789", "too_large"), "{name}");
         let reject = records[1].reject().to_string();
@@ -310,8 +310,8 @@ fn an_id_and_a_value_are_in_no_list() {
     folder.write("a.jsonl", "{}");
     let field: FieldPath = "tags[]".parse().unwrap();
     for options in [
-        ReadOptions { id_field: field.clone(), ..ReadOptions::default() },
-        ReadOptions { value_fields: vec![field.clone()], ..ReadOptions::default() },
+        ReadOptions::default().id_field(field.clone()),
+        ReadOptions::default().value_fields(vec![field.clone()]),
     ] {
         let error = folder.open_with(&["a.jsonl"], &options).unwrap_err();
         assert_eq!(

@@ -20,7 +20,7 @@ fn line(id: &str, text: &str) -> String {
 
 fn options(text_fields: &[&str]) -> ReadOptions {
     let text_fields = text_fields.iter().map(|field| field.parse().unwrap()).collect();
-    ReadOptions { text_fields, ..ReadOptions::default() }
+    ReadOptions::default().text_fields(text_fields)
 }
 
 /// The texts that were not loaded, each put together from its pieces, by the ids of their documents.
@@ -133,8 +133,7 @@ fn what_is_asked_for_besides_the_text_is_whole() {
     let rejected = serde_json::json!({ "id": html, "text": 1, "note": text });
     folder.write("in.jsonl", format!("{line}\n{rejected}\n"));
     let value_fields = vec!["source".parse().unwrap()];
-    let corpus =
-        folder.open_with(&["in.jsonl"], &ReadOptions { value_fields, ..ReadOptions::default() }).unwrap();
+    let corpus = folder.open_with(&["in.jsonl"], &ReadOptions::default().value_fields(value_fields)).unwrap();
     let mut found = vec![];
     for chunk in corpus.chunks(1 << 20) {
         corpus
@@ -200,7 +199,7 @@ fn long_texts_are_read_piece_by_piece() {
 
     // In another encoding they are loaded, as are those that are in none.
     folder.write("latin1/a.txt", b"na\xefve ".repeat(LONG / 6 + 1));
-    let options = |encoding| ReadOptions { encoding, ..ReadOptions::default() };
+    let options = |encoding| ReadOptions::default().encoding(encoding);
     let latin1 = folder.open_with(&["latin1"], &options(Encoding::Latin1)).unwrap();
     assert!(unloaded(&latin1).is_empty());
     assert!(scan(&latin1, 1 << 20)[0].text().starts_with("naïve naïve"));

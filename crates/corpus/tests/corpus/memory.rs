@@ -96,11 +96,9 @@ fn ids_come_with_texts() {
     let corpus = opened(InMemory::records([(None, Some("one")), (Some("b"), None)]));
     assert_eq!(shown(&scan(&corpus, 1)), [(0, "ok", None, "one"), (1, "null", Some("b"), "")]);
     // The names of fields are those of files.
-    let options = ReadOptions {
-        text_fields: FieldPath::list("title,body").unwrap(),
-        id_field: "key".parse().unwrap(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .text_fields(FieldPath::list("title,body").unwrap())
+        .id_field("key".parse().unwrap());
     let corpus = open(vec![("a".to_owned(), "one".to_owned())], &options).unwrap();
     assert_eq!(shown(&scan(&corpus, 1)), [(0, "ok", Some("a"), "one")]);
 }
@@ -141,11 +139,9 @@ fn columns_are_found_as_in_a_file() {
         ("date", Arc::new(Int64Array::from(vec![Some(5), None, Some(7)])), true),
     ])
     .unwrap();
-    let options = ReadOptions {
-        text_fields: FieldPath::list("title,meta.body").unwrap(),
-        value_fields: FieldPath::list("date").unwrap(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .text_fields(FieldPath::list("title,meta.body").unwrap())
+        .value_fields(FieldPath::list("date").unwrap());
     let values = |corpus: &Corpus| {
         let mut values = vec![];
         for chunk in corpus.chunks(1) {
@@ -168,8 +164,7 @@ fn columns_are_found_as_in_a_file() {
     assert_eq!(values(&from_memory), values(&from_file));
     assert_eq!(values(&from_memory)[0], Ok(vec![Some("5".to_owned())]));
     // A list of texts has no other fields than its text and its id.
-    let options =
-        ReadOptions { value_fields: FieldPath::list("date,text,id").unwrap(), ..ReadOptions::default() };
+    let options = ReadOptions::default().value_fields(FieldPath::list("date,text,id").unwrap());
     let corpus = open(InMemory::documents([("a", "one")]), &options).unwrap();
     assert_eq!(values(&corpus), [Ok(vec![None, Some("one".to_owned()), Some("a".to_owned())])]);
 }
@@ -219,11 +214,8 @@ fn what_a_table_lacks_is_said_as_of_a_file() {
     folder.write("t.arrow", file(&schema, &batches));
     let name = folder.path("t.arrow").to_string_lossy().into_owned();
     for (text, id) in [("body", "id"), ("id", "id"), ("text", "key"), ("meta.text", "id")] {
-        let options = ReadOptions {
-            text_fields: FieldPath::list(text).unwrap(),
-            id_field: id.parse().unwrap(),
-            ..ReadOptions::default()
-        };
+        let options =
+            ReadOptions::default().text_fields(FieldPath::list(text).unwrap()).id_field(id.parse().unwrap());
         let memory = InMemory::batches(Arc::clone(&schema), batches.clone()).named("t.arrow");
         let memory = open(memory, &options).unwrap_err();
         let file = folder.open_with(&["t.arrow"], &options).unwrap_err();
@@ -400,7 +392,7 @@ fn dictionaries_of_batches_may_differ() {
 
 #[test]
 fn content_is_known_again() {
-    let options = ReadOptions { value_fields: vec!["id".parse().unwrap()], ..ReadOptions::default() };
+    let options = ReadOptions::default().value_fields(vec!["id".parse().unwrap()]);
     let hash = |input: Input| open(input, &options).unwrap().content_hash(0, &mut |_| true).unwrap().unwrap();
     let texts = |texts: &[&str]| hash(InMemory::texts(texts).into());
     assert_eq!(texts(&["ab", "c"]), texts(&["ab", "c"]));
@@ -460,7 +452,7 @@ fn a_long_text_is_lent_as_a_whole() {
     assert!(found.len() == 3 && found.iter().all(|(_, whole)| *whole));
     let mut scratch = Scratch::new();
     assert_eq!(corpus.read(&found[1].0, &mut scratch).unwrap().text, long);
-    let options = ReadOptions { max_record_bytes: 1 << 20, ..ReadOptions::default() };
+    let options = ReadOptions::default().max_record_bytes(1 << 20);
     let limited = open(InMemory::texts(["a", &long]), &options).unwrap();
     assert_eq!(scan(&limited, 1)[1].code(), "too_large");
 }

@@ -155,11 +155,9 @@ fn rows_are_documents() {
 fn members_of_groups_are_columns() {
     let folder = Folder::new();
     everything(&folder);
-    let options = ReadOptions {
-        text_fields: FieldPath::list("raw,text").unwrap(),
-        id_field: "meta.year".parse().unwrap(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .text_fields(FieldPath::list("raw,text").unwrap())
+        .id_field("meta.year".parse().unwrap());
     let records = scan(&folder.open_with(&["a.parquet"], &options).unwrap(), 1 << 20);
     assert_eq!(records[0].text(), "{}\ntext 1");
     assert_eq!(records[0].id(), "2001");
@@ -357,8 +355,7 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     };
     for half in [false, true] {
         folder.write("a.parquet", parquet(TWO_TEXTS, properties(), &[&group(half)]));
-        let options =
-            ReadOptions { text_fields: FieldPath::list("title,text").unwrap(), ..ReadOptions::default() };
+        let options = ReadOptions::default().text_fields(FieldPath::list("title,text").unwrap());
         let corpus = folder.open_with(&["a.parquet"], &options).unwrap();
         let held = held(&corpus);
         assert_eq!(held.iter().map(|piece| piece.0).sum::<usize>(), 20_000);
@@ -424,11 +421,8 @@ fn columns_that_do_not_fit_are_named() {
     let folder = Folder::new();
     everything(&folder);
     let message = |text: &str, id: &str| {
-        let options = ReadOptions {
-            text_fields: FieldPath::list(text).unwrap(),
-            id_field: id.parse().unwrap(),
-            ..ReadOptions::default()
-        };
+        let options =
+            ReadOptions::default().text_fields(FieldPath::list(text).unwrap()).id_field(id.parse().unwrap());
         folder.open_with(&["a.parquet"], &options).unwrap_err()
     };
     let error = message("body", "id");
@@ -482,7 +476,7 @@ fn a_file_that_is_cut_short_says_where() {
     // Content that says otherwise is read as what it is, unless the user insists.
     folder.write("table.jsonl", &whole);
     assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Some(Format::PARQUET));
-    let options = ReadOptions { format: InputFormat::Only(Format::ARROW), ..ReadOptions::default() };
+    let options = ReadOptions::default().format(InputFormat::Only(Format::ARROW));
     assert!(folder.open_with(&["table.jsonl"], &options).is_err());
 }
 
@@ -520,7 +514,7 @@ proptest! {
             bytes[at] = byte;
         }
         folder.write("a.parquet", bytes);
-        let options = ReadOptions { format: InputFormat::Only(Format::PARQUET), ..ReadOptions::default() };
+        let options = ReadOptions::default().format(InputFormat::Only(Format::PARQUET));
         if let Ok(corpus) = folder.open_with(&["a.parquet"], &options) {
             let mut scratch = Scratch::new();
             for chunk in corpus.chunks(100) {

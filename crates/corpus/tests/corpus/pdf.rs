@@ -153,10 +153,10 @@ fn pages_time_and_size_are_limited() {
     let contents: Vec<String> = (0..5).map(|page| line(&page.to_string())).collect();
     let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
     let bytes = pages(&contents, "", &[], "");
-    let limits = Limits { pages: 4, ..Limits::default() };
+    let limits = Limits::default().pages(4);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooManyPages { pages: 5, limit: 4 }));
-    let limits = Limits { time: std::time::Duration::ZERO, ..Limits::default() };
+    let limits = Limits::default().time(std::time::Duration::ZERO);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooSlow { limit_ms: 0 }));
-    let limits = Limits { unfolded_bytes: 5, ..Limits::default() };
+    let limits = Limits::default().unfolded_bytes(5);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooLarge { bytes: 6, limit: 5 }));
 }

@@ -10,7 +10,7 @@ use crate::support::{Folder, Record, gzip, places, scan};
 /// The names of skipped files within a folder, with their codes.
 fn skipped(corpus: &Corpus, folder: &Folder) -> Vec<(String, &'static str)> {
     let root = format!("{}/", folder.path("").to_string_lossy().trim_end_matches('/'));
-    let shown = |Skipped { name, reason }: &Skipped| (name.replace(&root, ""), reason.code());
+    let shown = |Skipped { name, reason, .. }: &Skipped| (name.replace(&root, ""), reason.code());
     corpus.skipped().iter().map(shown).collect()
 }
 
@@ -92,13 +92,13 @@ fn marks_formats_and_single_nul_bytes_make_documents() {
     folder.write("in/packed.txt.gz", gzip("a rose".repeat(99).as_bytes()));
     folder.write("in/stray.txt", [b"a rose ".repeat(1000), vec![0]].concat());
     folder.write("in/page.html", b"<html>\0\0\0");
-    let auto = ReadOptions { encoding: Encoding::Auto, ..ReadOptions::default() };
+    let auto = ReadOptions::default().encoding(Encoding::Auto);
     let corpus = folder.open_with(&["in"], &auto).unwrap();
     assert_eq!((corpus.sources().len(), corpus.skipped().len()), (4, 0));
     assert_eq!(scan(&corpus, 99)[0].text(), "a rose");
     // The format is known because the caller names it.
     folder.write("in/nul.txt", b"a\0b\0c");
-    let text = ReadOptions { format: InputFormat::Only(Format::TEXT), ..auto };
+    let text = auto.format(InputFormat::Only(Format::TEXT));
     assert_eq!(folder.open_with(&["in"], &text).unwrap().sources().len(), 5);
     assert_eq!(folder.open(&["in"]).unwrap().skipped()[0].reason, SkipReason::Binary);
 }
@@ -123,7 +123,7 @@ fn records_stay_and_what_lies_beside_them_is_skipped() {
     out.finish().unwrap();
     assert_eq!(folder.bytes("out/empty.jsonl"), b"");
     assert_eq!(fs_err::read_dir(folder.path("out")).unwrap().count(), 2);
-    let jsonl = ReadOptions { format: InputFormat::Only(Format::JSONL), ..ReadOptions::default() };
+    let jsonl = ReadOptions::default().format(InputFormat::Only(Format::JSONL));
     folder.write("in/part-0.txt", "");
     let corpus = folder.open_with(&["in/part-*"], &jsonl).unwrap();
     assert_eq!((corpus.sources().len(), corpus.skipped().len()), (2, 0), "empty files of records");
@@ -206,7 +206,7 @@ mod unix {
     #[test]
     fn strict_makes_it_an_error_and_so_does_a_folder_of_nothing_else() {
         let folder = broken("a.txt", "c.txt", "a rose");
-        let strict = ReadOptions { strict: true, ..ReadOptions::default() };
+        let strict = ReadOptions::default().strict(true);
         let error = folder.open_with(&["in"], &strict).unwrap_err();
         assert_eq!(error.code(), "unreadable");
         assert!(

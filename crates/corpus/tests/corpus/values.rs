@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 use crate::support::Folder;
 
 fn asking(fields: &str) -> ReadOptions {
-    ReadOptions { value_fields: FieldPath::list(fields).unwrap(), ..ReadOptions::default() }
+    ReadOptions::default().value_fields(FieldPath::list(fields).unwrap())
 }
 
 /// The values of all documents.

@@ -152,7 +152,7 @@ fn bad_records_are_rejects() {
     .concat();
     for (name, bytes) in [("a.warc", file.clone()), ("a.warc.gz", gzip(&file))] {
         folder.write(name, bytes);
-        let options = ReadOptions { max_record_bytes: 2000, ..ReadOptions::default() };
+        let options = ReadOptions::default().max_record_bytes(2000);
         let corpus = folder.open_with(&[name], &options).unwrap();
         let records = scan(&corpus, 1 << 20);
         let codes: Vec<(&str, u64)> = records.iter().map(|record| (record.code(), record.line)).collect();
@@ -178,11 +178,9 @@ fn headers_are_fields() {
     let folder = Folder::new();
     let dated = "WARC-Date: 2024-05-01T00:00:00Z\r\n";
     folder.write("a.warc", [page("a", dated, "One."), page("b", "", "Two.")].concat());
-    let options = ReadOptions {
-        value_fields: minwise_corpus::FieldPath::list("warc-date,Content-Length").unwrap(),
-        id_field: "WARC-Date".parse().unwrap(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .value_fields(minwise_corpus::FieldPath::list("warc-date,Content-Length").unwrap())
+        .id_field("WARC-Date".parse().unwrap());
     let corpus = folder.open_with(&["a.warc"], &options).unwrap();
     let mut found = vec![];
     for chunk in corpus.chunks(1 << 20) {
@@ -387,7 +385,7 @@ fn records_are_not_annotated() {
     let folder = Folder::new();
     folder.write("a", text("a", "One."));
     let format = InputFormat::Only(Format::WARC);
-    let corpus = folder.open_with(&["a"], &ReadOptions { format, ..ReadOptions::default() }).unwrap();
+    let corpus = folder.open_with(&["a"], &ReadOptions::default().format(format)).unwrap();
     let error = refuse_annotation(&corpus).unwrap_err();
     assert_eq!(error.to_string(), "WARC records have no room for annotations");
     assert!(error.hint().unwrap().to_string().contains("clusters.jsonl"));

@@ -16,6 +16,7 @@ use crate::settings::{Plan, Search};
 
 /// What the filter did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Screened {
     /// Pairs that it put aside.
     pub pairs: u64,

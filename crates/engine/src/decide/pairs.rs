@@ -26,6 +26,7 @@ type Wanted = BTreeMap<u32, Vec<u32>>;
 
 /// Two near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SimilarPair {
     /// The one that was read first.
     pub first: u32,

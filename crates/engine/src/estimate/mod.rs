@@ -46,6 +46,7 @@ pub struct Request<'a> {
 
 /// A pair whose estimate reaches the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EstimatedPair {
     /// The document of the first file.
     pub first: usize,
@@ -57,6 +58,7 @@ pub struct EstimatedPair {
 
 /// What was compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Compared {
     /// Pairs.
     pub pairs: u64,

@@ -11,6 +11,7 @@ use crate::settings::Plan;
 
 /// The counts of a run. They add up: read = kept + removed + rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The spec in its text form.
     pub spec: String,

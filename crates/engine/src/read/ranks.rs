@@ -29,6 +29,7 @@ struct Unranked {
 
 /// How many documents come last by a ranking because it found no value, as a summary has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UnrankedCount {
     /// The ranking.
     pub keep: String,

@@ -15,6 +15,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 
 /// A record that was not taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Rejected {
     /// The number of its source.
     pub source: u32,

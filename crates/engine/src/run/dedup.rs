@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -23,11 +23,13 @@ use crate::output::{Findings, Summary, Target, write_kept_as_decided};
 use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
+use crate::setters::setters;
 use crate::settings::{Plan, Settings};
 use crate::storage::work::{self, Claim, Manifest, Work};
 
 /// The options of a [`Run`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// The inputs and references to read.
     pub inputs: Inputs,
@@ -41,8 +43,18 @@ pub struct RunOptions {
     pub command: Option<String>,
 }
 
+setters!(RunOptions {
+    inputs: Inputs,
+    settings: Settings,
+    outputs: Outputs,
+    ;
+    work: Option<WorkOptions>,
+    command: Option<String>,
+});
+
 /// A folder in which a run keeps what it has found out.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WorkOptions {
     /// The folder.
     pub folder: PathBuf,
@@ -51,6 +63,21 @@ pub struct WorkOptions {
     /// Whether the folder stays when the run is done.
     pub keep: bool,
 }
+
+impl WorkOptions {
+    /// A folder for a new run, which goes when the run is done.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), resume: false, keep: false }
+    }
+}
+
+setters!(WorkOptions {
+    resume: bool,
+    keep: bool,
+    ;
+    folder: PathBuf,
+});
 
 /// A run over a corpus, checked and ready.
 ///
@@ -218,6 +245,7 @@ fn decide(
 /// [`close`](Self::close) deletes the folder of the run unless it is to be kept. Dropping the outcome deletes it too, but
 /// cannot report a failure.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     corpus: Corpus,
     reading: Reading,
@@ -232,6 +260,7 @@ pub struct Outcome {
 /// What was decided about each document of the inputs, in input order. Documents of references have no rows. Records that were
 /// skipped have rows, because they are written beside the kept documents.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct DecisionColumns {
     /// Whether the document stays.
     pub kept: Vec<bool>,
@@ -337,13 +366,5 @@ impl Drop for Outcome {
             // `close` reports what cannot be removed.
             let _ = work.remove();
         }
-    }
-}
-
-impl WorkOptions {
-    /// A folder for a new run, which goes when the run is done.
-    #[must_use]
-    pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), resume: false, keep: false }
     }
 }

@@ -10,12 +10,14 @@ use super::{Destination, PairFormat, overwrite, refuse};
 use crate::error::{Error, Problem};
 use crate::estimate::sketch_file::SketchFile;
 use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
+use crate::setters::setters;
 use crate::settings::{
     FILTER_ERROR, all_cores, check_error_per_look, check_filter_error, check_looked, check_looks,
 };
 
 /// The options of an [`EstimateRun`].
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EstimateOptions {
     /// A file of sketches.
     pub first: PathBuf,
@@ -41,12 +43,27 @@ pub struct EstimateOptions {
     pub overwrite: bool,
 }
 
+setters!(EstimateOptions {
+    threshold: f64,
+    format: PairFormat,
+    overwrite: bool,
+    ;
+    first: PathBuf,
+    second: Option<PathBuf>,
+    of: Option<Vec<String>>,
+    filter_error: Option<f64>,
+    looks: Option<Vec<usize>>,
+    error_per_look: Option<f64>,
+    threads: Option<usize>,
+    output: Option<Destination>,
+});
+
 impl EstimateOptions {
     /// The pairs of one file, with the defaults of the command.
     #[must_use]
-    pub fn new(first: PathBuf) -> Self {
+    pub fn new(first: impl Into<PathBuf>) -> Self {
         Self {
-            first,
+            first: first.into(),
             second: None,
             of: None,
             threshold: 0.8,
@@ -70,6 +87,7 @@ pub struct EstimateRun {
 
 /// What was estimated.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EstimateOutcome {
     /// How the sketches were made.
     pub spec: Spec,

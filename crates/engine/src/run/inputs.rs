@@ -9,11 +9,13 @@ use minwise::{Observer, Sentence, Spec, Stage, Weights};
 use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 
 use crate::error::{Error, Problem};
+use crate::setters::setters;
 use crate::settings::{Settings, table_problem};
 use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
 
 /// The inputs of a run, and how they are read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Inputs {
     /// The inputs, in order.
     pub inputs: Vec<Input>,
@@ -26,6 +28,15 @@ pub struct Inputs {
     /// Texts whose shingles are left out of every document: files or folders.
     pub ignore_text: Vec<Input>,
 }
+
+setters!(Inputs {
+    inputs: Vec<Input>,
+    against: Vec<Input>,
+    options: ReadOptions,
+    ignore_text: Vec<Input>,
+    ;
+    weights: Option<PathBuf>,
+});
 
 impl Inputs {
     /// Inputs that are read in the default way.
@@ -91,7 +102,7 @@ impl Inputs {
     ) -> Result<Corpus, Error> {
         observer.begin(Stage::Open, 0);
         let spool_dir = spool_dir.map(Path::to_owned);
-        let options = ReadOptions { value_fields, spool_dir, ..self.options.clone() };
+        let options = self.options.clone().value_fields(value_fields).spool_dir(spool_dir);
         let corpus = Corpus::open_against(&self.against, &self.inputs, &options, observer)?;
         observer.end(Stage::Open);
         Ok(corpus)
@@ -148,12 +159,12 @@ impl Inputs {
         spool_dir: Option<PathBuf>,
         observer: &dyn Observer,
     ) -> Result<Vec<u64>, Error> {
-        let options = ReadOptions {
-            format: whole_files(self.options.format),
-            value_fields: vec![],
-            spool_dir,
-            ..self.options.clone()
-        };
+        let options = self
+            .options
+            .clone()
+            .format(whole_files(self.options.format))
+            .value_fields(vec![])
+            .spool_dir(spool_dir);
         observer.begin(Stage::Open, 0);
         let corpus = Corpus::open(&self.ignore_text, &options, observer)?;
         observer.end(Stage::Open);

@@ -1,6 +1,6 @@
 //! The settings that must be unchanged when a run is resumed: everything that changes a decision.
 
-use minwise_corpus::{Corpus, Format, InputFormat, ReadOptions};
+use minwise_corpus::{Corpus, Format, InputFormat};
 
 use crate::settings::{Plan, list};
 
@@ -36,24 +36,11 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         memory: _,
         work: _,
     } = plan;
-    let ReadOptions {
-        text_fields,
-        id_field,
-        // They follow from the keeper policy.
-        value_fields: _,
-        encoding,
-        delimiter,
-        format,
-        max_record_bytes,
-        nulls,
-        // It decides whether there is a run at all.
-        strict: _,
-        spool_dir: _,
-    } = corpus.options();
+    let options = corpus.options();
+    let [text_field, id_field, encoding, delimiter, max_record, null] = options.deciding();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    let fields: Vec<String> = text_fields.iter().map(ToString::to_string).collect();
     // What is asked for decides the format of references, which may be another one than that of the inputs.
-    let reference_format = match format {
+    let reference_format = match options.format {
         _ if corpus.references() == 0 => None,
         InputFormat::Auto => Some("auto".to_owned()),
         InputFormat::Only(format) => Some(format.name().to_owned()),
@@ -75,14 +62,14 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         ("cluster", cluster.to_string()),
         ("max-cluster", or_none(max_cluster.map(|most| most.to_string()))),
         ("against", corpus.references().to_string()),
-        ("text-field", fields.join(",")),
-        ("id-field", id_field.to_string()),
-        ("encoding", encoding.to_string()),
-        ("delimiter", or_none(delimiter.map(|delimiter| delimiter.to_string()))),
+        text_field,
+        id_field,
+        encoding,
+        delimiter,
         ("format", corpus.formats().into_iter().map(Format::name).collect::<Vec<_>>().join(",")),
         ("input-format", or_none(reference_format)),
-        ("max-record", max_record_bytes.to_string()),
-        ("null", nulls.to_string()),
+        max_record,
+        null,
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
@@ -94,7 +81,7 @@ mod tests {
     use minwise::Unobserved;
     use minwise::cluster::Cluster;
     use minwise::verify::Measure;
-    use minwise_corpus::{Encoding, FieldPath};
+    use minwise_corpus::{Encoding, FieldPath, ReadOptions};
 
     use super::*;
     use crate::settings::{Bands, Search, Settings};
@@ -149,10 +136,10 @@ mod tests {
         }
         let options = ReadOptions::default;
         let cases = [
-            (ReadOptions { text_fields: vec![FieldPath::field("body")], ..options() }, "text-field"),
-            (ReadOptions { id_field: FieldPath::field("key"), ..options() }, "id-field"),
-            (ReadOptions { encoding: Encoding::Auto, ..options() }, "encoding"),
-            (ReadOptions { max_record_bytes: 99, ..options() }, "max-record"),
+            (options().text_fields(vec![FieldPath::field("body")]), "text-field"),
+            (options().id_field(FieldPath::field("key")), "id-field"),
+            (options().encoding(Encoding::Auto), "encoding"),
+            (options().max_record_bytes(99), "max-record"),
         ];
         for (options, expected) in cases {
             assert_eq!(differing(&Settings::default(), &options), [expected]);

@@ -79,6 +79,7 @@ impl Destination {
 
 /// How pairs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PairFormat {
     /// The two ids and the similarity, separated by tabs.
     #[default]

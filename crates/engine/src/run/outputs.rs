@@ -14,9 +14,11 @@ use super::Destination;
 use crate::error::{Error, ErrorKind, Problem};
 use crate::output::report::{Extras, Report};
 use crate::output::{Findings, Part, Target, write_annotated, write_files, write_records};
+use crate::setters::setters;
 
 /// What a run writes besides its outcome. By default it writes nothing.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Outputs {
     /// Where the kept documents go.
     pub kept: Option<Destination>,
@@ -33,6 +35,17 @@ pub struct Outputs {
     /// Whether outputs that exist are replaced.
     pub overwrite: bool,
 }
+
+setters!(Outputs {
+    annotate: bool,
+    compression: TableCompression,
+    overwrite: bool,
+    ;
+    kept: Option<Destination>,
+    removed: Option<Destination>,
+    format: Option<Format>,
+    report: Option<PathBuf>,
+});
 
 impl Outputs {
     pub(super) fn check(&self, problems: &mut Vec<Problem>) {

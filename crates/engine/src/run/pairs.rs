@@ -11,11 +11,13 @@ use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
 use crate::error::{Error, ErrorKind, Problem};
 use crate::read::rejected::RejectedRecords;
 use crate::read::{Reading, read};
+use crate::setters::setters;
 use crate::settings::{Plan, Settings};
 use crate::verify::Verification;
 
 /// The options of a [`PairsRun`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct PairsOptions {
     /// The inputs to read.
     pub inputs: Inputs,
@@ -30,6 +32,16 @@ pub struct PairsOptions {
     /// Whether an output that exists is replaced.
     pub overwrite: bool,
 }
+
+setters!(PairsOptions {
+    inputs: Inputs,
+    settings: Settings,
+    format: PairFormat,
+    overwrite: bool,
+    ;
+    of: Option<Vec<String>>,
+    output: Option<Destination>,
+});
 
 /// A run over pairs, checked and ready.
 #[derive(Debug)]
@@ -104,6 +116,7 @@ fn line(format: PairFormat, pair: &SimilarPair, first: &str, second: &str) -> St
 
 /// The result of a finished run over pairs.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct PairsOutcome {
     corpus: Corpus,
     reading: Reading,

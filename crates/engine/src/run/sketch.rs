@@ -12,10 +12,12 @@ use crate::estimate::sketch_file;
 use crate::memory::Memory;
 use crate::read::read;
 use crate::read::rejected::RejectedRecords;
+use crate::setters::setters;
 use crate::settings::{Limits, ReadPlan, check_spec};
 
 /// The options of a [`SketchRun`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct SketchOptions {
     /// The inputs to read.
     pub inputs: Inputs,
@@ -33,6 +35,17 @@ pub struct SketchOptions {
     pub overwrite: bool,
 }
 
+setters!(SketchOptions {
+    inputs: Inputs,
+    spec: Spec,
+    overwrite: bool,
+    ;
+    threads: Option<usize>,
+    memory: Option<Memory>,
+    max_rejects: Option<u64>,
+    output: PathBuf,
+});
+
 /// A run that sketches, checked and ready.
 #[derive(Debug)]
 pub struct SketchRun {
@@ -42,6 +55,7 @@ pub struct SketchRun {
 
 /// What was sketched.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SketchOutcome {
     /// How the documents became sketches.
     pub spec: Spec,

@@ -10,11 +10,13 @@ use super::inputs::Inputs;
 use super::{overwrite, refuse};
 use crate::error::Error;
 use crate::read::rejected::RejectedRecords;
+use crate::setters::setters;
 use crate::settings::all_cores;
 use crate::weigh::{self, FrequencyTable};
 
 /// The options of a [`WeightsRun`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct WeightsOptions {
     /// The inputs to read.
     pub inputs: Inputs,
@@ -28,6 +30,15 @@ pub struct WeightsOptions {
     pub overwrite: bool,
 }
 
+setters!(WeightsOptions {
+    inputs: Inputs,
+    spec: Spec,
+    overwrite: bool,
+    ;
+    threads: Option<usize>,
+    output: PathBuf,
+});
+
 /// A run that counts, checked and ready.
 #[derive(Debug)]
 pub struct WeightsRun {
@@ -37,6 +48,7 @@ pub struct WeightsRun {
 
 /// What was counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WeightsOutcome {
     /// Documents that were counted.
     pub documents: u64,

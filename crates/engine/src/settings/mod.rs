@@ -23,6 +23,7 @@ use minwise_corpus::FieldPath;
 use crate::error::{Error, ErrorKind, Problem};
 use crate::memory::Memory;
 use crate::rows::{Rows, SHELF};
+use crate::setters::setters;
 use crate::weigh::Weighing;
 
 pub(crate) use plan::ReadKey;
@@ -37,6 +38,7 @@ pub const RECALL: f64 = 0.99;
 
 /// How many documents are audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum AuditSize {
     /// Up to a thousand, fewer where that would take more than a twentieth of the run.
     #[default]
@@ -47,6 +49,7 @@ pub enum AuditSize {
 
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Search {
     /// By bands that agree.
     #[default]
@@ -84,6 +87,7 @@ impl FromStr for Search {
 
 /// How sketches are cut into bands.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Bands {
     /// The engine chooses bands and rows such that a pair exactly at the threshold is found with this probability.
     ForRecall(f64),
@@ -109,15 +113,16 @@ impl Default for Bands {
 /// ```
 /// use minwise_engine::Settings;
 ///
-/// let plan = Settings { threshold: 0.9, ..Settings::default() }.plan()?;
+/// let plan = Settings::default().threshold(0.9).plan()?;
 /// assert_eq!(plan.search().to_string(), "banding");
 ///
-/// let wrong = Settings { threshold: 1.7, threads: Some(0), ..Settings::default() };
+/// let wrong = Settings::default().threshold(1.7).threads(0);
 /// let problems: Vec<&str> = wrong.plan().unwrap_err().problems().iter().map(|p| p.setting).collect();
 /// assert_eq!(problems, ["threshold", "threads"]);
 /// # Ok::<(), minwise_engine::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Settings {
     /// How documents become sketches.
     pub spec: Spec,
@@ -160,6 +165,29 @@ pub struct Settings {
     /// Where intermediate results go that do not fit into memory. Default: where the system keeps temporary files.
     pub temporary: Option<PathBuf>,
 }
+
+setters!(Settings {
+    spec: Spec,
+    weighing: Weighing,
+    measure: Measure,
+    threshold: f64,
+    bands: Bands,
+    cluster: Cluster,
+    ;
+    order: Option<f64>,
+    search: Option<Search>,
+    bits: Option<Bits>,
+    filter_error: Option<f64>,
+    looks: Option<Vec<usize>>,
+    error_per_look: Option<f64>,
+    keep: Option<Keep>,
+    max_cluster: Option<u64>,
+    audit: Option<AuditSize>,
+    threads: Option<usize>,
+    max_rejects: Option<u64>,
+    memory: Option<Memory>,
+    temporary: Option<PathBuf>,
+});
 
 impl Default for Settings {
     fn default() -> Self {

@@ -7,12 +7,14 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, Weights};
 
 use crate::error::Problem;
+use crate::setters::setters;
 
 /// Registers of a sketch, unless said otherwise.
 const REGISTERS: usize = 128;
 
 /// The parts of a spec.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct SpecOptions {
     /// How text is normalised.
     pub normalization: Normalization,
@@ -30,6 +32,17 @@ pub struct SpecOptions {
     /// Shingles that occur in more documents than this are ignored. Default: no shingle is ignored.
     pub most_documents: Option<MostDocuments>,
 }
+
+setters!(SpecOptions {
+    normalization: Normalization,
+    shingling: Shingling,
+    weighting: Weighting,
+    ;
+    sketch: Option<String>,
+    registers: Option<usize>,
+    seed: Option<u64>,
+    most_documents: Option<MostDocuments>,
+});
 
 impl SpecOptions {
     /// Builds the spec. If the parts do not form a valid spec, adds the problems to `problems` and returns a spec with

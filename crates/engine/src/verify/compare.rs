@@ -16,6 +16,7 @@ use crate::weigh::Weighing;
 
 /// How two documents relate.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The exact Jaccard similarity, weighted if the spec has weights. Documents without shingles have 1 if their normalised texts are equal, else 0.
     pub jaccard: f64,
@@ -31,6 +32,7 @@ pub struct Comparison {
 
 /// A passage that two documents share.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedPassage {
     /// Its length in tokens or characters, as the shingling has it.
     pub units: usize,
@@ -42,6 +44,7 @@ pub struct SharedPassage {
 
 /// What one sketch makes of two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SketchComparison {
     /// The sketch.
     pub method: Method,

@@ -14,6 +14,7 @@ const LISTED: usize = 1 << 20;
 
 /// A pair that reaches the threshold and is no near-duplicate, because what it shares stands in other places.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Reordered {
     /// One document.
     pub first: u32,
@@ -51,6 +52,7 @@ impl Judged {
 
 /// What verification adds up.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Verification {
     /// Pairs that were looked at: those that share a band, or were found or compared in another way.
     pub candidates: u64,

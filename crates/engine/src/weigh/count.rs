@@ -8,7 +8,7 @@ use minwise::sort::sort_mixed;
 use minwise::text::UNICODE;
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Chunk, Corpus, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, temporary_folder,
+    Chunk, Corpus, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, TemporaryFolder,
 };
 use xxhash_rust::xxh3::Xxh3;
 
@@ -33,6 +33,7 @@ const REMEMBERED: usize = 5;
 
 /// What was counted.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Counted {
     /// Documents whose shingles were counted.
     pub documents: u64,
@@ -147,7 +148,7 @@ pub fn count_for_a_run(
     temporary: Option<&Path>,
     observer: &dyn Observer,
 ) -> Result<FrequencyTable, Error> {
-    let folder = temporary_folder(temporary)?;
+    let folder = TemporaryFolder::create(temporary)?;
     let path = folder.path().join("frequencies");
     count(corpus, spec, threads, temporary, create(&path, Overwrite::Refuse)?, observer)?;
     FrequencyTable::open(&path).map(|table| table.in_folder(folder))

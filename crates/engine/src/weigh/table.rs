@@ -4,7 +4,7 @@ use std::path::Path;
 
 use minwise::weight::Frequencies;
 use minwise::{ErrorKind as SettingKind, Spec};
-use minwise_corpus::TempDir;
+use minwise_corpus::TemporaryFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -32,7 +32,7 @@ pub struct FrequencyTable {
     about: About,
     fingerprint: u64,
     /// Goes when the table does, if it was made for one run.
-    _folder: Option<TempDir>,
+    _folder: Option<TemporaryFolder>,
 }
 
 impl Frequencies for FrequencyTable {
@@ -70,7 +70,7 @@ impl FrequencyTable {
     }
 
     /// The same table, which takes the folder that it lies in with it.
-    pub(super) fn in_folder(self, folder: TempDir) -> Self {
+    pub(super) fn in_folder(self, folder: TemporaryFolder) -> Self {
         Self { _folder: Some(folder), ..self }
     }
 

@@ -124,7 +124,7 @@ fn covered(runs: u64, documents: usize, (bands, rows): (usize, usize)) -> f64 {
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
     let (mut covered, mut sum) = (0, 0.0);
     for seed in 0..runs {
-        let settings = Settings { bands: Bands::Given { bands, rows }, ..weak(seed, 60) };
+        let settings = weak(seed, 60).bands(Bands::Given { bands, rows });
         let (recall, audit) = (truth.recall(&settings), audit(&documents, &settings));
         covered += u32::from((audit.low..=audit.high).contains(&recall));
         sum += recall;
@@ -162,7 +162,7 @@ fn it_does_not_depend_on_threads_or_memory() {
     assert_eq!(alone.documents, 200);
     let little = Memory::with_room(256 << 10);
     for (threads, memory) in [(2, Memory::default()), (1, little), (3, little)] {
-        let settings = Settings { threads: Some(threads), memory: Some(memory), ..weak(3, 200) };
+        let settings = weak(3, 200).threads(threads).memory(memory);
         assert_eq!(audit(&documents, &settings), alone);
     }
 }
@@ -174,16 +174,12 @@ fn all_rows_and_filters() {
     let (documents, truth) = (Documents::new(&texts), Truth::new(&texts));
     for bits in [None, Some("1"), Some("2.5")] {
         for filter in [None, Some(1e-6)] {
-            let settings = Settings {
-                bits: bits.map(|bits| bits.parse().unwrap()),
-                filter_error: filter,
-                ..weak(1, 300)
-            };
+            let settings = weak(1, 300).bits(bits.map(|bits| bits.parse().unwrap())).filter_error(filter);
             assert_eq!(audit(&documents, &settings).recall, truth.recall(&settings), "{bits:?} {filter:?}");
         }
     }
     // What a filter puts aside by mistake is missed, too.
-    let strict = Settings { filter_error: Some(0.4), ..weak(1, 300) };
+    let strict = weak(1, 300).filter_error(0.4);
     assert!(audit(&documents, &strict).recall < truth.recall(&strict));
     // Copied bins of so few shingles reject next to nothing, so some documents stand for all that are near.
     let mut copied = weak(1, 300);
@@ -198,7 +194,7 @@ fn where_nothing_can_be_missed_nothing_is_audited() {
     let texts = families(50);
     let documents = Documents::new(&texts);
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
-        assert_eq!(documents.dedup(&Settings { search: Some(search), ..weak(1, 50) }).audit, None);
+        assert_eq!(documents.dedup(&weak(1, 50).search(search)).audit, None);
     }
-    assert_eq!(documents.dedup(&Settings { audit: None, ..weak(1, 50) }).audit, None);
+    assert_eq!(documents.dedup(&weak(1, 50).audit(None)).audit, None);
 }

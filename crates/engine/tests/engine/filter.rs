@@ -31,7 +31,7 @@ fn settings() -> Settings {
 #[test]
 fn the_filter_changes_nothing_but_the_work() {
     let documents = corpus();
-    let unfiltered = documents.pairs(&Settings { filter_error: None, ..settings() });
+    let unfiltered = documents.pairs(&settings().filter_error(None));
     assert_eq!(unfiltered.verification.screened.registers, 0);
     assert_eq!(unfiltered.verification.compared, unfiltered.verification.candidates);
     let filtered = documents.pairs(&settings());
@@ -53,8 +53,8 @@ fn the_filter_changes_nothing_but_the_work() {
 #[test]
 fn a_large_error_loses_pairs_and_says_so() {
     let documents = corpus();
-    let all = listed(&documents.pairs(&Settings { filter_error: None, ..settings() }));
-    let loose = documents.pairs(&Settings { filter_error: Some(0.5), ..settings() });
+    let all = listed(&documents.pairs(&settings().filter_error(None)));
+    let loose = documents.pairs(&settings().filter_error(0.5));
     let some = listed(&loose);
     assert!(some.len() < all.len() && some.iter().all(|pair| all.contains(pair)));
     // The bound is for pairs at the threshold; most are more similar.
@@ -68,7 +68,7 @@ fn bits_find_the_same_pairs() {
     let documents = corpus();
     let whole = documents.pairs(&settings());
     for bits in ["16", "8", "2", "1.5", "1", "0.5"] {
-        let settings = Settings { bits: Some(bits.parse().unwrap()), ..settings() };
+        let settings = settings().bits(Some(bits.parse().unwrap()));
         let found = documents.pairs(&settings);
         assert_eq!(listed(&found), listed(&whole), "{bits} bits");
         assert_eq!(found.verification.candidates, whole.verification.candidates, "{bits} bits");
@@ -87,8 +87,8 @@ fn bits_find_the_same_pairs() {
 fn bits_find_the_same_clusters() {
     let documents = corpus();
     for cluster in [Cluster::Star, Cluster::Components] {
-        let whole = documents.dedup(&Settings { cluster, ..settings() });
-        let bits = documents.dedup(&Settings { cluster, bits: Some("1".parse().unwrap()), ..settings() });
+        let whole = documents.dedup(&settings().cluster(cluster));
+        let bits = documents.dedup(&settings().cluster(cluster).bits(Some("1".parse().unwrap())));
         assert_eq!(bits.removed, whole.removed);
     }
 }
@@ -109,7 +109,7 @@ fn crowded_shelves_are_split_without_registers() {
     let documents = Documents::new(texts);
     let settings = with_registers("words:1", 0.8, 16, 6, 128);
     let whole = documents.dedup(&settings);
-    let bits = documents.dedup(&Settings { bits: Some("1".parse().unwrap()), ..settings.clone() });
+    let bits = documents.dedup(&settings.clone().bits(Some("1".parse().unwrap())));
     assert_eq!(whole.removed.len(), 500);
     assert_eq!(bits.removed, whole.removed);
     // Without splits, documents would meet all those that share the boilerplate.
@@ -121,7 +121,7 @@ fn looks_of_ones_own_find_the_same_pairs() {
     let documents = corpus();
     let whole = documents.pairs(&settings());
     let screened = whole.verification.screened;
-    let all = || Settings { search: Some(Search::All), ..settings() };
+    let all = || settings().search(Search::All);
     let whole_of_all = listed(&documents.pairs(&all()));
     for (looks, bits) in [
         (vec![16, 32, 64, 128], None),
@@ -131,11 +131,11 @@ fn looks_of_ones_own_find_the_same_pairs() {
         (vec![20, 50, 128], Some("1.5")),
     ] {
         for error_per_look in [None, Some(1e-7)] {
-            let with = |settings: Settings| Settings {
-                looks: Some(looks.clone()),
-                error_per_look,
-                bits: bits.map(|bits| bits.parse().unwrap()),
-                ..settings
+            let with = |settings: Settings| {
+                settings
+                    .looks(looks.clone())
+                    .error_per_look(error_per_look)
+                    .bits(bits.map(|bits| bits.parse().unwrap()))
             };
             let found = documents.pairs(&with(settings()));
             assert_eq!(listed(&found), listed(&whole), "{looks:?} {bits:?}");
@@ -148,8 +148,8 @@ fn looks_of_ones_own_find_the_same_pairs() {
         }
     }
     // An error of a half at each of eight looks loses more than one of a half at all of them.
-    let per_look = documents.pairs(&Settings { error_per_look: Some(0.5), ..settings() });
-    let together = documents.pairs(&Settings { filter_error: Some(0.5), ..settings() });
+    let per_look = documents.pairs(&settings().error_per_look(0.5));
+    let together = documents.pairs(&settings().filter_error(0.5));
     assert!(listed(&per_look).len() < listed(&together).len());
     assert_eq!(per_look.verification.expected_recall.value(), 0.0);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use minwise_corpus::{Corpus, Input, ReadOptions, Unobserved};
-use minwise_engine::{Memory, Observer, Settings, Warning, read};
+use minwise_engine::{Memory, Observer, Warning, read};
 use tempfile::TempDir;
 
 use crate::support::settings;
@@ -43,7 +43,7 @@ fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
     let settings = settings("words:1", 0.8, 4, 4);
     let [in_memory, on_disk] = [settings.memory, Some(Memory::with_room(1 << 20))].map(|memory| {
         let listener = Listener::default();
-        let settings = Settings { memory, ..settings.clone() };
+        let settings = settings.clone().memory(memory);
         read(corpus, &settings.plan().unwrap().reading(), &listener).unwrap();
         listener.0.into_inner().unwrap().unwrap()
     });

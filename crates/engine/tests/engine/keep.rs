@@ -91,7 +91,7 @@ fn documents_are_considered_in_the_order_of_their_fields() {
         settings.keep = Some(keep.parse().unwrap());
         let value_fields =
             settings.plan().unwrap().keep().fields().map(|field| field.parse().unwrap()).collect();
-        let options = ReadOptions { value_fields, ..ReadOptions::default() };
+        let options = ReadOptions::default().value_fields(value_fields);
         let documents = Documents::of_records(records.iter().cloned(), &options);
         for cluster in [Cluster::Star, Cluster::Components] {
             settings.cluster = cluster;
@@ -106,7 +106,7 @@ fn documents_are_considered_in_the_order_of_their_fields() {
 
 #[test]
 fn a_field_that_no_document_has_is_refused_with_those_there_are() {
-    let options = ReadOptions { value_fields: FieldPath::list("day").unwrap(), ..ReadOptions::default() };
+    let options = ReadOptions::default().value_fields(FieldPath::list("day").unwrap());
     let records = [json!({ "text": "a", "date": 1 }), json!({ "text": "b", "meta": { "x": 2 } })];
     let documents = Documents::of_records(records.into_iter(), &options);
     let mut settings = settings("words:3", 0.5, 1, 1);

@@ -83,11 +83,9 @@ fn large_clusters(
 #[test]
 fn they_are_listed_the_same_by_any_number_of_threads() {
     let documents = Documents::new(corpus(9));
-    let settings = Settings { max_cluster: Some(1), ..settings("words:3", 0.5, 160, 3) };
-    let lines = |threads| {
-        large_clusters(&documents, &Settings { threads: Some(threads), ..settings.clone() }, &Unobserved)
-            .unwrap()
-    };
+    let settings = settings("words:3", 0.5, 160, 3).max_cluster(1);
+    let lines =
+        |threads| large_clusters(&documents, &settings.clone().threads(threads), &Unobserved).unwrap();
     let one = lines(1);
     assert!(one.lines().count() > 10 && one.contains("\"passages\":[{"), "{one}");
     assert_eq!(lines(5), one);
@@ -97,7 +95,7 @@ fn they_are_listed_the_same_by_any_number_of_threads() {
 fn all_their_members_are_listed() {
     let words = |n: usize| (0..60).map(move |at| if at == 30 { format!("n{n}") } else { format!("w{at}") });
     let documents = Documents::new((0..1500).map(|n| words(n).collect::<Vec<_>>().join(" ")));
-    let settings = Settings { max_cluster: Some(1000), ..settings("words:3", 0.8, 16, 6) };
+    let settings = settings("words:3", 0.8, 16, 6).max_cluster(1000);
     let lines = large_clusters(&documents, &settings, &Unobserved).unwrap();
     let line: serde_json::Value = serde_json::from_str(lines.trim_end()).unwrap();
     assert_eq!((line["members"].as_array().unwrap().len(), line["size"].as_u64()), (1499, Some(1500)));
@@ -115,7 +113,7 @@ impl Observer for Impatient {
 #[test]
 fn listing_them_can_be_interrupted() {
     let documents = Documents::new(corpus(9));
-    let settings = Settings { max_cluster: Some(1), ..settings("words:3", 0.5, 160, 3) };
+    let settings = settings("words:3", 0.5, 160, 3).max_cluster(1);
     let error = large_clusters(&documents, &settings, &Impatient).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
 }

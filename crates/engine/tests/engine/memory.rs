@@ -105,19 +105,20 @@ impl Desk {
 
 /// Settings whose results do not depend on the time that a run takes.
 fn settings(threads: usize) -> Settings {
-    Settings { audit: None, threads: Some(threads), ..Settings::default() }
+    Settings::default().audit(None).threads(threads)
 }
 
 fn dedup(input: Input, threads: usize) -> Outcome {
-    let options =
-        RunOptions { inputs: Inputs::new([input]), settings: settings(threads), ..RunOptions::default() };
+    let options = RunOptions::default().inputs(Inputs::new([input])).settings(settings(threads));
     Run::new(options).unwrap().execute(&Unobserved).unwrap()
 }
 
 /// All that was decided, with the ids. The bytes that were read are left out: those of a file are more than its texts.
 fn found(outcome: &Outcome) -> (DecisionColumns, Summary, Vec<String>) {
     let ids = outcome.documents().map(|document| outcome.id(document).unwrap().into_owned()).collect();
-    (outcome.columns(), Summary { bytes: 0, ..outcome.summary().clone() }, ids)
+    let mut summary = outcome.summary().clone();
+    summary.bytes = 0;
+    (outcome.columns(), summary, ids)
 }
 
 /// Demands that two runs found the same, without showing thousands of rows.
@@ -130,7 +131,7 @@ fn assert_same(outcome: &Outcome, expected: &(DecisionColumns, Summary, Vec<Stri
 }
 
 fn with_column(name: &str) -> ReadOptions {
-    ReadOptions { text_fields: vec![name.parse().unwrap()], ..ReadOptions::default() }
+    ReadOptions::default().text_fields(vec![name.parse().unwrap()])
 }
 
 #[test]
@@ -143,8 +144,8 @@ fn decisions_are_those_of_a_file() {
     let bytes: usize = desk.texts.iter().flatten().map(String::len).sum();
     assert_eq!(outcome.summary().bytes, bytes as u64);
     for column in ["utf8", "large", "view", "dictionary"] {
-        let mut options = RunOptions { settings: settings(2), ..RunOptions::default() };
-        options.inputs = Inputs { options: with_column(column), ..Inputs::new([desk.table(170)]) };
+        let mut options = RunOptions::default().settings(settings(2));
+        options.inputs = Inputs::new([desk.table(170)]).options(with_column(column));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
     }
@@ -154,8 +155,7 @@ fn decisions_are_those_of_a_file() {
 fn pairs_are_those_of_a_file() {
     let desk = Desk::new(texts(1000));
     let pairs = |input: Input| {
-        let options =
-            PairsOptions { inputs: Inputs::new([input]), settings: settings(2), ..PairsOptions::default() };
+        let options = PairsOptions::default().inputs(Inputs::new([input])).settings(settings(2));
         let outcome = PairsRun::new(options).unwrap().execute(&Unobserved).unwrap();
         let mut pairs = vec![];
         let mut note = |pair: minwise_engine::pairs::SimilarPair, first: &str, second: &str| {
@@ -174,12 +174,8 @@ fn pairs_are_those_of_a_file() {
 fn sketches_are_those_of_a_file() {
     let desk = Desk::new(texts(300));
     let sketched = |input: Input, name: &str| {
-        let options = SketchOptions {
-            inputs: Inputs::new([input]),
-            output: desk.path(name),
-            threads: Some(2),
-            ..SketchOptions::default()
-        };
+        let options =
+            SketchOptions::default().inputs(Inputs::new([input])).output(desk.path(name)).threads(2);
         let outcome = SketchRun::new(options).unwrap().execute(&Unobserved).unwrap();
         (outcome.documents, outcome.nulls, fs_err::read(desk.path(name)).unwrap())
     };
@@ -195,8 +191,8 @@ fn many_texts_and_batches_on_any_number_of_threads() {
         assert_same(&dedup(desk.memory(), threads), &expected);
     }
     for threads in [1, 2, 5] {
-        let mut options = RunOptions { settings: settings(threads), ..RunOptions::default() };
-        options.inputs = Inputs { options: with_column("view"), ..Inputs::new([desk.table(999)]) };
+        let mut options = RunOptions::default().settings(settings(threads));
+        options.inputs = Inputs::new([desk.table(999)]).options(with_column("view"));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
     }
@@ -227,7 +223,7 @@ fn dedup_of_lines(lines: &str) -> DecisionColumns {
 fn nulls_follow_their_rule() {
     let texts = vec![Some("a rose".to_owned()), None, Some("A rose!".to_owned())];
     let run = |nulls| {
-        let mut options = RunOptions { settings: settings(1), ..RunOptions::default() };
+        let mut options = RunOptions::default().settings(settings(1));
         options.inputs = Inputs::new([texts.clone()]);
         options.inputs.options.nulls = nulls;
         Run::new(options).unwrap().execute(&Unobserved)
@@ -247,14 +243,14 @@ fn references_may_lie_in_memory() {
     let desk = Desk::new(vec![Some("a rose is a rose".to_owned()), Some("something else".to_owned())]);
     let archive = || InMemory::documents([("r", "A rose is a rose!")]).named("archive").into();
     for (against, inputs) in [(archive(), desk.file()), (archive(), desk.memory())] {
-        let inputs = Inputs { against: vec![against], ..Inputs::new([inputs]) };
-        let outcome = Run::new(RunOptions { inputs, settings: settings(1), ..RunOptions::default() });
+        let inputs = Inputs::new([inputs]).against(vec![against]);
+        let outcome = Run::new(RunOptions::default().inputs(inputs).settings(settings(1)));
         let outcome = outcome.unwrap().execute(&Unobserved).unwrap();
         assert_eq!(outcome.columns().duplicate_of, [Some(0), None]);
         assert_eq!(outcome.id(0).unwrap(), "r");
     }
-    let inputs = Inputs { against: vec![desk.file()], ..Inputs::new([archive()]) };
-    let outcome = Run::new(RunOptions { inputs, settings: settings(1), ..RunOptions::default() });
+    let inputs = Inputs::new([archive()]).against(vec![desk.file()]);
+    let outcome = Run::new(RunOptions::default().inputs(inputs).settings(settings(1)));
     assert_eq!(outcome.unwrap().execute(&Unobserved).unwrap().columns().kept, [false]);
 }
 
@@ -265,25 +261,20 @@ fn to(path: &Path) -> Destination {
 #[test]
 fn kept_and_removed_texts_are_written_as_jsonl() {
     let desk = Desk::new(vec![Some("a rose".into()), Some("A rose!".into()), None]);
-    let outputs = Outputs {
-        kept: Some(to(&desk.path("kept.jsonl"))),
-        removed: Some(to(&desk.path("removed.jsonl"))),
-        ..Outputs::default()
-    };
-    let options = RunOptions {
-        inputs: Inputs::new([desk.memory()]),
-        settings: settings(1),
-        outputs: Outputs { report: Some(desk.path("report")), ..outputs },
-        ..RunOptions::default()
-    };
+    let outputs =
+        Outputs::default().kept(to(&desk.path("kept.jsonl"))).removed(to(&desk.path("removed.jsonl")));
+    let options = RunOptions::default()
+        .inputs(Inputs::new([desk.memory()]))
+        .settings(settings(1))
+        .outputs(outputs.report(desk.path("report")));
     Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
     let text = |name: &str| fs_err::read_to_string(desk.path(name)).unwrap();
     assert_eq!(text("kept.jsonl"), "{\"text\":\"a rose\"}\n{\"text\":null}\n");
     assert_eq!(text("removed.jsonl"), "{\"text\":\"A rose!\"}\n");
     assert_eq!(text("report/pairs.tsv").lines().count(), 1);
     let run = |kept: &str, input: Input| {
-        let outputs = Outputs { kept: Some(to(&desk.path(kept))), ..Outputs::default() };
-        let options = RunOptions { inputs: Inputs::new([input]), outputs, ..RunOptions::default() };
+        let outputs = Outputs::default().kept(to(&desk.path(kept)));
+        let options = RunOptions::default().inputs(Inputs::new([input])).outputs(outputs);
         Run::new(options).unwrap().execute(&Unobserved)
     };
     // There is no name for a file in a folder.
@@ -308,11 +299,9 @@ fn kept_and_annotated_rows_are_written_as_arrow() {
         RecordBatch::try_from_iter_with_nullable([("text", text, true), ("id", rows, false)]).unwrap();
     for (name, annotate, expected) in [("kept.arrow", false, 2), ("all.arrow", true, 3)] {
         let path = folder.path().join(name);
-        let options = RunOptions {
-            inputs: Inputs::new([table.clone()]),
-            outputs: Outputs { kept: Some(to(&path)), annotate, ..Outputs::default() },
-            ..RunOptions::default()
-        };
+        let options = RunOptions::default()
+            .inputs(Inputs::new([table.clone()]))
+            .outputs(Outputs::default().kept(to(&path)).annotate(annotate));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_eq!(outcome.columns().kept, [true, false, true]);
         let written = dedup(path.into(), 1);
@@ -342,12 +331,10 @@ impl Observer for Stop {
 fn a_run_is_resumed_with_the_same_texts_and_no_others() {
     let desk = Desk::new(texts(500));
     let run = |input: Input, observer: &dyn Observer| {
-        let options = RunOptions {
-            inputs: Inputs::new([input]),
-            settings: settings(1),
-            work: Some(WorkOptions { resume: true, ..WorkOptions::new(&desk.path("work")) }),
-            ..RunOptions::default()
-        };
+        let options = RunOptions::default()
+            .inputs(Inputs::new([input]))
+            .settings(settings(1))
+            .work(WorkOptions::new(desk.path("work")).resume(true));
         Run::new(options)?.execute(observer)
     };
     assert!(run(desk.memory(), &Stop::default()).unwrap_err().is_cancelled());

@@ -182,7 +182,7 @@ fn it_says_why_precision_is_one() {
         (Cluster::Star, "Every removed document was compared exactly with the one that was kept for it"),
         (Cluster::Components, "Every pair that holds a cluster together was compared exactly"),
     ] {
-        let settings = Settings { cluster, ..settings("words:3", 0.8, 16, 6) };
+        let settings = settings("words:3", 0.8, 16, 6).cluster(cluster);
         let page = page(&documents, &settings, &Extras::default());
         assert!(page.contains("<dt>precision</dt><dd>1</dd>"), "{page}");
         assert!(page.contains(&format!("{why}, so precision is 1.")), "{page}");

@@ -36,11 +36,11 @@ impl Desk {
     }
 
     fn inputs(&self) -> Inputs {
-        Inputs { inputs: vec![self.path("in.jsonl").into()], ..Inputs::default() }
+        Inputs::default().inputs(vec![self.path("in.jsonl").into()])
     }
 
     fn options(&self) -> RunOptions {
-        RunOptions { inputs: self.inputs(), ..RunOptions::default() }
+        RunOptions::default().inputs(self.inputs())
     }
 
     fn text(&self, name: &str) -> String {
@@ -102,13 +102,11 @@ fn references_are_no_rows_of_the_decisions() {
 #[test]
 fn outputs_are_written_and_put_in_place() {
     let desk = Desk::new();
-    let outputs = Outputs {
-        kept: Some(desk.to("kept.jsonl")),
-        removed: Some(desk.to("removed.jsonl")),
-        report: Some(desk.path("report")),
-        ..Outputs::default()
-    };
-    let options = RunOptions { outputs: outputs.clone(), ..desk.options() };
+    let outputs = Outputs::default()
+        .kept(desk.to("kept.jsonl"))
+        .removed(desk.to("removed.jsonl"))
+        .report(desk.path("report"));
+    let options = desk.options().outputs(outputs.clone());
     Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
     let whole = desk.text("in.jsonl");
     let lines: Vec<&str> = whole.lines().collect();
@@ -116,12 +114,12 @@ fn outputs_are_written_and_put_in_place() {
     assert_eq!(desk.text("removed.jsonl").lines().collect::<Vec<_>>(), lines[2..4]);
     assert_eq!(desk.text("report/pairs.tsv").lines().count(), 2);
     // Outputs that exist are refused before the work begins, and replaced if that is asked for.
-    let again = RunOptions { outputs: outputs.clone(), ..desk.options() };
+    let again = desk.options().outputs(outputs.clone());
     let error = Run::new(again).unwrap().execute(&Unobserved).unwrap_err();
     assert_eq!(error.code(), "output_exists");
     assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
-    let outputs = Outputs { overwrite: true, ..outputs };
-    let replaced = RunOptions { outputs, ..desk.options() };
+    let outputs = outputs.overwrite(true);
+    let replaced = desk.options().outputs(outputs);
     Run::new(replaced).unwrap().execute(&Unobserved).unwrap();
 }
 
@@ -131,8 +129,7 @@ fn problems_of_inputs_settings_and_outputs_come_together() {
     let mut options = desk.options();
     options.inputs.options.max_record_bytes = 0;
     options.settings.threads = Some(0);
-    options.outputs =
-        Outputs { annotate: true, removed: Some(desk.to("removed.jsonl")), ..Outputs::default() };
+    options.outputs = Outputs::default().annotate(true).removed(desk.to("removed.jsonl"));
     let error = Run::new(options).unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["max-record", "threads", "removed"]);
@@ -141,13 +138,9 @@ fn problems_of_inputs_settings_and_outputs_come_together() {
 #[test]
 fn outputs_that_would_meet_are_refused_by_their_settings() {
     let desk = Desk::new();
-    let both = |removed: &str| Outputs {
-        kept: Some(desk.to("out.jsonl")),
-        removed: Some(desk.to(removed)),
-        ..Outputs::default()
-    };
+    let both = |removed: &str| Outputs::default().kept(desk.to("out.jsonl")).removed(desk.to(removed));
     let refused = |outputs: Outputs| {
-        let options = RunOptions { outputs, ..desk.options() };
+        let options = desk.options().outputs(outputs);
         Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
     };
     let same = refused(both("out.jsonl"));
@@ -176,13 +169,13 @@ impl Observer for StopAt {
 #[test]
 fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
     let desk = Desk::new();
-    let options = |name: &str, resume: bool, settings: Settings| RunOptions {
-        outputs: Outputs { kept: Some(desk.to(name)), ..Outputs::default() },
-        work: Some(WorkOptions { resume, ..WorkOptions::new(&desk.path("work")) }),
-        settings,
-        ..desk.options()
+    let options = |name: &str, resume: bool, settings: Settings| {
+        desk.options()
+            .outputs(Outputs::default().kept(desk.to(name)))
+            .work(WorkOptions::new(desk.path("work")).resume(resume))
+            .settings(settings)
     };
-    let undisturbed = RunOptions { work: None, ..options("whole.jsonl", false, Settings::default()) };
+    let undisturbed = options("whole.jsonl", false, Settings::default()).work(None);
     Run::new(undisturbed).unwrap().execute(&Unobserved).unwrap();
     let run = |observer: &dyn Observer, options| Run::new(options)?.execute(observer)?.close();
     for stage in [Stage::Read, Stage::Candidates, Stage::Verify] {
@@ -192,7 +185,7 @@ fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
         assert!(!desk.path("out.jsonl").exists() && desk.path("work/manifest").exists());
     }
     // Another setting is named, with what it was and what it is.
-    let other = Settings { threshold: 0.7, ..Settings::default() };
+    let other = Settings::default().threshold(0.7);
     let error = run(&Unobserved, options("out.jsonl", true, other)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Changed { setting: Some(name), .. } if name == "threshold"));
     let expected = "the run cannot be taken up again: `threshold` was `0.8` then and is `0.7` now";
@@ -223,8 +216,9 @@ fn a_run_of_an_earlier_version_is_known_again() {
 #[test]
 fn pairs_are_written_or_visited() {
     let desk = Desk::new();
-    let options =
-        |output, format| PairsOptions { inputs: desk.inputs(), output, format, ..Default::default() };
+    let options = |output: Option<Destination>, format| {
+        PairsOptions::default().inputs(desk.inputs()).output(output).format(format)
+    };
     let run = PairsRun::new(options(Some(desk.to("pairs.jsonl")), PairFormat::Jsonl)).unwrap();
     let outcome = run.execute(&Unobserved).unwrap();
     assert_eq!((outcome.written(), outcome.read(), outcome.rejected_records().count), (3, 5, 1));
@@ -240,31 +234,30 @@ fn pairs_are_written_or_visited() {
     assert_eq!(quiet.written(), 0);
     assert_eq!(visited.len(), 3);
     assert_eq!((visited[1].0.as_str(), visited[1].1.as_str(), visited[1].2), ("d0", "d3", 1.0));
-    let wrong = Settings { threshold: 7.0, ..Settings::default() };
-    assert!(PairsRun::new(PairsOptions { settings: wrong, ..Default::default() }).is_err());
+    let wrong = Settings::default().threshold(7.0);
+    assert!(PairsRun::new(PairsOptions::default().settings(wrong)).is_err());
 }
 
 #[test]
 fn sketches_frequencies_and_estimates_are_runs_too() {
     let desk = Desk::new();
     let output = desk.path("sketches");
-    let options = SketchOptions { inputs: desk.inputs(), output: output.clone(), ..Default::default() };
+    let options = SketchOptions::default().inputs(desk.inputs()).output(output.clone());
     let sketched = SketchRun::new(options.clone()).unwrap().execute(&Unobserved).unwrap();
     assert_eq!((sketched.documents, sketched.rejected.count), (4, 1));
-    let error = SketchRun::new(SketchOptions { threads: Some(0), ..options }).unwrap_err();
+    let error = SketchRun::new(options.threads(0)).unwrap_err();
     assert_eq!(error.problems()[0].setting, "threads");
 
-    let options = WeightsOptions { inputs: desk.inputs(), output: desk.path("table"), ..Default::default() };
+    let options = WeightsOptions::default().inputs(desk.inputs()).output(desk.path("table"));
     let counted = WeightsRun::new(options).unwrap().execute(&Unobserved).unwrap();
     assert_eq!(counted.documents, 4);
     assert!(counted.shingles > 30);
 
-    let options =
-        EstimateOptions { output: Some(desk.to("estimates.tsv")), ..EstimateOptions::new(output.clone()) };
+    let options = EstimateOptions::new(output.clone()).output(desk.to("estimates.tsv"));
     let estimated = EstimateRun::new(options).unwrap().execute(&Unobserved).unwrap();
     assert_eq!(estimated.pairs, desk.text("estimates.tsv").lines().count() as u64);
     assert_eq!(estimated.compared.pairs, 6);
-    let wrong = EstimateOptions { threshold: -1.0, filter_error: Some(2.0), ..EstimateOptions::new(output) };
+    let wrong = EstimateOptions::new(output).threshold(-1.0).filter_error(2.0);
     let error = EstimateRun::new(wrong).unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["threshold", "filter-error"]);
@@ -273,11 +266,10 @@ fn sketches_frequencies_and_estimates_are_runs_too() {
 #[test]
 fn a_folder_that_is_needed_is_not_replaced() {
     let desk = Desk::new();
-    let options = RunOptions {
-        outputs: Outputs { kept: Some(desk.to("all/")), overwrite: true, ..Outputs::default() },
-        work: Some(WorkOptions::new(&desk.path("all/work"))),
-        ..desk.options()
-    };
+    let options = desk
+        .options()
+        .outputs(Outputs::default().kept(desk.to("all/")).overwrite(true))
+        .work(WorkOptions::new(desk.path("all/work")));
     let error = Run::new(options).unwrap().execute(&Unobserved).unwrap_err();
     assert!(error.to_string().ends_with("the folder of the run (`work`) lies there"), "{error}");
     assert!(!Path::new(&desk.path("all")).exists(), "folders that were made for the run go with it");
@@ -292,9 +284,9 @@ fn tables_in_the_settings_of_a_run_are_refused() {
     assert_eq!(Run::new(options).unwrap_err().problems()[0].setting, "spec");
     let mut settings = Settings::default();
     settings.spec.weights.table = Some(7);
-    let options = PairsOptions { inputs: desk.inputs(), settings, ..Default::default() };
+    let options = PairsOptions::default().inputs(desk.inputs()).settings(settings);
     assert_eq!(PairsRun::new(options).unwrap_err().problems()[0].setting, "spec");
-    let mut options = SketchOptions { inputs: desk.inputs(), output: desk.path("s"), ..Default::default() };
+    let mut options = SketchOptions::default().inputs(desk.inputs()).output(desk.path("s"));
     options.spec.weights.most_documents = Some("5".parse().unwrap());
     assert_eq!(SketchRun::new(options).unwrap_err().problems()[0].setting, "weight");
     assert_eq!(desk.names(), ["in.jsonl"]);
@@ -327,7 +319,7 @@ fn an_observer_hears_when_opening_has_ended() {
     let opened = ["begin open", "end open", "begin open", "end open", "begin read"];
     assert_eq!(heard.0.lock().unwrap()[..5], opened);
     let heard = Heard::default();
-    let options = PairsOptions { inputs: desk.inputs(), ..Default::default() };
+    let options = PairsOptions::default().inputs(desk.inputs());
     PairsRun::new(options).unwrap().execute(&heard).unwrap();
     assert_eq!(heard.0.lock().unwrap().last().unwrap(), "end verify");
 }
@@ -336,21 +328,20 @@ fn an_observer_hears_when_opening_has_ended() {
 #[test]
 fn runs_refuse_inputs_that_they_would_ignore() {
     let desk = Desk::new();
-    let inputs = Inputs {
-        against: vec![Path::new("archive").into()],
-        weights: Some("table".into()),
-        ignore_text: vec![Path::new("template").into()],
-        ..desk.inputs()
-    };
+    let inputs = desk
+        .inputs()
+        .against(vec![Path::new("archive").into()])
+        .weights(Some("table".into()))
+        .ignore_text(vec![Path::new("template").into()]);
     let settings = |error: minwise_engine::Error| {
         error.problems().iter().map(|problem| problem.setting).collect::<Vec<_>>()
     };
-    let sketch = SketchOptions { inputs: inputs.clone(), ..Default::default() };
+    let sketch = SketchOptions::default().inputs(inputs.clone());
     let error = SketchRun::new(sketch).unwrap_err();
     assert_eq!(settings(error), ["against", "weights", "ignore-text"]);
-    let weights = WeightsOptions { inputs: inputs.clone(), ..Default::default() };
+    let weights = WeightsOptions::default().inputs(inputs.clone());
     assert_eq!(settings(WeightsRun::new(weights).unwrap_err()), ["against", "weights", "ignore-text"]);
-    let mut pairs = PairsOptions { inputs, ..PairsOptions::default() };
+    let mut pairs = PairsOptions::default().inputs(inputs);
     pairs.settings.keep = Some(minwise::keep::Keep::default());
     assert_eq!(settings(PairsRun::new(pairs).unwrap_err()), ["against", "keep"]);
 }
@@ -363,18 +354,16 @@ fn an_outcome_has_what_was_skipped() {
         fs_err::create_dir_all(desk.path("folder")).unwrap();
         fs_err::write(desk.path("folder").join(name), content).unwrap();
     }
-    let inputs = || Inputs { inputs: vec![desk.path("folder").into()], ..Inputs::default() };
-    let outcome = Run::new(RunOptions { inputs: inputs(), ..RunOptions::default() }).unwrap();
+    let inputs = || Inputs::default().inputs(vec![desk.path("folder").into()]);
+    let outcome = Run::new(RunOptions::default().inputs(inputs())).unwrap();
     let outcome = outcome.execute(&Unobserved).unwrap();
     let summary = outcome.summary();
     assert_eq!((summary.read, summary.skipped_files, summary.skipped_records), (2, 2, 0));
     let codes: Vec<&str> = outcome.corpus().skipped().iter().map(|file| file.reason.code()).collect();
     assert_eq!(codes, ["system", "empty"]);
-    let sketches =
-        SketchOptions { inputs: inputs(), output: desk.path("sketches"), ..SketchOptions::default() };
+    let sketches = SketchOptions::default().inputs(inputs()).output(desk.path("sketches"));
     let sketched = SketchRun::new(sketches).unwrap().execute(&Unobserved).unwrap();
-    let weights =
-        WeightsOptions { inputs: inputs(), output: desk.path("table"), ..WeightsOptions::default() };
+    let weights = WeightsOptions::default().inputs(inputs()).output(desk.path("table"));
     let counted = WeightsRun::new(weights).unwrap().execute(&Unobserved).unwrap();
     assert_eq!((sketched.documents, sketched.skipped_files.len()), (2, 2));
     assert_eq!((counted.documents, counted.skipped_files.len()), (2, 2));

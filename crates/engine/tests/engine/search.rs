@@ -38,7 +38,7 @@ fn texts() -> Vec<String> {
 }
 
 fn settings(search: Search, threshold: f64) -> Settings {
-    Settings { search: Some(search), ..with_registers("words:2", threshold, 1, 1, 128) }
+    with_registers("words:2", threshold, 1, 1, 128).search(search)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn clusters_are_those_of_brute_force() {
             oracle.decide(0.6, &minwise::keep::Keep::default(), settings.cluster),
             "{search}"
         );
-        let components = documents.dedup(&Settings { cluster: Cluster::Components, ..settings.clone() });
+        let components = documents.dedup(&settings.clone().cluster(Cluster::Components));
         assert!(components.removed.len() >= decisions.removed.len());
     }
 }
@@ -87,7 +87,7 @@ fn parts_are_found_by_containment() {
     for threshold in [0.4, 0.9, 1.0] {
         let expected = oracle.contained(threshold);
         for search in [Search::SortMerge, Search::All] {
-            let settings = Settings { measure: Measure::Containment, ..settings(search, threshold) };
+            let settings = settings(search, threshold).measure(Measure::Containment);
             let found = documents.pairs(&settings);
             assert_eq!(triples(&found), expected, "{search} at {threshold}");
             assert_eq!(found.verification.expected_recall.value(), 1.0);
@@ -108,11 +108,8 @@ fn nothing_is_lost_by_any_measure() {
             for measure in [Measure::Jaccard, Measure::Containment] {
                 let threshold = (5 + random.below(96)) as f64 / 100.0;
                 let with = |search| {
-                    let mut settings = Settings {
-                        measure,
-                        filter_error: None,
-                        ..with_registers("words:1", threshold, 1, 1, 16)
-                    };
+                    let mut settings =
+                        with_registers("words:1", threshold, 1, 1, 16).measure(measure).filter_error(None);
                     settings.search = Some(search);
                     settings.spec.weights.weighting = weighting;
                     if weighting != Weighting::None {
@@ -186,7 +183,7 @@ fn counted_registers_say_what_they_put_aside() {
     assert!(found.screened.pairs > 100, "{:?}", found.screened);
     assert_eq!(found.candidates, found.screened.pairs + found.compared);
     assert_eq!(found.screened.registers, 128 * found.candidates);
-    let unfiltered = Settings { filter_error: None, ..settings(Search::SortMergeSketch, 0.5) };
+    let unfiltered = settings(Search::SortMergeSketch, 0.5).filter_error(None);
     let all = documents.pairs(&unfiltered).verification;
     // Then no register is left out of the counting, and every pair that shares one is compared exactly.
     assert_eq!((all.screened.pairs, all.compared), (0, all.candidates));
@@ -200,7 +197,7 @@ fn counted_registers_miss_pairs_that_share_none() {
     let with = |registers: usize| {
         let mut settings = settings(Search::SortMergeSketch, 0.5);
         settings.spec.method = Method::minhash(registers);
-        documents.pairs(&Settings { filter_error: None, ..settings })
+        documents.pairs(&settings.filter_error(None))
     };
     let (few, many) = (with(1), with(128));
     assert_eq!(many.verification.expected_recall.value(), 1.0);
@@ -213,8 +210,8 @@ fn counted_registers_miss_pairs_that_share_none() {
 fn threads_and_memory_do_not_change_what_is_found() {
     let documents = Documents::new(texts());
     for search in [Search::SortMerge, Search::SortMergeSketch, Search::All] {
-        let one = documents.pairs(&Settings { threads: Some(1), ..settings(search, 0.5) });
-        let many = documents.pairs(&Settings { threads: Some(7), ..settings(search, 0.5) });
+        let one = documents.pairs(&settings(search, 0.5).threads(1));
+        let many = documents.pairs(&settings(search, 0.5).threads(7));
         assert_eq!(listed(&one), listed(&many));
         assert_eq!(one.verification.candidates, many.verification.candidates);
         assert_eq!(one.verification.screened, many.verification.screened);
@@ -231,15 +228,12 @@ fn portions_do_not_change_what_is_found() {
     });
     let documents = Documents::new(texts);
     for bits in [None, Some("1"), Some("2.5")] {
-        let settings = |memory| Settings {
-            memory,
-            bits: bits.map(|bits| bits.parse().unwrap()),
-            ..settings(Search::All, 0.7)
-        };
+        let settings =
+            |memory| settings(Search::All, 0.7).memory(memory).bits(bits.map(|bits| bits.parse().unwrap()));
         let whole = documents.pairs(&settings(None));
         assert!(listed(&whole).len() >= 1250);
         for threads in [1, 3] {
-            let little = Settings { threads: Some(threads), ..settings(Some(Memory::with_room(500))) };
+            let little = settings(Some(Memory::with_room(500))).threads(threads);
             let found = documents.pairs(&little);
             assert_eq!(listed(&found), listed(&whole));
             assert_eq!(found.verification.screened, whole.verification.screened);

@@ -32,74 +32,52 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
     let with_method = |method: &str| spec(&format!("nfkc+casefold / words:5 / {method} / seed:1"));
     let one = |setting: &'static str, value: &str| vec![(setting, value.to_owned())];
     let cases = [
+        (default().measure(Measure::Containment).search(Search::Banding), one("candidates", "banding")),
         (
-            Settings { measure: Measure::Containment, search: Some(Search::Banding), ..default() },
-            one("candidates", "banding"),
-        ),
-        (
-            Settings { measure: Measure::Containment, search: Some(Search::SortMergeSketch), ..default() },
+            default().measure(Measure::Containment).search(Search::SortMergeSketch),
             one("candidates", "sort-merge,sketch"),
         ),
-        (Settings { spec: with_method("bottom-k:128"), ..default() }, one("sketch", "bottom-k:128")),
+        (default().spec(with_method("bottom-k:128")), one("sketch", "bottom-k:128")),
+        (default().spec(with_method("b-bit:2/minhash:128")), one("sketch", "b-bit:2/minhash:128")),
         (
-            Settings { spec: with_method("b-bit:2/minhash:128"), ..default() },
-            one("sketch", "b-bit:2/minhash:128"),
-        ),
-        (
-            Settings { spec: Spec::default().with_weights(Weights::new(Weighting::Count)), ..default() },
+            default().spec(Spec::default().with_weights(Weights::new(Weighting::Count))),
             one("sketch", "minhash:128"),
         ),
         (
-            Settings { spec: Spec::default().with_method(minwise::sketch::Method::minhash(0)), ..default() },
+            default().spec(Spec::default().with_method(minwise::sketch::Method::minhash(0))),
             one("registers", "0"),
         ),
-        (Settings { threshold: f64::NAN, ..default() }, one("threshold", "NaN")),
-        (Settings { threshold: 1.7, ..default() }, one("threshold", "1.7")),
-        (Settings { threshold: 0.0, ..default() }, one("threshold", "0")),
-        (Settings { order: Some(f64::NAN), ..default() }, one("order", "NaN")),
-        (Settings { filter_error: Some(0.9), ..default() }, one("filter-error", "0.9")),
-        (Settings { filter_error: Some(f64::NAN), ..default() }, one("filter-error", "NaN")),
-        (Settings { looks: Some(vec![]), ..default() }, one("looks", "")),
-        (Settings { looks: Some(vec![0, 16]), ..default() }, one("looks", "0,16")),
-        (Settings { looks: Some(vec![16, 64, 64]), ..default() }, one("looks", "16,64,64")),
-        (Settings { looks: Some(vec![64, 32]), ..default() }, one("looks", "64,32")),
-        (Settings { looks: Some(vec![64, 129]), ..default() }, one("looks", "64,129")),
-        (Settings { looks: Some(vec![64]), filter_error: None, ..default() }, one("looks", "64")),
+        (default().threshold(f64::NAN), one("threshold", "NaN")),
+        (default().threshold(1.7), one("threshold", "1.7")),
+        (default().threshold(0.0), one("threshold", "0")),
+        (default().order(f64::NAN), one("order", "NaN")),
+        (default().filter_error(0.9), one("filter-error", "0.9")),
+        (default().filter_error(f64::NAN), one("filter-error", "NaN")),
+        (default().looks(vec![]), one("looks", "")),
+        (default().looks(vec![0, 16]), one("looks", "0,16")),
+        (default().looks(vec![16, 64, 64]), one("looks", "16,64,64")),
+        (default().looks(vec![64, 32]), one("looks", "64,32")),
+        (default().looks(vec![64, 129]), one("looks", "64,129")),
+        (default().looks(vec![64]).filter_error(None), one("looks", "64")),
+        (default().looks(vec![64]).search(Search::SortMergeSketch), one("looks", "64")),
+        (default().error_per_look(0.9), one("error-per-look", "0.9")),
+        (default().error_per_look(f64::NAN), one("error-per-look", "NaN")),
+        (default().bands(Bands::ForRecall(f64::NAN)), one("recall", "NaN")),
+        (default().bands(Bands::ForRecall(1.0)), one("recall", "1")),
+        (default().bands(Bands::Given { bands: 64, rows: 3 }), one("bands", "64")),
+        (default().bands(Bands::Given { bands: 0, rows: 3 }), one("bands", "0")),
+        (default().threads(0), one("threads", "0")),
+        (default().max_cluster(0), one("max-cluster", "0")),
         (
-            Settings { looks: Some(vec![64]), search: Some(Search::SortMergeSketch), ..default() },
-            one("looks", "64"),
-        ),
-        (Settings { error_per_look: Some(0.9), ..default() }, one("error-per-look", "0.9")),
-        (Settings { error_per_look: Some(f64::NAN), ..default() }, one("error-per-look", "NaN")),
-        (Settings { bands: Bands::ForRecall(f64::NAN), ..default() }, one("recall", "NaN")),
-        (Settings { bands: Bands::ForRecall(1.0), ..default() }, one("recall", "1")),
-        (Settings { bands: Bands::Given { bands: 64, rows: 3 }, ..default() }, one("bands", "64")),
-        (Settings { bands: Bands::Given { bands: 0, rows: 3 }, ..default() }, one("bands", "0")),
-        (Settings { threads: Some(0), ..default() }, one("threads", "0")),
-        (Settings { max_cluster: Some(0), ..default() }, one("max-cluster", "0")),
-        (
-            Settings {
-                spec: with_method("b-bit:2/minhash:128"),
-                search: Some(Search::SortMergeSketch),
-                ..default()
-            },
+            default().spec(with_method("b-bit:2/minhash:128")).search(Search::SortMergeSketch),
             one("sketch", "b-bit:2/minhash:128"),
         ),
+        (default().bits(Some("1".parse().unwrap())).search(Search::SortMergeSketch), one("bits", "1")),
+        (default().keep("newest:a..b".parse::<Keep>().unwrap()), one("keep", "newest:a..b")),
         (
-            Settings { bits: Some("1".parse().unwrap()), search: Some(Search::SortMergeSketch), ..default() },
-            one("bits", "1"),
-        ),
-        (
-            Settings { keep: Some("newest:a..b".parse::<Keep>().unwrap()), ..default() },
-            one("keep", "newest:a..b"),
-        ),
-        (
-            Settings {
-                spec: Spec::default()
+            default().spec(Spec::default()
                     .with_weights(Weights::new(Weighting::TfIdf))
-                    .with_method("dart:128".parse().unwrap()),
-                ..default()
-            },
+                    .with_method("dart:128".parse().unwrap())),
             one("weight", "tf-idf"),
         ),
     ];
@@ -111,15 +89,13 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
 
 #[test]
 fn all_problems_are_reported_in_the_order_of_the_settings() {
-    let settings = Settings {
-        threshold: 2.0,
-        measure: Measure::Containment,
-        search: Some(Search::Banding),
-        order: Some(0.0),
-        filter_error: Some(0.0),
-        threads: Some(0),
-        ..Settings::default()
-    };
+    let settings = Settings::default()
+        .threshold(2.0)
+        .measure(Measure::Containment)
+        .search(Search::Banding)
+        .order(0.0)
+        .filter_error(0.0)
+        .threads(0);
     let names: Vec<&str> = refused(&settings).into_iter().map(|(setting, _)| setting).collect();
     assert_eq!(names, ["threshold", "order", "candidates", "filter-error", "threads"]);
     let message = settings.plan().unwrap_err().to_string();
@@ -130,9 +106,9 @@ fn all_problems_are_reported_in_the_order_of_the_settings() {
 fn what_is_left_open_follows_from_the_rest() {
     let plan = Settings::default().plan().unwrap();
     assert_eq!((plan.search(), plan.keep().to_string()), (Search::Banding, "first".to_owned()));
-    let contained = Settings { measure: Measure::Containment, ..Settings::default() }.plan().unwrap();
+    let contained = Settings::default().measure(Measure::Containment).plan().unwrap();
     assert_eq!((contained.search(), contained.keep().to_string()), (Search::SortMerge, "longest".to_owned()));
-    let little = Settings { memory: Some(Memory::new(128 << 20).unwrap()), ..Settings::default() };
+    let little = Settings::default().memory(Memory::new(128 << 20).unwrap());
     assert_eq!(little.plan().unwrap().threads(), 1, "no more threads than the memory is enough for");
 }
 
@@ -146,23 +122,16 @@ fn a_spec_is_made_of_what_people_name() {
     let default = SpecOptions::default;
     let plain = "nfkc+casefold / words:5 / minhash:128 / seed:1";
     assert_eq!(made(default()), (plain.to_owned(), vec![]));
-    let weighted = SpecOptions { weighting: Weighting::Tf, registers: Some(64), ..default() };
+    let weighted = default().weighting(Weighting::Tf).registers(64);
     assert_eq!(made(weighted), ("nfkc+casefold / words:5 / dart:64 / seed:1 / weight:tf".to_owned(), vec![]));
-    let whole = SpecOptions { sketch: Some("super-minhash:256".into()), seed: Some(7), ..default() };
+    let whole = default().sketch(Some("super-minhash:256".into())).seed(7);
     assert_eq!(made(whole).0, "nfkc+casefold / words:5 / super-minhash:256 / seed:7");
     for (options, setting) in [
-        (SpecOptions { sketch: Some("maxhash".into()), ..default() }, "sketch"),
-        (SpecOptions { registers: Some(0), ..default() }, "registers"),
-        (SpecOptions { registers: Some(9), sketch: Some("minhash:9".into()), ..default() }, "registers"),
-        (SpecOptions { sketch: Some("dart".into()), ..default() }, "sketch"),
-        (
-            SpecOptions {
-                weighting: Weighting::Count,
-                shingling: "words:5,bag".parse().unwrap(),
-                ..default()
-            },
-            "weight",
-        ),
+        (default().sketch(Some("maxhash".into())), "sketch"),
+        (default().registers(0), "registers"),
+        (default().registers(9).sketch(Some("minhash:9".into())), "registers"),
+        (default().sketch(Some("dart".into())), "sketch"),
+        (default().weighting(Weighting::Count).shingling("words:5,bag".parse().unwrap()), "weight"),
     ] {
         assert_eq!(made(options.clone()).1, [setting], "{options:?}");
     }
@@ -185,10 +154,10 @@ fn reading_and_deciding_take_one_plan() {
     let others = [
         ("spec", settings("words:2", 0.5, 16, 4)),
         ("spec", settings("words:3", 0.5, 16, 3)),
-        ("keeper policy", Settings { keep: Some("longest".parse().unwrap()), ..read_with.clone() }),
-        ("banding", Settings { bands: Bands::Given { bands: 8, rows: 8 }, ..read_with.clone() }),
-        ("number of bits", Settings { bits: Some("1".parse().unwrap()), ..read_with.clone() }),
-        ("rule for the order of shingles", Settings { order: Some(0.5), ..read_with.clone() }),
+        ("keeper policy", read_with.clone().keep(Some("longest".parse().unwrap()))),
+        ("banding", read_with.clone().bands(Bands::Given { bands: 8, rows: 8 })),
+        ("number of bits", read_with.clone().bits(Some("1".parse().unwrap()))),
+        ("rule for the order of shingles", read_with.clone().order(0.5)),
     ];
     for (field, other) in others {
         let plan = other.plan().unwrap();
@@ -205,7 +174,7 @@ fn reading_and_deciding_take_one_plan() {
 fn a_keeper_policy_needs_its_fields() {
     let documents = Documents::new(["one two three", "one two three four"]);
     let keep = Some("newest:date".parse().unwrap());
-    let plan = Settings { keep, ..settings("words:3", 0.5, 16, 4) }.plan().unwrap();
+    let plan = settings("words:3", 0.5, 16, 4).keep(keep).plan().unwrap();
     let error = read(&documents.corpus, &plan.reading(), &Unobserved).unwrap_err();
     assert_eq!(error.problems()[0].setting, "keep");
     assert_eq!(error.to_string(), "`keep`: the corpus was opened without the field `date`");
@@ -253,15 +222,15 @@ fn tables_that_are_not_those_of_the_spec_are_refused() {
 #[test]
 fn an_error_per_look_is_as_many_times_as_large_as_there_are_looks() {
     let total = |settings: Settings| settings.plan().unwrap().filter_error().unwrap();
-    let per_look = || Settings { error_per_look: Some(1e-4), ..Settings::default() };
+    let per_look = || Settings::default().error_per_look(1e-4);
     let near = |found: f64, looks: f64| assert!((found - looks * 1e-4).abs() < 1e-12, "{found}");
     // Looks at every 16 of 128 registers.
     near(total(per_look()), 8.0);
-    near(total(Settings { looks: Some(vec![10, 50, 90]), ..per_look() }), 3.0);
+    near(total(per_look().looks(vec![10, 50, 90])), 3.0);
     // Bits are looked at after every 64 of them, and each width by itself.
-    near(total(Settings { bits: Some("1".parse().unwrap()), ..per_look() }), 2.0);
-    near(total(Settings { bits: Some("1.5".parse().unwrap()), ..per_look() }), 2.0);
-    near(total(Settings { search: Some(Search::SortMergeSketch), ..per_look() }), 1.0);
-    assert_eq!(total(Settings { error_per_look: Some(0.4), ..Settings::default() }), 1.0);
-    assert_eq!(total(Settings { looks: Some(vec![64]), ..Settings::default() }), 1e-6);
+    near(total(per_look().bits(Some("1".parse().unwrap()))), 2.0);
+    near(total(per_look().bits(Some("1.5".parse().unwrap()))), 2.0);
+    near(total(per_look().search(Search::SortMergeSketch)), 1.0);
+    assert_eq!(total(Settings::default().error_per_look(0.4)), 1.0);
+    assert_eq!(total(Settings::default().looks(vec![64])), 1e-6);
 }

@@ -86,7 +86,7 @@ fn one_row() -> Settings {
 #[test]
 fn a_crowd_loses_nothing() {
     for cluster in [Cluster::Star, Cluster::Components] {
-        let settings = Settings { cluster, ..one_row() };
+        let settings = one_row().cluster(cluster);
         let decisions = Documents::new(boilerplate(4_000)).dedup(&settings);
         assert!(decisions.removed.len() >= 398, "{} of 400 found", decisions.removed.len());
         let expected = decisions.verification.expected_recall.value();
@@ -129,7 +129,7 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
 #[test]
 fn a_crowd_loses_no_pair() {
     let documents = Documents::new(boilerplate(2000));
-    let settings = Settings { filter_error: None, ..with_registers("words:1", 0.6, 24, 1, 64) };
+    let settings = with_registers("words:1", 0.6, 24, 1, 64).filter_error(None);
     let found = documents.pairs(&settings);
     assert_eq!(listed(&found).len(), 200);
     assert!(found.verification.expected_recall.value() > 0.999_999);

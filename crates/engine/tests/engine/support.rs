@@ -107,14 +107,12 @@ pub fn with_registers(
     rows: usize,
     registers: usize,
 ) -> Settings {
-    Settings {
-        spec: format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap(),
-        threshold,
-        bands: Bands::Given { bands, rows },
-        audit: None,
-        threads: Some(2),
-        ..Settings::default()
-    }
+    Settings::default()
+        .spec(format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap())
+        .threshold(threshold)
+        .bands(Bands::Given { bands, rows })
+        .audit(None)
+        .threads(2)
 }
 
 /// Pairs as numbers.

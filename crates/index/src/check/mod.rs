@@ -167,6 +167,7 @@ pub(crate) fn end(view: &View<'_>, state: &State) -> u32 {
     last.fold(state.next, u32::max)
 }
 
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 impl Index {
     /// Makes the text of a document another one, behind the back of everything that would notice.

@@ -16,7 +16,7 @@ fn words(name: &str, count: usize) -> Vec<String> {
 
 /// An archive of documents of 120 words with these bands and rows.
 fn archive(folder: &std::path::Path, bands: usize, rows: usize) -> Index {
-    let settings = Settings { bands, rows, ..Settings::default() };
+    let settings = Settings::default().bands(bands).rows(rows);
     let index = Index::create(&folder.join(format!("{bands}x{rows}")), &settings).unwrap();
     let documents: Vec<_> = (0..PLANTED)
         .map(|number| document(&number.to_string(), &words(&format!("d{number}"), 120).join(" ")))

@@ -13,7 +13,7 @@ use crate::support::{document, text};
 
 /// An index of 300 documents, whose rows are in files of the storage engine.
 fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
-    let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
+    let index = Index::create(path, &Settings::default().texts(texts)).unwrap();
     let documents: Vec<NewDocument> = (0..300).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
     index.add(&documents, 7, 2).unwrap();
     index.compact(&Unobserved).unwrap();

@@ -30,7 +30,7 @@ fn an_exported_index_can_be_made_again() {
     for texts in [Texts::Kept, Texts::LeftOut] {
         for bits in [None, Some("2".parse().unwrap())] {
             let folder = tempfile::tempdir().unwrap();
-            let settings = Settings { texts, bits, ..Settings::default() };
+            let settings = Settings::default().texts(texts).bits(bits);
             let index = Index::create(&folder.path().join("a"), &settings).unwrap();
             index.add(&some(), 77, 2).unwrap();
             let lines = exported(&index);
@@ -76,7 +76,7 @@ fn times_are_kept_and_make_no_changes_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     for texts in [Texts::Kept, Texts::LeftOut] {
         let of = |name: &str| {
-            let settings = Settings { texts, ..Settings::default() };
+            let settings = Settings::default().texts(texts);
             Index::create(&folder.path().join(format!("{name} {texts:?}")), &settings).unwrap()
         };
         let (from, imported, merged) = (of("a"), of("b"), of("c"));
@@ -120,7 +120,7 @@ fn an_export_of_version_1_is_read() {
 #[test]
 fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { texts: Texts::LeftOut, ..Settings::default() };
+    let settings = Settings::default().texts(Texts::LeftOut);
     let of = |name: &str| Index::create(&folder.path().join(name), &settings).unwrap();
     let index = of("a");
     index.add(&some(), 0, 1).unwrap();
@@ -173,7 +173,7 @@ fn indexes_of_the_same_settings_merge() {
     assert_eq!(c.get("d4").unwrap(), a.get("d4").unwrap());
     assert_eq!(c.check(&Unobserved).unwrap().findings, []);
 
-    let other = of("d", &Settings { passage: 30, ..settings });
+    let other = of("d", &settings.passage(30));
     let error = c.merge(&[&other], 1, &Unobserved).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Mismatch { field: "passage", .. }), "{error}");
 }

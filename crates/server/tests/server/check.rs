@@ -170,7 +170,7 @@ fn a_document_has_what_resembles_it_and_not_itself() {
 #[test]
 fn an_archive_without_texts_says_so() {
     wait(async {
-        let archive = Archive::with(wide(), None, &Settings { texts: Texts::LeftOut, ..Settings::default() });
+        let archive = Archive::with(wide(), None, &Settings::default().texts(Texts::LeftOut));
         let text = text(1, 80);
         archive.add(&[("a", &text), ("b", &text)]).await;
         assert_eq!(archive.get("/api/v1/documents/a").await.json()["text"], json!(null));

@@ -259,7 +259,7 @@ fn forms(paths: &[Input], options: &ReadOptions, progress: &Progress) -> Result<
         return Ok(vec![]);
     }
     let format = InputFormat::Only(Format::DOCUMENT);
-    let options = ReadOptions { format, value_fields: vec![], ..options.clone() };
+    let options = options.clone().format(format).value_fields(vec![]);
     let corpus = super::open(paths, &options, progress)?;
     let mut texts = vec![];
     for chunk in corpus.chunks(u64::MAX) {

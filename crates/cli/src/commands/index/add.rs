@@ -147,7 +147,7 @@ fn exit(rejects: &[String], printer: &Printer) -> Exit {
 /// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would
 /// have longer ones too: they would not be those of the same documents in the archive.
 fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
-    let Some(SameId { id, names: [first, second] }) = corpus.same_id() else { return Ok(()) };
+    let Some(SameId { id, names: [first, second], .. }) = corpus.same_id() else { return Ok(()) };
     let [first, second, id] = [first, second, id].map(|name| visible(name));
     Err(Failure::Error {
         message: format!("`{first}` and `{second}` would both be the document `{id}`"),

@@ -27,7 +27,13 @@ pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity)
         .map_err(minwise_index::Error::from)?;
     let texts = if args.no_text { Texts::LeftOut } else { Texts::Kept };
-    let settings = Settings { spec, bands: banding.bands(), rows: banding.rows(), passage, bits, texts };
+    let settings = Settings::default()
+        .spec(spec)
+        .bands(banding.bands())
+        .rows(banding.rows())
+        .passage(passage)
+        .bits(bits)
+        .texts(texts);
     let index = Index::create(Path::new(&args.folder), &settings)?;
     printer.note(&format!("created     `{}`\n{}", args.folder, super::show::made_with(index.settings())));
     Ok(Exit::Done)

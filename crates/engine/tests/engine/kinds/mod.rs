@@ -59,16 +59,14 @@ impl Measured {
 }
 
 fn settings(kind: &Kind, spec: Spec, mode: Mode, recall: f64) -> Settings {
-    Settings {
-        spec,
-        threshold: kind.threshold,
-        bands: kind.bands.map_or(Bands::ForRecall(recall), |(bands, rows)| Bands::Given { bands, rows }),
-        bits: (mode == Mode::OneBit).then(|| "1".parse().unwrap()),
-        cluster: if mode == Mode::Components { Cluster::Components } else { Cluster::Star },
-        audit: None,
-        threads: Some(1),
-        ..Settings::default()
-    }
+    Settings::default()
+        .spec(spec)
+        .threshold(kind.threshold)
+        .bands(kind.bands.map_or(Bands::ForRecall(recall), |(bands, rows)| Bands::Given { bands, rows }))
+        .bits((mode == Mode::OneBit).then(|| "1".parse().unwrap()))
+        .cluster(if mode == Mode::Components { Cluster::Components } else { Cluster::Star })
+        .audit(None)
+        .threads(1)
 }
 
 fn measure(documents: &Documents, truth: &Truth, plan: &Plan, mode: Mode, shelf: usize) -> Measured {

@@ -85,7 +85,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         // All files of a folder are texts, also a table that tells where they are from.
         let format =
             if Path::new(path).is_dir() { InputFormat::Only(Format::TEXT) } else { InputFormat::default() };
-        let options = ReadOptions { encoding: Encoding::Auto, format, ..ReadOptions::default() };
+        let options = ReadOptions::default().encoding(Encoding::Auto).format(format);
         let corpus = Corpus::open(&[Input::from_word(path)], &options, &Unobserved)?;
         for shingling in &settings.shinglings {
             let spec: Spec = format!("nfkc+casefold / {shingling} / minhash:128 / seed:1").parse()?;
@@ -195,7 +195,7 @@ fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
 /// The plan of a run that wants this recall at the threshold.
 fn plan(spec: Spec, threshold: f64, recall: f64, threads: usize) -> Result<Plan> {
     let (bands, threads) = (Bands::ForRecall(recall), Some(threads.max(1)));
-    Ok(RunSettings { spec, threshold, bands, threads, ..RunSettings::default() }.plan()?)
+    Ok(RunSettings::default().spec(spec).threshold(threshold).bands(bands).threads(threads).plan()?)
 }
 
 fn compare(

@@ -29,6 +29,19 @@
 //! assert!((estimate.value - 3.0 / 7.0).abs() < 4.0 * estimate.standard_error);
 //! # Ok::<(), minwise::Error>(())
 //! ```
+//!
+//! # Sources
+//!
+//! Modules name the papers that they implement. Five works are named by their number, because many modules go back to them:
+//!
+//! 1. Hassanian-esfahani and Kargar, *Sectional `MinHash` for near-duplicate detection*, 2018, whose Table 1 is a survey of sketches.
+//! 2. Bergillos, Rambla and Cabeza, *Document similarity detection using hashing*, 2018.
+//! 3. Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*.
+//! 4. Yuan, Wang, Peng and Zhang, *Efficient near-duplicate document detection using consistent weighted sampling filter*, 2019.
+//! 5. A description of classes that implement `MinHash` and banding, without author.
+//!
+//! Where a work is wrong, the module implements what is right and says so. Numbers such as E-11 are entries of the list of errata,
+//! `docs/concepts/errata.md` in the repository; paths such as `vectors/minhash.toml` are files of the repository, too.
 
 pub mod calendar;
 pub mod candidate;

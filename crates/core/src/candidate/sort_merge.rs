@@ -1,7 +1,7 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! Paper      Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the fourth source tells it
-//!            (digest 06, 2). What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
+//! Paper      Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the [fourth source](crate#sources) tells it.
+//!            What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
 //!            in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate detection*,
 //!            2008.
 //! Idea       ⟨shingle, document⟩, sorted by shingle, brings the documents of each shingle together; every two of them are a
@@ -23,7 +23,7 @@
 //!            ones must be left out, and the source loses what they would have counted. Here nothing is lost. The order is by
 //!            document frequency, and shingles of few documents are never left out: they make few pairs, and whatever is
 //!            counted keeps pairs from being candidates for nothing.
-//! Vectors    digest 06, 2.
+//! Vectors    a worked example, by another program.
 //!
 //! Use when   every pair is wanted and most shingles are rare; for containment, which bands do not see.
 //! Do not     use it where large families share nearly everything: all pairs of a family are counted, shingle by shingle.
@@ -330,7 +330,7 @@ mod tests {
         joined
     }
 
-    /// The vector of digest 06, 2.
+    /// A worked example.
     #[test]
     fn the_digest_triplets() {
         let sets = [&[1, 2][..], &[2, 3], &[1, 2, 3], &[4]].map(|set| plain(set.iter().copied()));

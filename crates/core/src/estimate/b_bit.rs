@@ -1,5 +1,5 @@
 //! The estimator of [`BBit`](crate::sketch::b_bit::BBit) and of [`BitHash`](crate::sketch::bit_hash::BitHash), and
-//! what the estimators of the other bit sketches share (digest 04, 1 and 6).
+//! what the estimators of the other bit sketches share.
 //!
 //! Two registers agree in b bits if they are equal, or by accident. With rⱼ = fⱼ/D, the size of a set over the range
 //! of the permutation:
@@ -87,7 +87,7 @@ pub fn storage_factor(similarity: f64, bits: u32, chance: Chance) -> f64 {
 }
 
 /// The b from 1 to 16 with the least storage factor for mixed registers: 1 above R = 1/3, 2 down to 5/21, 3 down to
-/// 17/105 and so on. The third source puts the first bound at "about 0.4" (E-26).
+/// 17/105 and so on. The [third source](crate#sources) puts the first bound at "about 0.4" (E-26).
 #[must_use]
 pub fn best_bits(similarity: f64) -> u32 {
     let factor = |bits| storage_factor(similarity, bits, Chance::sparse(bits));

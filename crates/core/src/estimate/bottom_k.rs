@@ -2,8 +2,8 @@
 //!
 //! The k smallest values of the union are a sample of it without replacement. With k′ = min(k, number of distinct values
 //! in the two sketches), Ĵ = (those of the k′ smallest that are in both sketches)/k′, unbiased, and
-//! Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, 0 for u ≤ k (digest 05, 2). Dividing the size of the sketches'
-//! intersection by k is wrong: it counts values beyond the k smallest of the union. The first source prints this estimator
+//! Var = J(1−J)/k·(u−k)/(u−1) for u = |A∪B| ≥ k, 0 for u ≤ k. Dividing the size of the sketches'
+//! intersection by k is wrong: it counts values beyond the k smallest of the union. The [first source](crate#sources) prints this estimator
 //! in its row "k-mins" (E-11).
 //!
 //! If the two sketches hold both sets whole, the estimate is the similarity itself and its error 0. Otherwise u is not

@@ -1,4 +1,4 @@
-//! The estimator of [`ConnectedBit`](crate::sketch::connected_bit::ConnectedBit) (digest 04, 7).
+//! The estimator of [`ConnectedBit`](crate::sketch::connected_bit::ConnectedBit).
 //!
 //! ```text
 //! G   = E_bⁿ                                 R̂ = (Ĝ^(1/n) − C₁)/(1 − C₂)

@@ -7,7 +7,7 @@
 //! p       = s·(1 − nᵗ)/(1 − n)        n = (1 − 2/t)ᵘ        s = 1 − 2(1 − 1/t)ᵘ + n
 //! ```
 //!
-//! The source has no variance, and the digest compares simulations with that of `SuperMinHash` (digest 05, 6); this one is
+//! The source has no variance, and simulations come near that of `SuperMinHash`; this one is
 //! exact. A register shows the shingle of the union that filled it, and by symmetry only one thing about two registers
 //! matters: how often they show the same shingle. If both are filled in one of the first t rounds, and in the same one,
 //! they never do, because a shingle goes to one register a round: n is the probability that a round misses both, s
@@ -71,7 +71,7 @@ mod tests {
         assert!((alpha(2, 2) - (1.0 - p)).abs() < 1e-15, "{}", alpha(2, 2));
     }
 
-    /// The digest's simulated shares: two or three digits of 3000 trials, of 1500 for the last.
+    /// Simulated shares: two or three digits of 3000 trials, of 1500 for the last.
     #[test]
     fn the_digest_simulations() {
         for (union, registers, simulated, half_a_digit, trials) in [

@@ -1,4 +1,4 @@
-//! The estimators of the [fractional bit sketches](crate::sketch::fractional_bit) (digest 04, 2 to 5).
+//! The estimators of the [fractional bit sketches](crate::sketch::fractional_bit).
 //!
 //! **Mixtures** of widths. Group i has kᵢ = wᵢ·k registers of bᵢ bits; f = Σwᵢbᵢ.
 //!
@@ -7,7 +7,7 @@
 //! inverse variance   R̂ = Σ(wᵢ/Vᵢ)·R̂ᵢ / Σ(wᵢ/Vᵢ)            Var = 1/(k·Σwᵢ/Vᵢ),  Vᵢ = Eᵢ(1−Eᵢ)/(1−C₂ᵢ)²
 //! ```
 //!
-//! The third source prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
+//! The [third source](crate#sources) prints wᵢ² in the variance, which is half of the truth at f = 1½ (E-16). The groups use
 //! different registers, so their covariance is exactly 0 (E-19). No mixture has less variance a bit than the better
 //! of its widths (E-17).
 //!
@@ -67,7 +67,7 @@ impl Group {
 /// How the groups of a mixture become one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Combination {
-    /// All matches over all registers, as the third source has it; unbiased.
+    /// All matches over all registers, as the [third source](crate#sources) has it; unbiased.
     Pooled,
     /// Each group's own estimate, weighted by its inverse variance at the pooled estimate; never less exact. The pooled
     /// estimate is taken at (m + ½)/(k + 1) and not below 0, so that no variance is 0.

@@ -1,6 +1,6 @@
 //! The estimator of [`MinMax`](crate::sketch::min_max::MinMax).
 //!
-//! Ĵ = (agreeing minima + agreeing maxima)/k, unbiased. With u = |A∪B| and a = |A∩B| (digest 05, 4):
+//! Ĵ = (agreeing minima + agreeing maxima)/k, unbiased. With u = |A∪B| and a = |A∩B|:
 //! Var = (J/k)·(u+a−2)/(u−1) − 2J²/k, below J(1−J)/k because the least and the greatest shingle of one function are
 //! never the same one if u > 1; the two are equal in the limit of large u. The variance needs u, which two sketches
 //! do not tell, so an [`estimate`] reports the slightly greater J(1−J)/k.

@@ -1,7 +1,7 @@
 //! The estimator of [`MinHash`](crate::sketch::MinHash).
 //!
 //! Ĵ = m/k, where m of k registers agree. m is binomial with k trials and probability J, so Ĵ is unbiased with
-//! variance J(1−J)/k (digest 02, 1). Registers are compared one by one: taking them as sets would give m/(2k−m)
+//! variance J(1−J)/k. Registers are compared one by one: taking them as sets would give m/(2k−m)
 //! (E-09).
 
 use super::{Count, Estimate, wilson_interval};

@@ -4,13 +4,13 @@
 //! |---|---|---|---|
 //! | [`minhash`] | registers that agree with probability J | none | J(1−J)/k |
 //! | [`min_max`] | minima and maxima | none | slightly below J(1−J)/k |
-//! | [`one_permutation`] | bins of one hash function, some of them empty | none | digest 05, 3 |
+//! | [`one_permutation`] | bins of one hash function, some of them empty | none | see the module |
 //! | [`bottom_k`] | the k least of one hash function | none | J(1−J)/k · (u−k)/(u−1) |
 //! | [`super_minhash`], [`fast_similarity`] | registers drawn without replacement | none | α·J(1−J)/k, α < 1 |
 //! | [`b_bit`] | b bits of a register | none | (1−J)(J + 1/(2ᵇ−1))/k |
-//! | [`fractional_bit`] | mixtures of widths; bits joined by exclusive or | none; O(1/k) below one bit | digest 04, 2 to 5 |
-//! | [`connected_bit`] | several registers that must agree together | O(1/k) | digest 04, 7 |
-//! | [`odd`] | parities of indexed minima | O(1/k) | digest 04, 8 |
+//! | [`fractional_bit`] | mixtures of widths; bits joined by exclusive or | none; O(1/k) below one bit | see the module |
+//! | [`connected_bit`] | several registers that must agree together | O(1/k) | see the module |
+//! | [`odd`] | parities of indexed minima | O(1/k) | see the module |
 //! | [`sectional`] | registers that agree, and where | none, for qJ | qJ(1−qJ)/k |
 //!
 //! One is about a run instead of a pair: [`ratio`], the share of pairs that was found, from a sample of documents.

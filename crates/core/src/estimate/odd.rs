@@ -1,4 +1,4 @@
-//! The estimator of [`Odd`](crate::sketch::odd::Odd) (digest 04, 8).
+//! The estimator of [`Odd`](crate::sketch::odd::Odd).
 //!
 //! n is the length of the sketch in bits, k the number of registers, z the number of bits in which two sketches
 //! differ. With m flips at random places, m being twice the number of registers that differ:

@@ -3,7 +3,7 @@
 //! Of k bins, e are empty in both documents (E(e) = k(1−1/k)ᵘ, u = |A∪B|). Without densification
 //! Ĵ = matches/(k − e); with it Ĵ = matches/k. Both are unbiased; matches/k without densification is not.
 //!
-//! All variances have one form (digest 05, 3, gives it for two of the three). Each bin that is not empty in both
+//! All variances have one form. Each bin that is not empty in both
 //! documents tells of one shingle, drawn without replacement, so two registers agree independently of each other except
 //! if they copy the same bin. With Q the number of ordered pairs of registers that show the same bin,
 //!

@@ -1,10 +1,10 @@
-//! The estimators of the sectional sketches (digest 03).
+//! The estimators of the sectional sketches.
 //!
 //! Of the a shingles that two documents share, m lie in sections that agree; q = m/a is their alignment rate. A
 //! register whose minimum and section both agree has drawn one of those m out of u = |A∪B|, so the share of such
 //! registers, `Ĵ_S`, estimates m/u = qJ, without bias and with variance qJ(1−qJ)/k.
 //!
-//! The first source calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
+//! The [first source](crate#sources) calls the share an unbiased estimator of J with mean J/s (E-02) and smaller variance (E-03). J/s is
 //! its mean only if a shared shingle's two sections are independent and uniform, which is what near-duplicates are
 //! not; the variance belongs to another quantity. Both are kept here under names that say so.
 //!
@@ -140,13 +140,13 @@ pub fn displaced_share(inserted: usize, len: usize, sections: usize) -> f64 {
     inserted as f64 / len as f64 * (sections as f64 - 1.0) / 2.0
 }
 
-/// The first source's mean J/s: true where the sections of a shared shingle are independent and uniform (E-02).
+/// The [first source](crate#sources)'s mean J/s: true where the sections of a shared shingle are independent and uniform (E-02).
 #[must_use]
 pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// The variance of s·`Ĵ_S`, which would be unbiased for J in the first source's model: J(s−J)/k, never below that of
+/// The variance of s·`Ĵ_S`, which would be unbiased for J in the [first source](crate#sources)'s model: J(s−J)/k, never below that of
 /// plain `MinHash` (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::hash::cantor;
 
-    /// The first source's Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
+    /// The [first source](crate#sources)'s Figure 1, as far as it is printed: documents as (attribute, section) and three orders of
     /// the nine attributes.
     const D1: [(u32, u32); 6] = [(1, 1), (2, 1), (5, 2), (7, 3), (8, 2), (9, 3)];
     const D3: [(u32, u32); 4] = [(1, 1), (2, 2), (5, 2), (7, 2)];

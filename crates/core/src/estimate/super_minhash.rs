@@ -1,6 +1,6 @@
 //! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash).
 //!
-//! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m, where (digest 05, 5; the survey writes ∝(m, n) with
+//! Ĵ = matches/m, unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m, where (the survey writes ∝(m, n) with
 //! an n that means nothing, E-11)
 //!
 //! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)),

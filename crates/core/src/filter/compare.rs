@@ -60,7 +60,7 @@ impl Filter {
     }
 
     /// Compares two sketches until it is settled whether they are similar enough, as the second algorithm of the fourth
-    /// source does (digest 06, 4.2): by the looks, or by ⌈T·K⌉ matches of all K registers, ties being similar. A
+    /// source does: by the looks, or by ⌈T·K⌉ matches of all K registers, ties being similar. A
     /// comparison that the rest of the registers cannot change any more ends, too.
     ///
     /// Not for pairs that can be verified: of those exactly at the threshold half are lost, as with any estimate.

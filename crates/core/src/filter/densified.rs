@@ -8,7 +8,7 @@
 //! - by rotation each of the next: the runs are a random division of K into o parts, and h of these have j bins
 //!   together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
-//! A binomial law widened to the same variance (digest 06, 4.4, advises a smaller e) would not do: for 10 shingles at
+//! A binomial law widened to the same variance would not do: for 10 shingles at
 //! J = ½ in 128 bins by optimal densification, thresholds for an error of 10⁻⁷ err a hundred times as often, because few
 //! shingles make a coarse law with a long tail. A test below shows it.
 //!

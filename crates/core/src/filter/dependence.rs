@@ -1,4 +1,4 @@
-//! How the registers of a sketch depend on each other, and what the filter makes of it (digest 06, 4.4).
+//! How the registers of a sketch depend on each other, and what the filter makes of it.
 
 use crate::sketch::one_permutation::Densification;
 use crate::sketch::{Base, Method, Source};

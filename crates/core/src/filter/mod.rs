@@ -1,6 +1,6 @@
 //! The filter: candidates that cannot be near-duplicates are put aside after a few registers.
 //!
-//! Paper      the fourth source, "early termination" (digest 06, 4), with errata E-47 to E-52 and E-58.
+//! Paper      the [fourth source](crate#sources), "early termination", with errata E-47 to E-52 and E-58.
 //! Idea       Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
 //!            pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
 //! Symbols    k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
@@ -16,7 +16,7 @@
 //!            acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
 //!            loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
 //!            verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
-//! Vectors    `vectors/filter.toml`: digest 06, 4.1, 4.3, 4.4, and digest 07.
+//! Vectors    `vectors/filter.toml`, computed from the definition by another program.
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|

@@ -25,7 +25,7 @@ pub mod rolling;
 pub mod token;
 pub mod vector;
 
-/// The 32-bit finaliser of `MurmurHash3` (digest 01, 3.3): every input bit reaches every output bit, and no two
+/// The 32-bit finaliser of `MurmurHash3`: every input bit reaches every output bit, and no two
 /// inputs share an output.
 #[inline(always)]
 #[must_use]
@@ -37,7 +37,7 @@ pub const fn fmix32(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// The 64-bit finaliser of `MurmurHash3` (digest 01, 3.5).
+/// The 64-bit finaliser of `MurmurHash3`.
 #[inline(always)]
 #[must_use]
 pub const fn fmix64(mut h: u64) -> u64 {

@@ -1,7 +1,6 @@
 //! The modular family of hash functions.
 //!
-//! Paper      Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and fifth source (digest
-//!            01, 3.1).
+//! Paper      Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and [fifth source](crate#sources).
 //! Idea       Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
 //!            drawing a and b draws a permutation.
 //! Symbols    h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
@@ -12,7 +11,7 @@
 //!            p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341 (E-34),
 //!            and draw until all a and b differ, which never ends if there are more functions than numbers below p
 //!            (E-46). Keys are mixed first unless raw ones are asked for.
-//! Vectors    digest 01, 3.1.
+//! Vectors    computed from the definition by another program.
 //!
 //! Use when   the sources' results are to be repeated.
 //! Do not     use it for speed: [`MinHash`](crate::sketch::MinHash)'s own family takes one instruction a function.

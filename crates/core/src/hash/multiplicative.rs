@@ -1,7 +1,7 @@
 //! Multiplicative hashing.
 //!
 //! Paper      Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
-//!            algorithm for the closest-pair problem*, 1997; the second source (digest 01, 3.2).
+//!            algorithm for the closest-pair problem*, 1997; the [second source](crate#sources).
 //! Idea       The upper bits of a product by a large odd number depend on all bits of the key.
 //! Symbols    w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
 //! Formula    h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
@@ -11,7 +11,7 @@
 //!            document's row 0 is the minimum in every function: J = 0.20 is estimated as 1 if both have it, 0.99 as 0
 //!            if one has (E-36). Offsets, odd multipliers and mixed keys mend it. Its formula should read
 //!            ⌊m·(kA mod 1)⌋.
-//! Vectors    digest 01, 3.2.
+//! Vectors    computed from the definition by another program.
 //!
 //! Use when   a table of 2ᵖ slots needs an index, or the source's family is to be compared.
 //! Do not     hash untrusted keys with it, nor take minima of few bits: they tie.

@@ -1,6 +1,6 @@
 //! The sources' hashes of a vector, for band keys.
 //!
-//! Paper      the second source, 5.1, which is Boost's `hash_combine` (digest 01, 3.4); the fifth source, 4.
+//! Paper      the [second source](crate#sources), 5.1, which is Boost's `hash_combine`; the [fifth source](crate#sources), 4.
 //! Idea       The rows of a band are combined into one number, and documents with the same number are candidates.
 //! Formula    [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
 //!            [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
@@ -9,7 +9,7 @@
 //!            where chance makes 0.94 of 32 bits (E-38). `ModularSum`: two different bands collide with probability
 //!            1/p, and with p about the number of documents a query meets one false candidate a band (E-40).
 //! Differs    The source states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn (E-33).
-//! Vectors    digest 01, 3.4.
+//! Vectors    computed from the definition by another program.
 //!
 //! Use when   the sources' results are to be repeated.
 //! Do not     key bands with them: collisions cost only time, but much of it.
@@ -18,7 +18,7 @@
 use super::modular::{Modular, next_prime};
 use crate::error::Error;
 
-/// The second source's `hash_vec` in words of 32 bits.
+/// The [second source](crate#sources)'s `hash_vec` in words of 32 bits.
 #[must_use]
 pub fn hash_vec_32(vector: &[u32]) -> u32 {
     vector.iter().fold(vector.len() as u32, |hash, value| {
@@ -26,7 +26,7 @@ pub fn hash_vec_32(vector: &[u32]) -> u32 {
     })
 }
 
-/// The second source's `hash_vec` in words of 64 bits.
+/// The [second source](crate#sources)'s `hash_vec` in words of 64 bits.
 #[must_use]
 pub fn hash_vec_64(vector: &[u64]) -> u64 {
     vector.iter().fold(vector.len() as u64, |hash, value| {
@@ -34,7 +34,7 @@ pub fn hash_vec_64(vector: &[u64]) -> u64 {
     })
 }
 
-/// The fifth source's hash of a vector of fixed length.
+/// The [fifth source](crate#sources)'s hash of a vector of fixed length.
 #[derive(Debug, Clone)]
 pub struct ModularSum {
     functions: Modular,

@@ -1,6 +1,6 @@
 //! b-bit minwise hashing.
 //!
-//! Paper      Li and König, *b-Bit minwise hashing*, 2010; the third source (digest 04, 1).
+//! Paper      Li and König, *b-Bit minwise hashing*, 2010; the [third source](crate#sources).
 //! Idea       Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
 //!            take off the agreements that chance alone gives.
 //! Symbols    k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
@@ -15,7 +15,7 @@
 //! Differs    The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
 //!            sets. Here the value is mixed with its register's number first: C₁ = C₂ = 2⁻ᵇ for sets of every size
 //!            (E-27), and registers that hold copies of one value give different bits.
-//! Vectors    digest 04, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
+//! Vectors    computed from the definition by another program, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   many sketches are stored or compared, and similarities above ⅓ matter.
 //! Do not     merge them, or band them: both need whole registers.

@@ -1,8 +1,8 @@
 //! Bottom-k.
 //!
 //! Paper      Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!            bottom-k sketches*, PODC 2007; also KMV, and the first source's row "k-mins", which describes bottom-k
-//!            (digest 05, 2; E-11).
+//!            bottom-k sketches*, PODC 2007; also KMV, and the [first source](crate#sources)'s row "k-mins", which describes bottom-k
+//!            (E-11).
 //! Idea       The k shingles with the least values of one hash function are a sample of the document without
 //!            replacement, and the k least values of two documents' union can be told from their sketches.
 //! Symbols    k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
@@ -12,7 +12,7 @@
 //!            shingles; tests here.
 //! Differs    Values have 64 bits, so that accidental agreement does not happen. All comparisons are of values, and
 //!            none of "first log₂ k bits" (E-11).
-//! Vectors    digest 05, 2: the worked example and the variances.
+//! Vectors    the worked example and the variances, by another program.
 //!
 //! Use when   pairs are compared one by one: the lowest variance for a given number of values; also counts distinct
 //!            shingles, and two sketches merge into that of the union.

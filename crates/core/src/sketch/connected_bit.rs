@@ -1,7 +1,7 @@
 //! Connected bits.
 //!
 //! Paper      Tang, Tian and Liu, *Connected bit minwise hashing for large-scale linear SVM*, 2015; a row in the
-//!            survey table of the first source (digest 04, 7).
+//!            survey table of the [first source](crate#sources).
 //! Idea       Join the b bits of n registers to one word, and count the words that agree completely: fewer
 //!            comparisons, each of them wider.
 //! Symbols    k → registers of the source; n → `connected`; b → `bits`; G → the probability that a word agrees.
@@ -11,7 +11,7 @@
 //! Error      consistent, with a bias of order 1/k; variance G(1−G)/(k(1−2⁻ᵇ)²·n·G^(2(n−1)/n)) (E-11), which is more
 //!            than that of the bits alone; the law of the count is checked below over 2000 families.
 //! Differs    The bits are mixed. The number of registers must be a multiple of n. It shares the layout of `b_bit`.
-//! Vectors    digest 04, in `estimate/connected_bit.rs`; words below, from a second implementation of the formula.
+//! Vectors    computed from the definition by another program, in `estimate/connected_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   whole words are looked up or compared elsewhere, and similarities are high.
 //! Do not     use it to save storage: `BBit` says more with the same bits.

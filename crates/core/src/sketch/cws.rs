@@ -1,7 +1,7 @@
 //! Consistent weighted sampling.
 //!
-//! Paper      Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the fourth source's algorithm 1, which
-//!            names another paper (digest 06, 3.1).
+//! Paper      Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the [fourth source](crate#sources)'s algorithm 1, which
+//!            names another paper.
 //! Idea       For every shingle a register scatters points on the axis of weights, as dense in each octave as in every
 //!            other. A weight stands between two of them, y below and z above, and the greater z, the better its chances
 //!            to be the sample. Two documents have the same sample, point y included, with probability Jw.
@@ -15,7 +15,7 @@
 //! Differs    from the algorithm as the source prints it (E-53), of which every part is needed: octaves of all integers,
 //!            not of positive ones; a fresh u at every step; y and z looked for in neighbouring octaves; G drawn by shingle
 //!            and register alone; samples compared by shingle and point. The tests show what each of three misprints costs.
-//! Vectors    the digest's inversions of G; sketches in `vectors/weighted.toml`, ours.
+//! Vectors    inversions of G, by another program; sketches in `vectors/weighted.toml`, ours.
 //!
 //! Use when   results are to be compared with the paper's.
 //! Do not     use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
@@ -260,8 +260,8 @@ mod tests {
         (best.1, best.2)
     }
 
-    /// The table of digest 06, 3.1: how often two samples agree. The digest's own numbers come from 6000 draws, and one of
-    /// them, 0.071, was an unlucky one: its own program comes to 0.084 over 40 000.
+    /// How often two samples agree. The numbers of another program come from 6000 draws, and one of them, 0.071, was an unlucky
+    /// one: that program comes to 0.084 over 40 000.
     #[test]
     fn what_each_misprint_costs() {
         const DRAWS: u64 = 120_000;

@@ -1,7 +1,7 @@
 //! Fast similarity sketching.
 //!
 //! Paper      Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
-//!            of the first source's table, which gives no estimator (digest 05, 6).
+//!            of the [first source](crate#sources)'s table, which gives no estimator.
 //! Idea       In each round every shingle throws a value into one register drawn at random; a value of an earlier
 //!            round beats any of a later one. Rounds end when no register is empty, so that a long document needs one or two;
 //!            should t rounds not be enough, round t + j fills register j from all shingles.
@@ -15,7 +15,7 @@
 //!            u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
 //! Differs    Values are integers with the round in front, so that a register is one word and equality exact. A round
 //!            of the second half is skipped if its register is filled, which cannot change the sketch.
-//! Vectors    digest 05, 6: the trace.
+//! Vectors    the trace, by another program.
 //!
 //! Use when   speed counts and documents have any length: it is as cheap as one-permutation hashing for long ones, and
 //!            never has an empty register. Registers merge by minimum: stopping early loses nothing.

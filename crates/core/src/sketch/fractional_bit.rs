@@ -1,7 +1,6 @@
 //! Fractional bits.
 //!
-//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the third source (digest
-//!            04, 2 to 5).
+//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the [third source](crate#sources).
 //! Idea       A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
 //!            bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
 //!            registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
@@ -20,7 +19,7 @@
 //! Differs    The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
 //!            corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It
 //!            shares the layout of `b_bit`.
-//! Vectors    digest 04, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
+//! Vectors    computed from the definition by another program, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
 //!            0.80 for n = 1, 2 and 3.
@@ -226,7 +225,7 @@ impl Sketcher for XorBit {
 /// Which ¾ bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreeQuarter {
-    /// Half of the stored bits are pairs, as the third source has it: ⅔ bit a register.
+    /// Half of the stored bits are pairs, as the [third source](crate#sources) has it: ⅔ bit a register.
     Paper,
     /// A third of the stored bits are pairs: ¾ bit a register.
     Exact,

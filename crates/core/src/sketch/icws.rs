@@ -1,6 +1,6 @@
 //! Improved consistent weighted sampling.
 //!
-//! Paper      Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010 (digest 06, 3.2).
+//! Paper      Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010.
 //! Idea       For every shingle a register draws steps on the axis of weights, evenly spaced in their logarithm, and a
 //!            rank for each step. A weight has the rank of the step below it, and the shingle of least rank is the sample. Two
 //!            documents have the same sample, step included, with probability Jw.
@@ -15,7 +15,7 @@
 //! Error      unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`. Registers of 32 bits agree by
 //!            accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities by 2⁻²⁰.
 //! Differs    The paper compares a itself; here are only logarithms, so that weights from 10⁻³⁰⁰ to 10³⁰⁰ do.
-//! Vectors    the digest's, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.
+//! Vectors    by another program, in the kernel's tests; sketches in `vectors/weighted.toml`, ours.
 //!
 //! Use when   sketches of fewer registers are to be the beginnings of those of more; otherwise [`dart`](super::dart) has the same
 //!            error and is several times faster.

@@ -1,7 +1,7 @@
 //! Min-max hash.
 //!
-//! Paper      Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the first source's
-//!            table (digest 05, 4).
+//! Paper      Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the [first source](crate#sources)'s
+//!            table.
 //! Idea       The greatest value of a hash function is as good a sample of the document as the least one. Keeping
 //!            both takes half as many functions for k registers.
 //! Symbols    k → `registers`, even; u = |A∪B|, a = |A∩B|.
@@ -12,7 +12,7 @@
 //! Differs    The complement of a maximum is stored, so that every register is a minimum: an empty document has empty
 //!            registers, and sketches merge by minimum. One vector kernel fills all registers and multiplies
 //!            once for each, so that the saving is in coefficients drawn and not in time.
-//! Vectors    digest 05, 4, for the variance and the worked example.
+//! Vectors    the variance and the worked example, by another program.
 //!
 //! Use when   documents have few shingles, where its variance is lower than that of `MinHash` at the same cost.
 //! Do not     expect a difference for long documents: beyond a few hundred shingles it is below 1 %.

@@ -12,8 +12,8 @@
 //! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
 //! | [`bottom_k`] | – | sets are to be merged and counted; it cannot be banded |
 //! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | sketches are kept by the million and compared, not banded |
-//! | [`fractional_bit`] | digest 04, 2 to 5 | a storage budget lies between whole bits, or similarities near 1 matter only |
-//! | [`connected_bit`], [`odd`] | digest 04, 7 and 8 | comparisons are to be few and wide; similarities near 1 |
+//! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or similarities near 1 matter only |
+//! | [`connected_bit`], [`odd`] | see the modules | comparisons are to be few and wide; similarities near 1 |
 //! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!

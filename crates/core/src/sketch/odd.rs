@@ -1,7 +1,7 @@
 //! The odd sketch.
 //!
 //! Paper      Mitzenmacher, Pagh and Pham, *Efficient estimation for high similarities using odd sketches*, 2014; a
-//!            row in the survey table of the first source (digest 04, 8).
+//!            row in the survey table of the [first source](crate#sources).
 //! Idea       Every register flips one bit of a small array, at a place that its number and value choose. Registers
 //!            that two documents share cancel in the exclusive or of their arrays, so it only shows what differs.
 //! Symbols    n → `bits`; k → registers of the source; z → [`difference`](Odd::difference).
@@ -12,7 +12,7 @@
 //!            checked below over 2000 families. From 2z = n on, the similarity is below what the sketch can tell, and
 //!            0 is reported.
 //! Differs    Nothing but the hash. The best k is about n/(4(1−J)): `estimate::odd::best_registers`.
-//! Vectors    digest 04, in `estimate/odd.rs`; words below, from a second implementation of the formula.
+//! Vectors    computed from the definition by another program, in `estimate/odd.rs`; words below, from a second implementation of the formula.
 //!
 //! Use when   only similarities above about 0.9 matter: there it says most with the fewest bits.
 //! Do not     use it where lower similarities must be told apart.

@@ -2,8 +2,7 @@
 //!
 //! Paper      Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!            permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!            densification for fast and accurate minwise hashing*, ICML 2017; rows of the first source's table
-//!            (digest 05, 3).
+//!            densification for fast and accurate minwise hashing*, ICML 2017; rows of the [first source](crate#sources)'s table.
 //! Idea       One hash function throws the shingles into k bins and each bin keeps its least value, so that k registers
 //!            cost one hash a shingle. Short documents leave bins empty; densification fills these with the values of others,
 //!            chosen in the same way for every document.
@@ -20,7 +19,7 @@
 //! Differs    Where 32 tries hit only empty bins, the paper goes on; here all bins that are not empty are ranked, which
 //!            has the same law and bounds the time of documents with one shingle. The distance is folded into the value by
 //!            rotation.
-//! Vectors    digest 05, 3: the worked examples and the table.
+//! Vectors    the worked examples and the table, by another program.
 //!
 //! Use when   documents are long and speed counts. Of the three, the raw form compares short documents best, and it merges by minimum.
 //! Do not     band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.

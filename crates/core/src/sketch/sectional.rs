@@ -1,6 +1,6 @@
 //! Sectional `MinHash`: minima that know where they stand.
 //!
-//! Paper      the first source (digest 03), its Algorithm 1; the tolerant form is ours.
+//! Paper      the [first source](crate#sources), its Algorithm 1; the tolerant form is ours.
 //! Idea       A document is cut into s sections by position. Documents with the same words in another order share their
 //!            shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
 //! Symbols    k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
@@ -22,7 +22,7 @@
 //!            one (E-09). What the source leaves open (E-12): the first part of a pair is the hash value, the
 //!            section of a shingle that stands in several is chosen by a [`Policy`]. The parts are kept apart; packed
 //!            as printed they are [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`].
-//! Vectors    digest 03, 4, in `estimate/sectional.rs`.
+//! Vectors    computed from the definition by another program, in `estimate/sectional.rs`.
 //!
 //! Use when   order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of the shingles
 //!            across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.

@@ -1,7 +1,7 @@
 //! `SuperMinHash`.
 //!
 //! Paper      Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
-//!            arXiv:1706.05698; a row of the first source's table (digest 05, 5).
+//!            arXiv:1706.05698; a row of the [first source](crate#sources)'s table.
 //! Idea       Each shingle visits the registers in a random order of its own, and the value that it brings to the
 //!            j-th register of its order lies between j and j+1. Registers then sample shingles nearly without replacement,
 //!            and once every register holds a small value, a shingle can stop after its first steps.
@@ -19,7 +19,7 @@
 //!            their second, until no register is empty, unless there are too few shingles for that. A minimum does
 //!            not depend on the order, so the registers are the same. The order of a shingle is not kept meanwhile,
 //!            but asked of the places that it drew before.
-//! Vectors    digest 05, 5: the trace and the values of α; words below, from a second implementation of the formula.
+//! Vectors    the trace and the values of α, by another program; words below, from a second implementation of the formula.
 //!
 //! Use when   documents have fewer shingles than registers, where it halves the variance, or far more, where it costs
 //!            a few nanoseconds a shingle. Registers merge by minimum.

@@ -1,6 +1,6 @@
 //! Zero-bit consistent weighted sampling.
 //!
-//! Paper      Li, *0-bit consistent weighted sampling*, 2015 (digest 06, 3.2).
+//! Paper      Li, *0-bit consistent weighted sampling*, 2015.
 //! Idea       Of a sample keep the shingle and forget the step: two documents that sample the same shingle have mostly
 //!            sampled the same step of it, if they have many shingles of small weight.
 //! Formula    the samples of [`Icws`]; a register holds 32 bits of the key.

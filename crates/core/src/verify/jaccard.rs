@@ -1,6 +1,6 @@
 //! Exact Jaccard similarity by merging two sorted sets.
 //!
-//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the second source's pseudocode divides integers,
+//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating point (the [second source](crate#sources)'s pseudocode divides integers,
 //! E-31). A threshold gives two ways to stop early: sets of too different a length cannot reach it, and neither can a
 //! merge that has too little left.
 

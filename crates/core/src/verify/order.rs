@@ -1,6 +1,6 @@
 //! Whether two documents have what they share in the same places.
 //!
-//! Paper      the idea of Sectional `MinHash` (digest 03), computed exactly.
+//! Paper      the idea of Sectional `MinHash`, computed exactly.
 //! Idea       A shingle's place is its first occurrence over the number of positions, from 0 to 1. The alignment share of
 //!            a pair is the share of its common shingles whose places differ by at most [`TOLERANCE`]. Light edits and
 //!            insertions leave it near 1; paragraphs in another order bring it down to about 0.19, which is what places

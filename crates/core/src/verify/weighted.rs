@@ -1,6 +1,6 @@
 //! Exact weighted Jaccard similarity by merging two sorted weighted sets.
 //!
-//! Jw(A, B) = Σ min(A(x), B(x)) / Σ max(A(x), B(x)) (digest 06, 3). Both sums run in the order of the shingles, so that
+//! Jw(A, B) = Σ min(A(x), B(x)) / Σ max(A(x), B(x)). Both sums run in the order of the shingles, so that
 //! they are rounded alike on every machine. With weights of 1 it is the Jaccard similarity.
 //!
 //! A threshold allows to stop early: what is still to come can add no more to the shared weight than the lighter of the

@@ -10,6 +10,7 @@ mod build;
 mod docs;
 mod extract;
 mod features;
+mod headers;
 mod layers;
 mod run;
 mod test;
@@ -28,7 +29,7 @@ cargo x test               every test: Rust, documentation, vectors, pages in a 
 cargo x test WORD…         the Rust tests that have one of these words in their names
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, packages, installation
 cargo x test-browser       the pages in a browser only
-cargo x lint               formatting, clippy, documentation, features, direction of the data flow, `docs --check`
+cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
 cargo x trace              list the source files that one record passes through (needs valgrind)
@@ -131,6 +132,7 @@ fn lint() -> bool {
             run::cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         }),
         Part::task("features", "each brings only its own dependencies, and none is needed", features::check),
+        Part::task("headers", "headers of modules are lists, which rustdoc shows as such", headers::check),
         Part::task("layers", "data flows one way", layers::check),
         Part::task("docs/", "what is generated is current, and every link leads somewhere", docs::check),
     ];

@@ -1,11 +1,11 @@
 //! From shingles to registers: the k minima, kernel by kernel.
 //!
-//! Measured   `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is a
-//!            shingle, so the time per element is the time per shingle for all k registers together.
-//! Input      2000 random shingles, as a document of 2000 words has; and one of 40, where filling and storing the
-//!            registers shows.
-//! Not shown  the cost of making the shingles (see `text`), which is larger; kernels that this machine lacks; and what
-//!            wide vectors cost other work on the same core by lowering its clock.
+//! - **Measured.** `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is a
+//!   shingle, so the time per element is the time per shingle for all k registers together.
+//! - **Input.** 2000 random shingles, as a document of 2000 words has; and one of 40, where filling and storing the
+//!   registers shows.
+//! - **Not shown.** the cost of making the shingles (see `text`), which is larger; kernels that this machine lacks; and what
+//!   wide vectors cost other work on the same core by lowering its clock.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 

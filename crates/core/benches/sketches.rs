@@ -1,12 +1,12 @@
 //! What every sketch costs, and what the kernels that compare them do: two Markdown tables.
 //!
-//! Measured   For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with 1024:
-//!            a shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its interval. For
-//!            each kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose rows fit
-//!            the first cache, the second, or neither.
-//! Input      16 documents of random shingles, so that branches are not learnt by heart; compared are 16 that share
-//!            half of all shingles of two. Rows lie in the first cache.
-//! Not shown  making the shingles (see `text`); two threads at once; rows that come from memory one at a time.
+//! - **Measured.** For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with 1024:
+//!   a shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its interval. For
+//!   each kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose rows fit
+//!   the first cache, the second, or neither.
+//! - **Input.** 16 documents of random shingles, so that branches are not learnt by heart; compared are 16 that share
+//!   half of all shingles of two. Rows lie in the first cache.
+//! - **Not shown.** making the shingles (see `text`); two threads at once; rows that come from memory one at a time.
 //!
 //! Figures are the least of many rounds of a millisecond, short enough for some of them to run undisturbed on a machine
 //! that does other things too. Even so only their ratios mean anything elsewhere.

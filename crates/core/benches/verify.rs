@@ -1,13 +1,13 @@
 //! Verification: the exact comparison that decides about every candidate.
 //!
-//! Measured   `build`: a document's shingles sorted into a set. `at_least`: the exact Jaccard similarity of two sets
-//!            against the threshold 0.8, for pairs that reach it, for pairs that do not and are given up, and for pairs
-//!            whose lengths alone say no. `of`: the same count without a threshold.
-//! Input      shingles are random 64-bit numbers, as the shingler makes them; documents of 200, 2000 and 20 000. For
-//!            `at_least`, 64 pairs, so that the branch predictor cannot learn one pair by heart; elements are the
-//!            shingles of both sets.
-//! Not shown  making the shingles, which has to be done again for every document that is verified and costs more;
-//!            sets that are not in the cache; documents that repeat themselves much.
+//! - **Measured.** `build`: a document's shingles sorted into a set. `at_least`: the exact Jaccard similarity of two sets
+//!   against the threshold 0.8, for pairs that reach it, for pairs that do not and are given up, and for pairs
+//!   whose lengths alone say no. `of`: the same count without a threshold.
+//! - **Input.** shingles are random 64-bit numbers, as the shingler makes them; documents of 200, 2000 and 20 000. For
+//!   `at_least`, 64 pairs, so that the branch predictor cannot learn one pair by heart; elements are the
+//!   shingles of both sets.
+//! - **Not shown.** making the shingles, which has to be done again for every document that is verified and costs more;
+//!   sets that are not in the cache; documents that repeat themselves much.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 

@@ -1,10 +1,10 @@
 //! Days and dates: the Gregorian calendar, extended to all years.
 //!
-//! Idea       A year that begins in March ends with the day that only leap years have, so a day of such a year has one place in it.
-//!            From March on, the months have 31, 30, 31, 30, 31 days and so on: (153·m + 2)/5 days lie before the m-th of
-//!            them. The calendar repeats after 400 years, which have 146,097 days.
-//! Symbols    Day 0 is 1970-01-01; days before it are negative. The year 0 is the one before the year 1.
-//! Vectors    known dates and a walk from day to day, in the tests.
+//! - **Idea.** A year that begins in March ends with the day that only leap years have, so a day of such a year has one place in it.
+//!   From March on, the months have 31, 30, 31, 30, 31 days and so on: (153·m + 2)/5 days lie before the m-th of
+//!   them. The calendar repeats after 400 years, which have 146,097 days.
+//! - **Symbols.** Day 0 is 1970-01-01; days before it are negative. The year 0 is the one before the year 1.
+//! - **Vectors.** known dates and a walk from day to day, in the tests.
 //!
 //! All dates of the project are converted here: those that [`keep`](crate::keep) compares, and those that are shown to people.
 

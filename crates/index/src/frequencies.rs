@@ -1,12 +1,12 @@
 //! In how many documents shingles stand, as far as that is often.
 //!
-//! Paper      Manku and Motwani, *Approximate frequency counts over data streams*, VLDB 2002: lossy counting.
-//! Idea       Documents are counted window by window. Behind each window, what was counted so rarely that it could be forgotten
-//!            without much harm is forgotten, so that the table holds what is common and not all there ever was.
-//! Symbols    b → `windows`, Δ → `missed`.
-//! Cost       one sort of a window's shingles and one pass over the table a window.
-//! Error      a count is short by at most the number of windows, and never too high. Below one window nothing is forgotten,
-//!            and counts are exact. Documents that were removed or replaced are counted until the index is compacted.
+//! - **Paper.** Manku and Motwani, *Approximate frequency counts over data streams*, VLDB 2002: lossy counting.
+//! - **Idea.** Documents are counted window by window. Behind each window, what was counted so rarely that it could be forgotten
+//!   without much harm is forgotten, so that the table holds what is common and not all there ever was.
+//! - **Symbols.** b → `windows`, Δ → `missed`.
+//! - **Cost.** one sort of a window's shingles and one pass over the table a window.
+//! - **Error.** a count is short by at most the number of windows, and never too high. Below one window nothing is forgotten,
+//!   and counts are exact. Documents that were removed or replaced are counted until the index is compacted.
 
 use minwise::sort::sort_mixed;
 use minwise::weight::Frequencies as Look;

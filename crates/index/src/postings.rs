@@ -1,12 +1,12 @@
 //! Postings: which documents have a hash, and where.
 //!
-//! Idea       A change writes, for each value of the first 14 bits that its hashes have, one row of all postings with those
-//!            bits: the next 32 bits of the hash, the document, and for fingerprints the position, each in a column
-//!            of the fewest bytes that hold it, sorted by hash. To look a hash up is a search in every row with
-//!            its first bits. A large change has few bytes a posting, a small one few rows.
-//! Cost       7 to 9 bytes a posting in large changes. A look-up reads one row a change, until they are merged.
-//! Error      46 bits of a hash: of 10⁸ postings, one in 7·10⁵ look-ups of an absent hash has a false one. What is found is
-//!            compared exactly.
+//! - **Idea.** A change writes, for each value of the first 14 bits that its hashes have, one row of all postings with those
+//!   bits: the next 32 bits of the hash, the document, and for fingerprints the position, each in a column
+//!   of the fewest bytes that hold it, sorted by hash. To look a hash up is a search in every row with
+//!   its first bits. A large change has few bytes a posting, a small one few rows.
+//! - **Cost.** 7 to 9 bytes a posting in large changes. A look-up reads one row a change, until they are merged.
+//! - **Error.** 46 bits of a hash: of 10⁸ postings, one in 7·10⁵ look-ups of an absent hash has a false one. What is found is
+//!   compared exactly.
 
 use minwise::hash::fmix64;
 use minwise::sort::sort_mixed;

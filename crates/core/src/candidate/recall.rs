@@ -1,20 +1,20 @@
 //! The recall that a run implies.
 //!
-//! Idea       A pair at similarity s is found with a known probability P(s), so each pair that was found stands for
-//!            1/P(s) pairs that were there (Horvitz and Thompson, 1952). Of n found pairs, n / Σ 1/P(sᵢ) is the share
-//!            found of all there are, which corrects for the pairs that were never seen.
-//! Differs    Averaging P over the found pairs instead would be too high: pairs that are hard to find are rare among
-//!            them because they are hard to find.
-//! Families   The pairs of one family are found or missed together, because all of them meet the same hash functions. The
-//!            pairs that only one band found tell how this run fared. A pair that agrees in a band with probability q is
-//!            found by one band alone with probability b q (1 − q)ᵇ⁻¹ and missed with probability (1 − q)ᵇ, so each such
-//!            pair stands for (1 − q) / (b q) missed ones. The more these pairs crowd in some of the bands, the more
-//!            the estimate follows them.
-//! Bound      [`ExpectedRecall::low`] takes the larger of the two estimates of what was missed and adds to it what
-//!            chance may add, in 98 of 100 runs at least (Bernstein's inequality). The variance is that of a jackknife over
-//!            the bands, which are independent draws. It is not too small on average (Efron and Stein, 1981).
-//! Stars      A document that was missed is kept, and those behind it meet it. What sets it apart from the others
-//!            hides it from them too, so that one missed pair may be the first of many ([`Followers`]).
+//! - **Idea.** A pair at similarity s is found with a known probability P(s), so each pair that was found stands for
+//!   1/P(s) pairs that were there (Horvitz and Thompson, 1952). Of n found pairs, n / Σ 1/P(sᵢ) is the share
+//!   found of all there are, which corrects for the pairs that were never seen.
+//! - **Differs.** Averaging P over the found pairs instead would be too high: pairs that are hard to find are rare among
+//!   them because they are hard to find.
+//! - **Families.** The pairs of one family are found or missed together, because all of them meet the same hash functions. The
+//!   pairs that only one band found tell how this run fared. A pair that agrees in a band with probability q is
+//!   found by one band alone with probability b q (1 − q)ᵇ⁻¹ and missed with probability (1 − q)ᵇ, so each such
+//!   pair stands for (1 − q) / (b q) missed ones. The more these pairs crowd in some of the bands, the more
+//!   the estimate follows them.
+//! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of what was missed and adds to it what
+//!   chance may add, in 98 of 100 runs at least (Bernstein's inequality). The variance is that of a jackknife over
+//!   the bands, which are independent draws. It is not too small on average (Efron and Stein, 1981).
+//! - **Stars.** A document that was missed is kept, and those behind it meet it. What sets it apart from the others
+//!   hides it from them too, so that one missed pair may be the first of many ([`Followers`]).
 //! Components see as few pairs as connect their documents, and those are the ones that are easy to find. The bound is that
 //!            of pairs at the threshold ([`ExpectedRecall::with_least`]).
 //!

@@ -1,32 +1,32 @@
 //! Sort-merge: documents that share shingles, counted pair by pair.
 //!
-//! Paper      Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the [fourth source](crate#sources) tells it.
-//!            What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
-//!            in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate detection*,
-//!            2008.
-//! Idea       ⟨shingle, document⟩, sorted by shingle, brings the documents of each shingle together; every two of them are a
-//!            ⟨document, document, 1⟩; sorted and summed, these are the sizes of all overlaps, without comparing two
-//!            documents.
-//! Symbols    T → the threshold; |x| → the mass of a document: its shingles, or their weights as whole numbers of some unit, so
-//!            that sums do not depend on their order. Of a pair, x is the smaller document and y the larger one.
-//! Formula    A pair is a candidate if its count and what was left out come to n(x, y) = T/(1+T)·(|x| + |y|) for the Jaccard
-//!            similarity, to T·|x| for containment, to more than m for registers. Shingles are in one order for all
-//!            documents, and each leaves out the last ones of its own: less than 2T/(1+T)·|x| where it is the smaller one
-//!            and less than T·|y| where it is the larger one; T·|x| and nothing for containment; m for registers.
-//! Why        n(x, y) is least, for a given x, if y is as small as x, and for a given y, if x is as small as T·|y|: these are
-//!            the two bounds. So either left out less than must be shared, and the pair has a shingle that both kept. Of what
-//!            they share, all that comes before both cuts was counted, and the rest is behind the earlier cut: no more than
-//!            the document with that cut left out.
-//! Cost       Σ x(s)·y(s) pairs over the shingles s that x(s) documents keep as the smaller one and y(s) as the larger one.
-//! Error      none over shingles: every pair at or above the threshold is a candidate. Over registers, that of the filter.
-//! Differs    The triplet is printed with three documents (E-55). A shingle of 10⁵ documents gives 5·10⁹ pairs, so frequent
-//!            ones must be left out, and the source loses what they would have counted. Here nothing is lost. The order is by
-//!            document frequency, and shingles of few documents are never left out: they make few pairs, and whatever is
-//!            counted keeps pairs from being candidates for nothing.
-//! Vectors    a worked example, by another program.
+//! - **Paper.** Broder, Glassman, Manasse and Zweig, *Syntactic clustering of the web*, 1997, as the [fourth source](crate#sources) tells it.
+//!   What may be left out: Chaudhuri, Ganti and Kaushik, *A primitive operator for similarity joins
+//!   in data cleaning*, 2006, and Xiao, Wang, Lin and Yu, *Efficient similarity joins for near duplicate detection*,
+//!   2008.
+//! - **Idea.** ⟨shingle, document⟩, sorted by shingle, brings the documents of each shingle together; every two of them are a
+//!   ⟨document, document, 1⟩; sorted and summed, these are the sizes of all overlaps, without comparing two
+//!   documents.
+//! - **Symbols.** T → the threshold; |x| → the mass of a document: its shingles, or their weights as whole numbers of some unit, so
+//!   that sums do not depend on their order. Of a pair, x is the smaller document and y the larger one.
+//! - **Formula.** A pair is a candidate if its count and what was left out come to n(x, y) = T/(1+T)·(|x| + |y|) for the Jaccard
+//!   similarity, to T·|x| for containment, to more than m for registers. Shingles are in one order for all
+//!   documents, and each leaves out the last ones of its own: less than 2T/(1+T)·|x| where it is the smaller one
+//!   and less than T·|y| where it is the larger one; T·|x| and nothing for containment; m for registers.
+//! - **Why.** n(x, y) is least, for a given x, if y is as small as x, and for a given y, if x is as small as T·|y|: these are
+//!   the two bounds. So either left out less than must be shared, and the pair has a shingle that both kept. Of what
+//!   they share, all that comes before both cuts was counted, and the rest is behind the earlier cut: no more than
+//!   the document with that cut left out.
+//! - **Cost.** Σ x(s)·y(s) pairs over the shingles s that x(s) documents keep as the smaller one and y(s) as the larger one.
+//! - **Error.** none over shingles: every pair at or above the threshold is a candidate. Over registers, that of the filter.
+//! - **Differs.** The triplet is printed with three documents (E-55). A shingle of 10⁵ documents gives 5·10⁹ pairs, so frequent
+//!   ones must be left out, and the source loses what they would have counted. Here nothing is lost. The order is by
+//!   document frequency, and shingles of few documents are never left out: they make few pairs, and whatever is
+//!   counted keeps pairs from being candidates for nothing.
+//! - **Vectors.** a worked example, by another program.
 //!
-//! Use when   every pair is wanted and most shingles are rare; for containment, which bands do not see.
-//! Do not     use it where large families share nearly everything: all pairs of a family are counted, shingle by shingle.
+//! - **Use when** every pair is wanted and most shingles are rare; for containment, which bands do not see.
+//! - **Do not** use it where large families share nearly everything: all pairs of a family are counted, shingle by shingle.
 
 use std::cmp::{Ordering, Reverse};
 

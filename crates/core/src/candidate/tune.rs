@@ -3,10 +3,10 @@
 //! The only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that one register of a pair at
 //! similarity s agrees: s itself for `MinHash`, something else for other sketches. Everything here is a function of p.
 //!
-//! Paper      the S-curve of [banding](super::banding), as the first and the [fifth source](crate#sources) have it.
-//! Differs    (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances the areas of
-//!            false positives and negatives and may miss six of ten pairs exactly at the threshold; here the recall at
-//!            the threshold is a condition, and the work is what is made least.
+//! - **Paper.** the S-curve of [banding](super::banding), as the first and the [fifth source](crate#sources) have it.
+//! - **Differs.** (1/b)^(1/r) is not where P = ½ (E-29): [`Curve::half_point`] is. The usual tuning balances the areas of
+//!   false positives and negatives and may miss six of ten pairs exactly at the threshold; here the recall at
+//!   the threshold is a condition, and the work is what is made least.
 
 use super::Banding;
 use crate::error::{Error, ErrorKind};

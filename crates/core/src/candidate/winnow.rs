@@ -1,15 +1,15 @@
 //! Winnowing: a few shingles of a document, chosen so that no long shared run is without one.
 //!
-//! Paper      Schleimer, Wilkerson and Aiken, *Winnowing: local algorithms for document fingerprinting*, SIGMOD 2003;
-//!            robust winnowing, section 4.
-//! Idea       Of every w shingles in a row the one with the least hash is chosen, and is chosen once however many windows
-//!            it is the least of. A run that two documents share has the same windows in both, so the same choice.
-//! Symbols    k → the size of a shingle, t → `passage` (the guarantee), w → t − k + 1 shingles.
-//! Cost       O(n); a share of 2 / (w + 1) of the shingles is chosen, if their hashes are random.
-//! Error      none: a shared run of at least `passage` units is certain to have a common choice.
-//!            A document of fewer shingles than a window is one window.
-//! Differs    The paper hashes for itself; here shingles are hashed already, and mixed, so they are compared as they are.
-//! Vectors    `vectors/winnow.toml`, ours.
+//! - **Paper.** Schleimer, Wilkerson and Aiken, *Winnowing: local algorithms for document fingerprinting*, SIGMOD 2003;
+//!   robust winnowing, section 4.
+//! - **Idea.** Of every w shingles in a row the one with the least hash is chosen, and is chosen once however many windows
+//!   it is the least of. A run that two documents share has the same windows in both, so the same choice.
+//! - **Symbols.** k → the size of a shingle, t → `passage` (the guarantee), w → t − k + 1 shingles.
+//! - **Cost.** O(n); a share of 2 / (w + 1) of the shingles is chosen, if their hashes are random.
+//! - **Error.** none: a shared run of at least `passage` units is certain to have a common choice.
+//!   A document of fewer shingles than a window is one window.
+//! - **Differs.** The paper hashes for itself; here shingles are hashed already, and mixed, so they are compared as they are.
+//! - **Vectors.** `vectors/winnow.toml`, ours.
 
 use crate::error::Error;
 use crate::shingle::Shingling;

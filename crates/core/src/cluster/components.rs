@@ -1,10 +1,10 @@
 //! Connected components.
 //!
-//! Idea       Two documents belong together when a chain of similar pairs leads from one to the other.
-//! Cost       A pair is compared only if it is not yet connected, so a family of n costs about n comparisons.
-//! Given      Documents that are given are connected only through others.
-//! Use when   a whole family is to be one cluster, however far apart its ends are.
-//! Do not     use it to remove documents unless that is what is wanted: the two ends of a chain may share nothing.
+//! - **Idea.** Two documents belong together when a chain of similar pairs leads from one to the other.
+//! - **Cost.** A pair is compared only if it is not yet connected, so a family of n costs about n comparisons.
+//! - **Given.** Documents that are given are connected only through others.
+//! - **Use when** a whole family is to be one cluster, however far apart its ends are.
+//! - **Do not** use it to remove documents unless that is what is wanted: the two ends of a chain may share nothing.
 
 use super::neighbourhood::Meetings;
 use super::{Found, Judge, Neighbourhood};

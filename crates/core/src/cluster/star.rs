@@ -1,11 +1,11 @@
 //! Star clustering.
 //!
-//! Idea       Documents are taken in keeper order. One that is similar to a document already kept is removed; any other
-//!            is kept. So every removed document has a kept near-duplicate, and chains do not pull in what is not alike.
-//! Cost       A document is compared only with kept ones that share a band with it: linear for one family of any size.
-//! Given      Documents that are given are kept unseen, so that what repeats any of them is removed.
-//! Use when   always; it is the default.
-//! Do not     use it where the ends of a long chain of small edits are to count as one document.
+//! - **Idea.** Documents are taken in keeper order. One that is similar to a document already kept is removed; any other
+//!   is kept. So every removed document has a kept near-duplicate, and chains do not pull in what is not alike.
+//! - **Cost.** A document is compared only with kept ones that share a band with it: linear for one family of any size.
+//! - **Given.** Documents that are given are kept unseen, so that what repeats any of them is removed.
+//! - **Use when** always; it is the default.
+//! - **Do not** use it where the ends of a long chain of small edits are to count as one document.
 
 use std::collections::BTreeMap;
 

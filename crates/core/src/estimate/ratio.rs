@@ -1,21 +1,21 @@
 //! The share of pairs that was found, from a sample of documents.
 //!
-//! Paper      Cochran, *Sampling Techniques*, 1977, 6.3 (ratios) and 9A (clusters of unequal size); Kish, *Survey Sampling*,
-//!            1965, 8.2 (effective size); Korn and Graubard, 1998 (an interval for a share on its effective size).
-//! Idea       Documents are drawn, and of each drawn one all pairs are looked at: mᵢ of them, fᵢ found. Pairs of one
-//!            document go together (a family is found or missed as one), so Σ mᵢ pairs say less than as many that
-//!            were drawn one by one. How much less is the design effect, and Wilson's interval is taken on Σ mᵢ over it.
-//! Symbols    n → documents drawn; N → documents there are; R → `value`; D → the design effect.
-//! Formula    R = Σ fᵢ / Σ mᵢ; v = n/(n−1) · Σ (fᵢ − R mᵢ)² / (Σ mᵢ)², D as seen = v Σ mᵢ / (R (1−R)); D together, where pairs
-//!            of one document are all found or all missed and it counts as one trial, = the mean of mᵢ over documents
-//!            that have pairs. With d documents that tell pairs apart, D = (d · D as seen + z² · D together) / (d + z²),
-//!            and at least 1. Effective size: Σ mᵢ / D / (1 − n/N).
-//! Error      The interval is one of 95 %; `audit::the_interval_covers_the_truth` of the engine counts how often it
-//!            covers. R is biased by O(1/n), as every ratio of sums.
-//! Differs    The literature takes D as seen alone. Where nothing or next to nothing was missed it is undefined or rests
-//!            on a document or two, and the first miss would make the interval several times narrower. So documents of
-//!            that kind are added to those that were seen, z² of them, as many as Wilson's interval adds trials: with
-//!            many misses they do not matter, without any they are all there is.
+//! - **Paper.** Cochran, *Sampling Techniques*, 1977, 6.3 (ratios) and 9A (clusters of unequal size); Kish, *Survey Sampling*,
+//!   1965, 8.2 (effective size); Korn and Graubard, 1998 (an interval for a share on its effective size).
+//! - **Idea.** Documents are drawn, and of each drawn one all pairs are looked at: mᵢ of them, fᵢ found. Pairs of one
+//!   document go together (a family is found or missed as one), so Σ mᵢ pairs say less than as many that
+//!   were drawn one by one. How much less is the design effect, and Wilson's interval is taken on Σ mᵢ over it.
+//! - **Symbols.** n → documents drawn; N → documents there are; R → `value`; D → the design effect.
+//! - **Formula.** R = Σ fᵢ / Σ mᵢ; v = n/(n−1) · Σ (fᵢ − R mᵢ)² / (Σ mᵢ)², D as seen = v Σ mᵢ / (R (1−R)); D together, where pairs
+//!   of one document are all found or all missed and it counts as one trial, = the mean of mᵢ over documents
+//!   that have pairs. With d documents that tell pairs apart, D = (d · D as seen + z² · D together) / (d + z²),
+//!   and at least 1. Effective size: Σ mᵢ / D / (1 − n/N).
+//! - **Error.** The interval is one of 95 %; `audit::the_interval_covers_the_truth` of the engine counts how often it
+//!   covers. R is biased by O(1/n), as every ratio of sums.
+//! - **Differs.** The literature takes D as seen alone. Where nothing or next to nothing was missed it is undefined or rests
+//!   on a document or two, and the first miss would make the interval several times narrower. So documents of
+//!   that kind are added to those that were seen, z² of them, as many as Wilson's interval adds trials: with
+//!   many misses they do not matter, without any they are all there is.
 
 use super::{Z_95, wilson_interval};
 

@@ -1,22 +1,22 @@
 //! The filter: candidates that cannot be near-duplicates are put aside after a few registers.
 //!
-//! Paper      the [fourth source](crate#sources), "early termination", with errata E-47 to E-52 and E-58.
-//! Idea       Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
-//!            pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
-//! Symbols    k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
-//!            at the threshold agrees; e → the error at one look; α → the error at all looks together.
-//! Formula    `m_lower` = max{m : P(X ≤ m) ≤ e}, `m_upper` = min{m : P(X ≥ m) ≤ e}, both at the threshold, the worst
-//!            case: P(X ≤ m) falls with the similarity. Reject at X ≤ `m_lower`, accept at X ≥ `m_upper`.
-//! Cost       some walks of at most K²/2 steps to make: 3 ms for 1024 registers, a second for as many densified bins.
-//!            A comparison costs two integers a look.
-//! Error      A pair at the threshold is rejected with probability α at most, at all looks together; a more similar one
-//!            with less. The source's e is for one look, and comes to five times that at nine looks (E-51).
-//! Differs    The tables of the source are shifted by one and read off a grid (E-47, E-48); small k may have no threshold
-//!            (E-58). Between candidates and verification only rejection is used ([`Filter::screen`]): the early
-//!            acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
-//!            loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
-//!            verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
-//! Vectors    `vectors/filter.toml`, computed from the definition by another program.
+//! - **Paper.** the [fourth source](crate#sources), "early termination", with errata E-47 to E-52 and E-58.
+//! - **Idea.** Registers are compared in portions. After k of them, at a *look*, a pair with far fewer agreements than a
+//!   pair at the threshold would have is rejected; most pairs of unlike documents end at the first look.
+//! - **Symbols.** k₁ < … < kₙ → `looks`; K → `registers`; X → `matches`; T → the probability that a register of two documents
+//!   at the threshold agrees; e → the error at one look; α → the error at all looks together.
+//! - **Formula.** `m_lower` = max{m : P(X ≤ m) ≤ e}, `m_upper` = min{m : P(X ≥ m) ≤ e}, both at the threshold, the worst
+//!   case: P(X ≤ m) falls with the similarity. Reject at X ≤ `m_lower`, accept at X ≥ `m_upper`.
+//! - **Cost.** some walks of at most K²/2 steps to make: 3 ms for 1024 registers, a second for as many densified bins.
+//!   A comparison costs two integers a look.
+//! - **Error.** A pair at the threshold is rejected with probability α at most, at all looks together; a more similar one
+//!   with less. The source's e is for one look, and comes to five times that at nine looks (E-51).
+//! - **Differs.** The tables of the source are shifted by one and read off a grid (E-47, E-48); small k may have no threshold
+//!   (E-58). Between candidates and verification only rejection is used ([`Filter::screen`]): the early
+//!   acceptance of the source reports similarities that are too high (E-51) and its final comparison with T·K
+//!   loses half of the pairs at the threshold; both are in [`Filter::decide`], for estimates without
+//!   verification. That a small P(X ≤ m) would make a pair dissimilar for certain (E-50) is not so.
+//! - **Vectors.** `vectors/filter.toml`, computed from the definition by another program.
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|

@@ -1,16 +1,16 @@
 //! Cantor's pairing of two natural numbers into one.
 //!
-//! Paper      Cantor, 1878; the [first source](crate#sources) packs a minimum and its section with it.
-//! Idea       The pairs are numbered along the diagonals of the plane, so that each pair has one number and each number
-//!            one pair.
-//! Formula    ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
-//! Cost       one multiplication of 128 bits; the way back takes an integer square root.
-//! Differs    Results have 128 bits: those of two 32-bit numbers need up to 65. The root is an integer one, because a
-//!            floating-point root is off by one for large numbers.
-//! Vectors    computed from the definition by another program.
+//! - **Paper.** Cantor, 1878; the [first source](crate#sources) packs a minimum and its section with it.
+//! - **Idea.** The pairs are numbered along the diagonals of the plane, so that each pair has one number and each number
+//!   one pair.
+//! - **Formula.** ⟨a, b⟩ = (a+b)(a+b+1)/2 + b. Back: w = ⌊(√(8z+1) − 1)/2⌋, b = z − w(w+1)/2, a = w − b.
+//! - **Cost.** one multiplication of 128 bits; the way back takes an integer square root.
+//! - **Differs.** Results have 128 bits: those of two 32-bit numbers need up to 65. The root is an integer one, because a
+//!   floating-point root is off by one for large numbers.
+//! - **Vectors.** computed from the definition by another program.
 //!
-//! Use when   a pair must be printed as the [first source](crate#sources) prints it.
-//! Do not     store sketches with it: a pair kept as two fields takes fewer bits and compares faster.
+//! - **Use when** a pair must be printed as the [first source](crate#sources) prints it.
+//! - **Do not** store sketches with it: a pair kept as two fields takes fewer bits and compares faster.
 
 /// w(w+1)/2, the number of the first pair of a diagonal. The even factor is halved first, so that the product fits.
 const fn triangle(diagonal: u64) -> u128 {

@@ -1,20 +1,20 @@
 //! The modular family of hash functions.
 //!
-//! Paper      Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and [fifth source](crate#sources).
-//! Idea       Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
-//!            drawing a and b draws a permutation.
-//! Symbols    h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
-//! Cost       one 64 × 64 → 128 bit multiplication and one division per key and function.
-//! Error      On mixed keys as good as random order. On raw ids not min-wise: {0..199} and {100..299} agree in 0.286 of
-//!            the functions, not in 0.333, whatever the prime (E-35).
-//! Differs    The sources let a be 0, which makes a function that is the same for all documents (E-33), ask for
-//!            p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341 (E-34),
-//!            and draw until all a and b differ, which never ends if there are more functions than numbers below p
-//!            (E-46). Keys are mixed first unless raw ones are asked for.
-//! Vectors    computed from the definition by another program.
+//! - **Paper.** Carter and Wegman, *Universal classes of hash functions*, 1979; the first, second and [fifth source](crate#sources).
+//! - **Idea.** Multiplying by a, adding b and taking the remainder by a prime permutes the numbers below the prime;
+//!   drawing a and b draws a permutation.
+//! - **Symbols.** h(x) = (a·x + b) mod p, 1 ≤ a < p, 0 ≤ b < p.
+//! - **Cost.** one 64 × 64 → 128 bit multiplication and one division per key and function.
+//! - **Error.** On mixed keys as good as random order. On raw ids not min-wise: {0..199} and {100..299} agree in 0.286 of
+//!   the functions, not in 0.333, whatever the prime (E-35).
+//! - **Differs.** The sources let a be 0, which makes a function that is the same for all documents (E-33), ask for
+//!   p ≥ the largest key where > is needed, compute in 32 bits, which is no permutation for p > 46 341 (E-34),
+//!   and draw until all a and b differ, which never ends if there are more functions than numbers below p
+//!   (E-46). Keys are mixed first unless raw ones are asked for.
+//! - **Vectors.** computed from the definition by another program.
 //!
-//! Use when   the sources' results are to be repeated.
-//! Do not     use it for speed: [`MinHash`](crate::sketch::MinHash)'s own family takes one instruction a function.
+//! - **Use when** the sources' results are to be repeated.
+//! - **Do not** use it for speed: [`MinHash`](crate::sketch::MinHash)'s own family takes one instruction a function.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;

@@ -1,20 +1,20 @@
 //! Multiplicative hashing.
 //!
-//! Paper      Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
-//!            algorithm for the closest-pair problem*, 1997; the [second source](crate#sources).
-//! Idea       The upper bits of a product by a large odd number depend on all bits of the key.
-//! Symbols    w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
-//! Formula    h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
-//! Cost       one multiplication per key and function.
-//! Error      as random order on mixed keys; checked below.
-//! Differs    The source takes the constant as "a starting point" of a family. Multiplication alone sends 0 to 0, so a
-//!            document's row 0 is the minimum in every function: J = 0.20 is estimated as 1 if both have it, 0.99 as 0
-//!            if one has (E-36). Offsets, odd multipliers and mixed keys mend it. Its formula should read
-//!            ⌊m·(kA mod 1)⌋.
-//! Vectors    computed from the definition by another program.
+//! - **Paper.** Knuth, *The Art of Computer Programming* 3, 6.4; Dietzfelbinger and others, *A reliable randomized
+//!   algorithm for the closest-pair problem*, 1997; the [second source](crate#sources).
+//! - **Idea.** The upper bits of a product by a large odd number depend on all bits of the key.
+//! - **Symbols.** w → the word's bits; s = ⌊A·2ʷ⌋ with A = (√5−1)/2; p → `bits`.
+//! - **Formula.** h(x) = ((x·s) mod 2ʷ) ≫ (w−p). The family: hᵢ(x) = (fmix64(x)·sᵢ + oᵢ) mod 2⁶⁴, sᵢ odd.
+//! - **Cost.** one multiplication per key and function.
+//! - **Error.** as random order on mixed keys; checked below.
+//! - **Differs.** The source takes the constant as "a starting point" of a family. Multiplication alone sends 0 to 0, so a
+//!   document's row 0 is the minimum in every function: J = 0.20 is estimated as 1 if both have it, 0.99 as 0
+//!   if one has (E-36). Offsets, odd multipliers and mixed keys mend it. Its formula should read
+//!   ⌊m·(kA mod 1)⌋.
+//! - **Vectors.** computed from the definition by another program.
 //!
-//! Use when   a table of 2ᵖ slots needs an index, or the source's family is to be compared.
-//! Do not     hash untrusted keys with it, nor take minima of few bits: they tie.
+//! - **Use when** a table of 2ᵖ slots needs an index, or the source's family is to be compared.
+//! - **Do not** hash untrusted keys with it, nor take minima of few bits: they tie.
 
 use super::{SplitMix64, fmix64};
 use crate::error::Error;

@@ -1,16 +1,16 @@
 //! `MurmurHash3`, the 32-bit form for x86.
 //!
-//! Paper      Appleby, *`MurmurHash3`*, 2011; the [second source](crate#sources).
-//! Idea       Four bytes at a time are multiplied, rotated and folded into the state, which is mixed at the end.
-//! Formula    in [`murmur3_32`]; all arithmetic mod 2³². As a family, function i is the hash with seed s + i.
-//! Cost       about 1 ns per four bytes; the family hashes each key anew for each function.
-//! Error      as random order; checked below.
-//! Differs    The source's listing leaves open that blocks and tail are read with the lowest byte first and that
-//!            arithmetic wraps (E-37).
-//! Vectors    those of the `mmh3` library.
+//! - **Paper.** Appleby, *`MurmurHash3`*, 2011; the [second source](crate#sources).
+//! - **Idea.** Four bytes at a time are multiplied, rotated and folded into the state, which is mixed at the end.
+//! - **Formula.** in [`murmur3_32`]; all arithmetic mod 2³². As a family, function i is the hash with seed s + i.
+//! - **Cost.** about 1 ns per four bytes; the family hashes each key anew for each function.
+//! - **Error.** as random order; checked below.
+//! - **Differs.** The source's listing leaves open that blocks and tail are read with the lowest byte first and that
+//!   arithmetic wraps (E-37).
+//! - **Vectors.** those of the `mmh3` library.
 //!
-//! Use when   other programs must find the same values.
-//! Do not     use the family for speed, nor the hash where someone may want collisions: they are easy to make.
+//! - **Use when** other programs must find the same values.
+//! - **Do not** use the family for speed, nor the hash where someone may want collisions: they are easy to make.
 
 use super::fmix32;
 use crate::error::Error;

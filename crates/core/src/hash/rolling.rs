@@ -1,14 +1,14 @@
 //! The hash of a window of tokens, rolled along.
 //!
-//! Idea       A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two multiplications
-//!            whatever n is. The sum is then mixed, because a minimum needs every bit to be random.
-//! Formula    B = 0x9e3779b97f4a7c15; z = (Σ ⊕ Σ≫32) · 0xd6e8feb86659fd93 mod 2⁶⁴; the hash is z ⊕ z≫32.
-//! Error      The tokens' own hashes are random 64-bit numbers, so two different windows collide with a probability
-//!            of about 2⁻⁶⁴. Rearrangements of the same tokens lose some of that, because Bⁱ − Bʲ is even: exchanging
-//!            two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst arrangement known, the
-//!            Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would be certain at
-//!            1024, which is why windows end at 256.
-//! Vectors    `vectors/shingle.toml`.
+//! - **Idea.** A window w₁ … wₙ hashes to Σ wᵢ Bⁿ⁻ⁱ mod 2⁶⁴, and sliding it by one token costs two multiplications
+//!   whatever n is. The sum is then mixed, because a minimum needs every bit to be random.
+//! - **Formula.** B = 0x9e3779b97f4a7c15; z = (Σ ⊕ Σ≫32) · 0xd6e8feb86659fd93 mod 2⁶⁴; the hash is z ⊕ z≫32.
+//! - **Error.** The tokens' own hashes are random 64-bit numbers, so two different windows collide with a probability
+//!   of about 2⁻⁶⁴. Rearrangements of the same tokens lose some of that, because Bⁱ − Bʲ is even: exchanging
+//!   two tokens of a window of up to 256 collides at 2⁻⁵⁴ or less. The worst arrangement known, the
+//!   Thue–Morse sequence of two tokens against its complement, reaches 2⁻²⁰ at 256 and would be certain at
+//!   1024, which is why windows end at 256.
+//! - **Vectors.** `vectors/shingle.toml`.
 
 /// The base of the polynomial: odd, so that no power of it loses bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,13 +1,13 @@
 //! The hash of one token.
 //!
-//! Idea       A token is read in windows of 16 bytes, the bytes after its end masked to zero, and each window is
-//!            folded into the state by one full 64 × 64 → 128 bit multiplication. Nearly every token of a natural
-//!            language has at most 16 bytes and costs two loads and one multiplication, whatever its length.
-//! Formula    h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u:
-//!            h ← fold((l ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)), where fold exclusive-ors the halves of the 128-bit product,
-//!            the length is that of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
-//! Cost       about 2 ns a token.
-//! Vectors    `vectors/shingle.toml`.
+//! - **Idea.** A token is read in windows of 16 bytes, the bytes after its end masked to zero, and each window is
+//!   folded into the state by one full 64 × 64 → 128 bit multiplication. Nearly every token of a natural
+//!   language has at most 16 bytes and costs two loads and one multiplication, whatever its length.
+//! - **Formula.** h₀ = 0, and for each window of at most 16 bytes, read as two little-endian words l and u:
+//!   h ← fold((l ⊕ K₀ ⊕ h) · (u ⊕ K₁ ⊕ length)), where fold exclusive-ors the halves of the 128-bit product,
+//!   the length is that of the whole token in bytes, K₀ = 0xff51afd7ed558ccd and K₁ = 0xc4ceb9fe1a85ec53.
+//! - **Cost.** about 2 ns a token.
+//! - **Vectors.** `vectors/shingle.toml`.
 //!
 //! The two constants contain bytes that never occur in UTF-8 (0xff and 0xfe), so the operand that a short token
 //! does not reach can never become zero and swallow the other.

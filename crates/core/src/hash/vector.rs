@@ -1,19 +1,19 @@
 //! The sources' hashes of a vector, for band keys.
 //!
-//! Paper      the [second source](crate#sources), 5.1, which is Boost's `hash_combine`; the [fifth source](crate#sources), 4.
-//! Idea       The rows of a band are combined into one number, and documents with the same number are candidates.
-//! Formula    [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
-//!            [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
-//! Cost       four additions an element; a multiplication and a division.
-//! Error      `hash_vec`: among the vectors of two numbers below 300 there are 170 090 colliding pairs in either width,
-//!            where chance makes 0.94 of 32 bits (E-38). `ModularSum`: two different bands collide with probability
-//!            1/p, and with p about the number of documents a query meets one false candidate a band (E-40).
-//! Differs    The source states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn (E-33).
-//! Vectors    computed from the definition by another program.
+//! - **Paper.** the [second source](crate#sources), 5.1, which is Boost's `hash_combine`; the [fifth source](crate#sources), 4.
+//! - **Idea.** The rows of a band are combined into one number, and documents with the same number are candidates.
+//! - **Formula.** [`hash_vec_32`], [`hash_vec_64`]: h = length; h ← h ⊕ (v + 0x9e3779b9 + (h≪6) + (h≫2)) for each v.
+//!   [`ModularSum`]: h = Σᵢ ((aᵢ·xᵢ + bᵢ) mod p) mod p.
+//! - **Cost.** four additions an element; a multiplication and a division.
+//! - **Error.** `hash_vec`: among the vectors of two numbers below 300 there are 170 090 colliding pairs in either width,
+//!   where chance makes 0.94 of 32 bits (E-38). `ModularSum`: two different bands collide with probability
+//!   1/p, and with p about the number of documents a query meets one false candidate a band (E-40).
+//! - **Differs.** The source states no width for `hash_vec`; here are both. aᵢ = 0 is not drawn (E-33).
+//! - **Vectors.** computed from the definition by another program.
 //!
-//! Use when   the sources' results are to be repeated.
-//! Do not     key bands with them: collisions cost only time, but much of it.
-//!            [`Banding`](crate::candidate) mixes all bits of a band into 64.
+//! - **Use when** the sources' results are to be repeated.
+//! - **Do not** key bands with them: collisions cost only time, but much of it.
+//!   [`Banding`](crate::candidate) mixes all bits of a band into 64.
 
 use super::modular::{Modular, next_prime};
 use crate::error::Error;

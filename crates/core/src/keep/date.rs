@@ -1,9 +1,9 @@
 //! Dates, so mapped to words that the words have their order.
 //!
-//! Forms   `2024`, `2024-05`, `2024-05-06`, a time behind that after `T` or a space, with `Z` or an offset from Greenwich or
-//!         without (then it is taken as Greenwich's), and seconds since the start of 1970 as a number. Four digits
-//!         alone are a year.
-//! Order   by the microsecond. What is not said counts as its earliest: `2024` is the first moment of that year.
+//! - **Forms.** `2024`, `2024-05`, `2024-05-06`, a time behind that after `T` or a space, with `Z` or an offset from Greenwich or
+//!   without (then it is taken as Greenwich's), and seconds since the start of 1970 as a number. Four digits
+//!   alone are a year.
+//! - **Order.** by the microsecond. What is not said counts as its earliest: `2024` is the first moment of that year.
 
 use super::number::from_signed;
 use crate::calendar::{DAY_SECONDS, Date};

@@ -1,9 +1,9 @@
 //! Shingles given out block by block, so that those of a huge document are never all there.
 //!
-//! Idea       The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
-//!            kept for the windows that begin in it and end in the next one.
-//! Not for    bags, where a shingle depends on all before it, nor `terms`, which are longer words and no runs.
-//! Checked    against the whole document, by property test.
+//! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
+//!   kept for the windows that begin in it and end in the next one.
+//! - **Not for** bags, where a shingle depends on all before it, nor `terms`, which are longer words and no runs.
+//! - **Checked.** against the whole document, by property test.
 
 use xxhash_rust::xxh3::Xxh3;
 

@@ -1,17 +1,17 @@
 //! Units that are the [fifth source](crate#sources)'s words.
 //!
-//! Paper      the [fifth source](crate#sources), its preprocessor.
-//! Idea       A document is the set of its longer words, without shingles of several.
-//! Formula    Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
-//!            characters and `the` dropped.
-//! Cost       one pass and a copy of the text.
-//! Differs    Left open by the source: the apostrophe is U+0027 only, lengths count characters, lower case and white
-//!            space are Unicode's. Deleting punctuation joins what it separated, `U.S.A.` to `usa` and `one.Two` to
-//!            `onetwo`, and other marks stay: `panic!` (E-46).
-//! Vectors    computed from the definition by another program.
+//! - **Paper.** the [fifth source](crate#sources), its preprocessor.
+//! - **Idea.** A document is the set of its longer words, without shingles of several.
+//! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
+//!   characters and `the` dropped.
+//! - **Cost.** one pass and a copy of the text.
+//! - **Differs.** Left open by the source: the apostrophe is U+0027 only, lengths count characters, lower case and white
+//!   space are Unicode's. Deleting punctuation joins what it separated, `U.S.A.` to `usa` and `one.Two` to
+//!   `onetwo`, and other marks stay: `panic!` (E-46).
+//! - **Vectors.** computed from the definition by another program.
 //!
-//! Use when   the source's results are to be repeated.
-//! Do not     use it for near-duplicates: without neighbours, all texts on a subject look alike.
+//! - **Use when** the source's results are to be repeated.
+//! - **Do not** use it for near-duplicates: without neighbours, all texts on a subject look alike.
 
 use std::ops::Range;
 

@@ -1,24 +1,24 @@
 //! b-bit minwise hashing.
 //!
-//! Paper      Li and König, *b-Bit minwise hashing*, 2010; the [third source](crate#sources).
-//! Idea       Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
-//!            take off the agreements that chance alone gives.
-//! Symbols    k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
-//! Formula    The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
-//!            in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
-//!            w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
-//!            register are 0.
-//! Cost       that of the source, and a few ns a register to mix and place its bits; b·⌈k/32⌉ words a sketch, ⌈kb/32⌉
-//!            for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures and the reasons.
-//! Error      unbiased, variance (1−J)(J + 1/(2ᵇ−1))/k; checked below over 2000 families. One bit is the best use of
-//!            storage above J = 1/3 (E-26).
-//! Differs    The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
-//!            sets. Here the value is mixed with its register's number first: C₁ = C₂ = 2⁻ᵇ for sets of every size
-//!            (E-27), and registers that hold copies of one value give different bits.
-//! Vectors    computed from the definition by another program, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
+//! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; the [third source](crate#sources).
+//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. Keep only those few, and
+//!   take off the agreements that chance alone gives.
+//! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
+//! - **Formula.** The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
+//!   in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
+//!   w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
+//!   register are 0.
+//! - **Cost.** that of the source, and a few ns a register to mix and place its bits; b·⌈k/32⌉ words a sketch, ⌈kb/32⌉
+//!   for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures and the reasons.
+//! - **Error.** unbiased, variance (1−J)(J + 1/(2ᵇ−1))/k; checked below over 2000 families. One bit is the best use of
+//!   storage above J = 1/3 (E-26).
+//! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
+//!   sets. Here the value is mixed with its register's number first: C₁ = C₂ = 2⁻ᵇ for sets of every size
+//!   (E-27), and registers that hold copies of one value give different bits.
+//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`; words below, from a second implementation of the formula.
 //!
-//! Use when   many sketches are stored or compared, and similarities above ⅓ matter.
-//! Do not     merge them, or band them: both need whole registers.
+//! - **Use when** many sketches are stored or compared, and similarities above ⅓ matter.
+//! - **Do not** merge them, or band them: both need whole registers.
 
 use std::sync::Arc;
 

@@ -1,19 +1,19 @@
 //! `BitHash`.
 //!
-//! Paper      Zhang, Ji, Zhu, Li, Xu and Zhang, *`BitHash`: an efficient bitwise locality sensitive hashing method
-//!            with applications*, 2016; a row in the survey table of the [first source](crate#sources).
-//! Idea       One bit a register: whether a hash of the minimum is odd. Documents that are alike have sketches with a
-//!            small Hamming distance.
-//! Symbols    k → registers of the source; `d_H` → [`distance`](BitHash::distance).
-//! Formula    Bit i is the lowest bit of `register_bits(i, zᵢ)`. Ĵ = 1 − 2d/k, where d is `d_H`.
-//! Cost       that of the source; ⌈k/32⌉ words a sketch; a comparison is exclusive or and a count of ones.
-//! Error      unbiased until clamped, variance (1−J)(1+J)/k; checked below over 2000 families.
-//! Differs    It is [`BBit`] with one bit, and is implemented as that; only the estimator is written as the paper has
-//!            it.
-//! Vectors    computed from the definition by another program, in `estimate/b_bit.rs`.
+//! - **Paper.** Zhang, Ji, Zhu, Li, Xu and Zhang, *`BitHash`: an efficient bitwise locality sensitive hashing method
+//!   with applications*, 2016; a row in the survey table of the [first source](crate#sources).
+//! - **Idea.** One bit a register: whether a hash of the minimum is odd. Documents that are alike have sketches with a
+//!   small Hamming distance.
+//! - **Symbols.** k → registers of the source; `d_H` → [`distance`](BitHash::distance).
+//! - **Formula.** Bit i is the lowest bit of `register_bits(i, zᵢ)`. Ĵ = 1 − 2d/k, where d is `d_H`.
+//! - **Cost.** that of the source; ⌈k/32⌉ words a sketch; a comparison is exclusive or and a count of ones.
+//! - **Error.** unbiased until clamped, variance (1−J)(1+J)/k; checked below over 2000 families.
+//! - **Differs.** It is [`BBit`] with one bit, and is implemented as that; only the estimator is written as the paper has
+//!   it.
+//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`.
 //!
-//! Use when   comparisons must be as cheap as they can be.
-//! Do not     use it below J = ⅓, where two bits use storage better.
+//! - **Use when** comparisons must be as cheap as they can be.
+//! - **Do not** use it below J = ⅓, where two bits use storage better.
 
 use std::sync::Arc;
 

@@ -1,22 +1,22 @@
 //! Bottom-k.
 //!
-//! Paper      Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!            bottom-k sketches*, PODC 2007; also KMV, and the [first source](crate#sources)'s row "k-mins", which describes bottom-k
-//!            (E-11).
-//! Idea       The k shingles with the least values of one hash function are a sample of the document without
-//!            replacement, and the k least values of two documents' union can be told from their sketches.
-//! Symbols    k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
-//! Formula    The k least distinct h(x), ascending, each as two words, upper half first; missing ones are `EMPTY`.
-//! Cost       One hash and one comparison a shingle, and O(k log k·log(n/k)) for the values that get in; 8k bytes.
-//! Error      unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than k
-//!            shingles; tests here.
-//! Differs    Values have 64 bits, so that accidental agreement does not happen. All comparisons are of values, and
-//!            none of "first log₂ k bits" (E-11).
-//! Vectors    the worked example and the variances, by another program.
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
+//!   bottom-k sketches*, PODC 2007; also KMV, and the [first source](crate#sources)'s row "k-mins", which describes bottom-k
+//!   (E-11).
+//! - **Idea.** The k shingles with the least values of one hash function are a sample of the document without
+//!   replacement, and the k least values of two documents' union can be told from their sketches.
+//! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
+//! - **Formula.** The k least distinct h(x), ascending, each as two words, upper half first; missing ones are `EMPTY`.
+//! - **Cost.** One hash and one comparison a shingle, and O(k log k·log(n/k)) for the values that get in; 8k bytes.
+//! - **Error.** unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than k
+//!   shingles; tests here.
+//! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. All comparisons are of values, and
+//!   none of "first log₂ k bits" (E-11).
+//! - **Vectors.** the worked example and the variances, by another program.
 //!
-//! Use when   pairs are compared one by one: the lowest variance for a given number of values; also counts distinct
-//!            shingles, and two sketches merge into that of the union.
-//! Do not     band it or take bits from it: place i of two sketches does not hold comparable values.
+//! - **Use when** pairs are compared one by one: the lowest variance for a given number of values; also counts distinct
+//!   shingles, and two sketches merge into that of the union.
+//! - **Do not** band it or take bits from it: place i of two sketches does not hold comparable values.
 
 use crate::error::Error;
 use crate::estimate::{self, Count, Estimate};

@@ -1,24 +1,24 @@
 //! Consistent weighted sampling.
 //!
-//! Paper      Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the [fourth source](crate#sources)'s algorithm 1, which
-//!            names another paper.
-//! Idea       For every shingle a register scatters points on the axis of weights, as dense in each octave as in every
-//!            other. A weight stands between two of them, y below and z above, and the greater z, the better its chances
-//!            to be the sample. Two documents have the same sample, point y included, with probability Jw.
-//! Symbols    k → `octave` (the axis from 2ᵏ⁻¹ to 2ᵏ), y → `below`, z → `above`, G → `score`.
-//! Formula    The points of an octave are 2ᵏ·u₁, 2ᵏ·u₁·u₂, … above 2ᵏ⁻¹, the u from `SplitMix64` seeded by shingle,
-//!            register and octave. The sample has the least G/z, G = −ln(U₁U₂) drawn by shingle and register: e^(−G/z) has
-//!            the distribution that the paper inverts.
-//! Cost       about four octaves a shingle and register, one after the other: some 140 ns, a thousand times and more what
-//!            a register of [`MinHash`](super::MinHash) takes on a vector kernel.
-//! Error      unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`.
-//! Differs    from the algorithm as the source prints it (E-53), of which every part is needed: octaves of all integers,
-//!            not of positive ones; a fresh u at every step; y and z looked for in neighbouring octaves; G drawn by shingle
-//!            and register alone; samples compared by shingle and point. The tests show what each of three misprints costs.
-//! Vectors    inversions of G, by another program; sketches in `vectors/weighted.toml`, ours.
+//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; the [fourth source](crate#sources)'s algorithm 1, which
+//!   names another paper.
+//! - **Idea.** For every shingle a register scatters points on the axis of weights, as dense in each octave as in every
+//!   other. A weight stands between two of them, y below and z above, and the greater z, the better its chances
+//!   to be the sample. Two documents have the same sample, point y included, with probability Jw.
+//! - **Symbols.** k → `octave` (the axis from 2ᵏ⁻¹ to 2ᵏ), y → `below`, z → `above`, G → `score`.
+//! - **Formula.** The points of an octave are 2ᵏ·u₁, 2ᵏ·u₁·u₂, … above 2ᵏ⁻¹, the u from `SplitMix64` seeded by shingle,
+//!   register and octave. The sample has the least G/z, G = −ln(U₁U₂) drawn by shingle and register: e^(−G/z) has
+//!   the distribution that the paper inverts.
+//! - **Cost.** about four octaves a shingle and register, one after the other: some 140 ns, a thousand times and more what
+//!   a register of [`MinHash`](super::MinHash) takes on a vector kernel.
+//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by `tests/weighted.rs`.
+//! - **Differs.** from the algorithm as the source prints it (E-53), of which every part is needed: octaves of all integers,
+//!   not of positive ones; a fresh u at every step; y and z looked for in neighbouring octaves; G drawn by shingle
+//!   and register alone; samples compared by shingle and point. The tests show what each of three misprints costs.
+//! - **Vectors.** inversions of G, by another program; sketches in `vectors/weighted.toml`, ours.
 //!
-//! Use when   results are to be compared with the paper's.
-//! Do not     use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
+//! - **Use when** results are to be compared with the paper's.
+//! - **Do not** use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
 
 use super::minhash::{EMPTY, check_registers};
 use super::weighted_sketcher::{WeightedSketcher, register};

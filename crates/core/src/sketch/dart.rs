@@ -1,29 +1,29 @@
 //! Dart sketches.
 //!
-//! Paper      Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is ours.
-//! Idea       Darts are scattered over the weights and ranks of every shingle, each for one register. The sample of a
-//!            register is its dart of least rank among those that fall below the weights of the document. Two documents
-//!            have the same sample with probability Jw: it is the least dart below the greater of both weights, uniform
-//!            there, and both have it if it lies below the lesser. All registers share the darts, so that k of them take
-//!            about k ln k darts, however long the document is, where [`icws`](super::icws) goes through all shingles k times.
-//! Symbols    b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
-//! Formula    In row b of a shingle, darts follow one another along the weights at gaps of −ln(1 − U)·2⁻ᵇ, so that each row is a
-//!            Poisson process and all together a uniform one. Each has a register, a rank in its row and a name of 32 bits,
-//!            keyed by shingle and row (see `kernel/dart/row.rs`). The key of a shingle is fmix64(x ⊕ s₀) and the rows' salts come from s₁, the first two numbers of `SplitMix64`
-//!            from the seed. The register holds the name.
-//! Cost       some 35 linear hashes of 32 bits a shingle, whatever k is, and on average 1.5 k (ln k + ½) darts a document. For
-//!            k = 128, two to three times [`MinHash`](super::MinHash) on the same vector kernel from 2000 shingles on, nine
-//!            times at 200 and 35 times at 40 (`benches/weighted.rs`). 4k bytes a sketch.
-//! Error      unbiased for Jw, variance Jw(1−Jw)/k: the registers of a Poisson process are independent; checked by
-//!            `tests/weighted.rs`. Gaps have 32 bits, which moves probabilities by 2⁻³² a shingle and row.
-//! Differs    The paper cuts the plane into areas of about one dart, from weights of 1 upwards, and draws how many each
-//!            holds. Rows have no least weight, nothing is drawn of a Poisson distribution, and a shingle without darts in
-//!            a row is known by one hash.
-//! Vectors    `vectors/weighted.toml`, ours.
+//! - **Paper.** Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is ours.
+//! - **Idea.** Darts are scattered over the weights and ranks of every shingle, each for one register. The sample of a
+//!   register is its dart of least rank among those that fall below the weights of the document. Two documents
+//!   have the same sample with probability Jw: it is the least dart below the greater of both weights, uniform
+//!   there, and both have it if it lies below the lesser. All registers share the darts, so that k of them take
+//!   about k ln k darts, however long the document is, where [`icws`](super::icws) goes through all shingles k times.
+//! - **Symbols.** b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
+//! - **Formula.** In row b of a shingle, darts follow one another along the weights at gaps of −ln(1 − U)·2⁻ᵇ, so that each row is a
+//!   Poisson process and all together a uniform one. Each has a register, a rank in its row and a name of 32 bits,
+//!   keyed by shingle and row (see `kernel/dart/row.rs`). The key of a shingle is fmix64(x ⊕ s₀) and the rows' salts come from s₁, the first two numbers of `SplitMix64`
+//!   from the seed. The register holds the name.
+//! - **Cost.** some 35 linear hashes of 32 bits a shingle, whatever k is, and on average 1.5 k (ln k + ½) darts a document. For
+//!   k = 128, two to three times [`MinHash`](super::MinHash) on the same vector kernel from 2000 shingles on, nine
+//!   times at 200 and 35 times at 40 (`benches/weighted.rs`). 4k bytes a sketch.
+//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k: the registers of a Poisson process are independent; checked by
+//!   `tests/weighted.rs`. Gaps have 32 bits, which moves probabilities by 2⁻³² a shingle and row.
+//! - **Differs.** The paper cuts the plane into areas of about one dart, from weights of 1 upwards, and draws how many each
+//!   holds. Rows have no least weight, nothing is drawn of a Poisson distribution, and a shingle without darts in
+//!   a row is known by one hash.
+//! - **Vectors.** `vectors/weighted.toml`, ours.
 //!
-//! Use when   shingles have weights.
-//! Do not     use it where sketches of fewer registers are to be the beginnings of those of more: a dart's register
-//!            depends on k. Nor merge sketches: the least dart of a union is known, but not its rank.
+//! - **Use when** shingles have weights.
+//! - **Do not** use it where sketches of fewer registers are to be the beginnings of those of more: a dart's register
+//!   depends on k. Nor merge sketches: the least dart of a union is known, but not its rank.
 
 use super::minhash::{EMPTY, check_registers};
 use super::weighted_sketcher::WeightedSketcher;

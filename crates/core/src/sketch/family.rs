@@ -1,16 +1,16 @@
 //! `MinHash` by the hash families of the sources.
 //!
-//! Paper      the [second source](crate#sources) compares three families; the first and fifth take the first of them.
-//! Idea       The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
-//! Symbols    k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
-//! Formula    in the families' own files. `Murmur3` begins with the upper half of `SplitMix64`'s first number.
-//! Cost       k functions a shingle, one after the other: some 100 times the default family, which is vectorised.
-//! Error      as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
-//! Differs    The sources hash row numbers as they are, with the biases of E-33 to E-36; here keys are mixed first.
-//! Vectors    those of the families; `vectors/sketch.toml`.
+//! - **Paper.** the [second source](crate#sources) compares three families; the first and fifth take the first of them.
+//! - **Idea.** The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
+//! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
+//! - **Formula.** in the families' own files. `Murmur3` begins with the upper half of `SplitMix64`'s first number.
+//! - **Cost.** k functions a shingle, one after the other: some 100 times the default family, which is vectorised.
+//! - **Error.** as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
+//! - **Differs.** The sources hash row numbers as they are, with the biases of E-33 to E-36; here keys are mixed first.
+//! - **Vectors.** those of the families; `vectors/sketch.toml`.
 //!
-//! Use when   a source's results are to be repeated, or other programs know one of these families.
-//! Do not     use them for speed.
+//! - **Use when** a source's results are to be repeated, or other programs know one of these families.
+//! - **Do not** use them for speed.
 
 use super::minhash::check_registers;
 use super::{Registers, Sketcher, Statistic, merge_minima};

@@ -1,25 +1,25 @@
 //! Fast similarity sketching.
 //!
-//! Paper      Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
-//!            of the [first source](crate#sources)'s table, which gives no estimator.
-//! Idea       In each round every shingle throws a value into one register drawn at random; a value of an earlier
-//!            round beats any of a later one. Rounds end when no register is empty, so that a long document needs one or two;
-//!            should t rounds not be enough, round t + j fills register j from all shingles.
-//! Symbols    t → `registers`; i → `round`.
-//! Formula    Round i has the hash function n = fmix64(x ⊕ sᵢ), sᵢ the i-th number of the `SplitMix64` of the seed. Its
-//!            register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t, and its value i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2;
-//!            w = 32 − ⌈log₂ 2t⌉.
-//! Cost       O(n + t log t) for n shingles: one hash a shingle and round, with rounds until t registers are
-//!            filled; 4t bytes a sketch.
-//! Error      unbiased, variance α(t, u)·J(1−J)/t with the exact α of [`estimate::fast_similarity`], α ≈ ½ for
-//!            u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
-//! Differs    Values are integers with the round in front, so that a register is one word and equality exact. A round
-//!            of the second half is skipped if its register is filled, which cannot change the sketch.
-//! Vectors    the trace, by another program.
+//! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
+//!   of the [first source](crate#sources)'s table, which gives no estimator.
+//! - **Idea.** In each round every shingle throws a value into one register drawn at random; a value of an earlier
+//!   round beats any of a later one. Rounds end when no register is empty, so that a long document needs one or two;
+//!   should t rounds not be enough, round t + j fills register j from all shingles.
+//! - **Symbols.** t → `registers`; i → `round`.
+//! - **Formula.** Round i has the hash function n = fmix64(x ⊕ sᵢ), sᵢ the i-th number of the `SplitMix64` of the seed. Its
+//!   register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t, and its value i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2;
+//!   w = 32 − ⌈log₂ 2t⌉.
+//! - **Cost.** O(n + t log t) for n shingles: one hash a shingle and round, with rounds until t registers are
+//!   filled; 4t bytes a sketch.
+//! - **Error.** unbiased, variance α(t, u)·J(1−J)/t with the exact α of [`estimate::fast_similarity`], α ≈ ½ for
+//!   u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
+//! - **Differs.** Values are integers with the round in front, so that a register is one word and equality exact. A round
+//!   of the second half is skipped if its register is filled, which cannot change the sketch.
+//! - **Vectors.** the trace, by another program.
 //!
-//! Use when   speed counts and documents have any length: it is as cheap as one-permutation hashing for long ones, and
-//!            never has an empty register. Registers merge by minimum: stopping early loses nothing.
-//! Do not     choose it over `MinHash` for its variance alone if documents have many times more shingles than registers.
+//! - **Use when** speed counts and documents have any length: it is as cheap as one-permutation hashing for long ones, and
+//!   never has an empty register. Registers merge by minimum: stopping early loses nothing.
+//! - **Do not** choose it over `MinHash` for its variance alone if documents have many times more shingles than registers.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};

@@ -1,29 +1,29 @@
 //! Fractional bits.
 //!
-//! Paper      Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the [third source](crate#sources).
-//! Idea       A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
-//!            bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
-//!            registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
-//! Symbols    k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
-//!            `halvings`; C₁, C₂ → [`Chance`].
-//! Formula    The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
-//!            groups in the order in which they are named, up to round(k·Σw); each group's words follow those
-//!            before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ
-//!            − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them as printed and ⌊P/4⌋ exactly, and the
-//!            registers left one by one, in one plane.
-//! Cost       that of the source; each group of a mixture takes as many words as `BBit` does, f < 1 takes ⌈k/32⌉.
-//!            Comparisons as in `BBit`.
-//! Error      Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
-//!            equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
-//!            checked below over 2000 families.
-//! Differs    The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
-//!            corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It
-//!            shares the layout of `b_bit`.
-//! Vectors    computed from the definition by another program, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
+//! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*; the [third source](crate#sources).
+//! - **Idea.** A storage budget need not be a whole number of bits a register. Above one bit, some registers keep more
+//!   bits than others ([`FractionalBit`]); below, one stored bit is the exclusive or of the bits of several
+//!   registers ([`XorBit`]), or some stored bits are that of two and the others plain ([`ThreeQuarterBit`]).
+//! - **Symbols.** k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
+//!   `halvings`; C₁, C₂ → [`Chance`].
+//! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
+//!   groups in the order in which they are named, up to round(k·Σw); each group's words follow those
+//!   before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ
+//!   − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them as printed and ⌊P/4⌋ exactly, and the
+//!   registers left one by one, in one plane.
+//! - **Cost.** that of the source; each group of a mixture takes as many words as `BBit` does, f < 1 takes ⌈k/32⌉.
+//!   Comparisons as in `BBit`.
+//! - **Error.** Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
+//!   equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
+//!   checked below over 2000 families.
+//! - **Differs.** The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24), are
+//!   corrected; the printed ¾ is there too. Groups can also be weighted by inverse variance. It
+//!   shares the layout of `b_bit`.
+//! - **Vectors.** computed from the definition by another program, in `estimate/fractional_bit.rs`; words below, from a second implementation of the formula.
 //!
-//! Use when   storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
-//!            0.80 for n = 1, 2 and 3.
-//! Do not     use f < 1 to save hashing: at equal registers, one bit is always better (E-23).
+//! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
+//!   0.80 for n = 1, 2 and 3.
+//! - **Do not** use f < 1 to save hashing: at equal registers, one bit is always better (E-23).
 
 use std::sync::Arc;
 

@@ -1,21 +1,21 @@
 //! Min-max hash.
 //!
-//! Paper      Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the [first source](crate#sources)'s
-//!            table.
-//! Idea       The greatest value of a hash function is as good a sample of the document as the least one. Keeping
-//!            both takes half as many functions for k registers.
-//! Symbols    k → `registers`, even; u = |A∪B|, a = |A∩B|.
-//! Formula    The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i < k/2 is
-//!            min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
-//! Cost       As [`minhash`](super::minhash) with k registers; 4k bytes a sketch.
-//! Error      unbiased, variance (J/k)·(u+a−2)/(u−1) − 2J²/k, at most J(1−J)/k; tests here.
-//! Differs    The complement of a maximum is stored, so that every register is a minimum: an empty document has empty
-//!            registers, and sketches merge by minimum. One vector kernel fills all registers and multiplies
-//!            once for each, so that the saving is in coefficients drawn and not in time.
-//! Vectors    the variance and the worked example, by another program.
+//! - **Paper.** Ji, Li, Yan, Tian and Zhang, *Min-max hash for Jaccard similarity*, ICDM 2013; a row of the [first source](crate#sources)'s
+//!   table.
+//! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one. Keeping
+//!   both takes half as many functions for k registers.
+//! - **Symbols.** k → `registers`, even; u = |A∪B|, a = |A∩B|.
+//! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i < k/2 is
+//!   min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
+//! - **Cost.** As [`minhash`](super::minhash) with k registers; 4k bytes a sketch.
+//! - **Error.** unbiased, variance (J/k)·(u+a−2)/(u−1) − 2J²/k, at most J(1−J)/k; tests here.
+//! - **Differs.** The complement of a maximum is stored, so that every register is a minimum: an empty document has empty
+//!   registers, and sketches merge by minimum. One vector kernel fills all registers and multiplies
+//!   once for each, so that the saving is in coefficients drawn and not in time.
+//! - **Vectors.** the variance and the worked example, by another program.
 //!
-//! Use when   documents have few shingles, where its variance is lower than that of `MinHash` at the same cost.
-//! Do not     expect a difference for long documents: beyond a few hundred shingles it is below 1 %.
+//! - **Use when** documents have few shingles, where its variance is lower than that of `MinHash` at the same cost.
+//! - **Do not** expect a difference for long documents: beyond a few hundred shingles it is below 1 %.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};

@@ -1,24 +1,24 @@
 //! `MinHash`.
 //!
-//! Paper      Broder, *On the resemblance and containment of documents*, 1997; the first, second and [fifth source](crate#sources).
-//! Idea       Under a random order of all shingles, the first shingle of A and the first of B are the same one with
-//!            probability J(A, B). A register keeps the least value of one hash function over the document, and the
-//!            share of registers in which two documents agree estimates their Jaccard similarity.
-//! Symbols    k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², m folding the shingle to 32 mixed bits, aᵢ odd.
-//! Formula    The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives one function:
-//!            aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
-//!            mod 2³² ⊕ s).
-//! Cost       k multiplications a shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes a sketch.
-//! Error      unbiased, variance J(1−J)/k; checked by `tests/statistics` over consecutive ids, random ids and the
-//!            shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
-//!            probability n/2³³ on average: 0.0001 for a million shingles.
-//! Differs    The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow
-//!            aᵢ = 0 (E-33) or aᵢ even, which lose shingles; here ids are mixed first and aᵢ is odd, which makes every
-//!            hᵢ a permutation of the mixed keys. Comparison is register by register, never as sets (E-09).
-//! Vectors    `vectors/minhash.toml`, ours.
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; the first, second and [fifth source](crate#sources).
+//! - **Idea.** Under a random order of all shingles, the first shingle of A and the first of B are the same one with
+//!   probability J(A, B). A register keeps the least value of one hash function over the document, and the
+//!   share of registers in which two documents agree estimates their Jaccard similarity.
+//! - **Symbols.** k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², m folding the shingle to 32 mixed bits, aᵢ odd.
+//! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives one function:
+//!   aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
+//!   mod 2³² ⊕ s).
+//! - **Cost.** k multiplications a shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes a sketch.
+//! - **Error.** unbiased, variance J(1−J)/k; checked by `tests/statistics` over consecutive ids, random ids and the
+//!   shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
+//!   probability n/2³³ on average: 0.0001 for a million shingles.
+//! - **Differs.** The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and allow
+//!   aᵢ = 0 (E-33) or aᵢ even, which lose shingles; here ids are mixed first and aᵢ is odd, which makes every
+//!   hᵢ a permutation of the mixed keys. Comparison is register by register, never as sets (E-09).
+//! - **Vectors.** `vectors/minhash.toml`, ours.
 //!
-//! Use when   in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
-//! Do not     use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
+//! - **Use when** in doubt. Registers merge by minimum, so parts of a document can be sketched apart.
+//! - **Do not** use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
 
 use super::{Registers, Sketcher, Statistic, merge_minima};
 use crate::error::Error;

@@ -1,28 +1,28 @@
 //! One-permutation hashing.
 //!
-//! Paper      Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
-//!            permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!            densification for fast and accurate minwise hashing*, ICML 2017; rows of the [first source](crate#sources)'s table.
-//! Idea       One hash function throws the shingles into k bins and each bin keeps its least value, so that k registers
-//!            cost one hash a shingle. Short documents leave bins empty; densification fills these with the values of others,
-//!            chosen in the same way for every document.
-//! Symbols    k → `bins`; u = |A∪B|; e, the bins empty in both documents.
-//! Formula    h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the upper 32 of
-//!            the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
-//!            circularly, that is not empty, as value + 0x9e3779b1·distance mod 2³². Optimal: empty bin j tries the bins
-//!            ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and then takes the one with the least fmix32(fmix32(c ⊕ j) + bin); the
-//!            first that was not empty gives its value. c is the upper half of the second number of the `SplitMix64`.
-//! Cost       One hash a shingle and O(k); 4k bytes a sketch.
-//! Error      unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1):
-//!            about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by rotation for
-//!            u ≪ k; tests here.
-//! Differs    Where 32 tries hit only empty bins, the paper goes on; here all bins that are not empty are ranked, which
-//!            has the same law and bounds the time of documents with one shingle. The distance is folded into the value by
-//!            rotation.
-//! Vectors    the worked examples and the table, by another program.
+//! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
+//!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
+//!   densification for fast and accurate minwise hashing*, ICML 2017; rows of the [first source](crate#sources)'s table.
+//! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k registers
+//!   cost one hash a shingle. Short documents leave bins empty; densification fills these with the values of others,
+//!   chosen in the same way for every document.
+//! - **Symbols.** k → `bins`; u = |A∪B|; e, the bins empty in both documents.
+//! - **Formula.** h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the upper 32 of
+//!   the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
+//!   circularly, that is not empty, as value + 0x9e3779b1·distance mod 2³². Optimal: empty bin j tries the bins
+//!   ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and then takes the one with the least fmix32(fmix32(c ⊕ j) + bin); the
+//!   first that was not empty gives its value. c is the upper half of the second number of the `SplitMix64`.
+//! - **Cost.** One hash a shingle and O(k); 4k bytes a sketch.
+//! - **Error.** unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1):
+//!   about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by rotation for
+//!   u ≪ k; tests here.
+//! - **Differs.** Where 32 tries hit only empty bins, the paper goes on; here all bins that are not empty are ranked, which
+//!   has the same law and bounds the time of documents with one shingle. The distance is folded into the value by
+//!   rotation.
+//! - **Vectors.** the worked examples and the table, by another program.
 //!
-//! Use when   documents are long and speed counts. Of the three, the raw form compares short documents best, and it merges by minimum.
-//! Do not     band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
+//! - **Use when** documents are long and speed counts. Of the three, the raw form compares short documents best, and it merges by minimum.
+//! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};

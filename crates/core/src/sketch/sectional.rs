@@ -1,33 +1,33 @@
 //! Sectional `MinHash`: minima that know where they stand.
 //!
-//! Paper      the [first source](crate#sources), its Algorithm 1; the tolerant form is ours.
-//! Idea       A document is cut into s sections by position. Documents with the same words in another order share their
-//!            shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
-//! Symbols    k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
-//!            length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
-//! Formula    [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
-//!            [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
-//!            [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
-//!            differ by τ at most.
-//!            hᵢ are the functions of [`MinHash`]. Row: k minima, then the tags, as many whole ones a word as fit,
-//!            lowest bits first.
-//! Cost       that of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the key that
-//!            attained a minimum is found by inverting it, and one pass finds where those keys stand. Per register
-//!            ⌈log₂ s⌉ bits more than `MinHash`, s with [`Policy::Mask`], 6 in the tolerant form. `PreTagged` needs no
-//!            more room, but sorts the shingles unless its policy is `Mask`.
-//! Error      post-tag: mean m/|A∪B| = qJ, variance qJ(1−qJ)/k, where m of the common shingles are in agreeing
-//!            sections, q of them. Pre-tag: mean m/(|A|+|B|−m), at most the other (E-04). Checked below.
-//! Differs    The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
-//!            smaller variance (E-03): it is neither, see [`crate::estimate::sectional`]. Registers are compared one by
-//!            one (E-09). What the source leaves open (E-12): the first part of a pair is the hash value, the
-//!            section of a shingle that stands in several is chosen by a [`Policy`]. The parts are kept apart; packed
-//!            as printed they are [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`].
-//! Vectors    computed from the definition by another program, in `estimate/sectional.rs`.
+//! - **Paper.** the [first source](crate#sources), its Algorithm 1; the tolerant form is ours.
+//! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order share their
+//!   shingles but not the sections of them, so comparing both tells a reordered text from a near-duplicate.
+//! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
+//!   length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
+//! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
+//!   [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
+//!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
+//!   differ by τ at most.
+//!   hᵢ are the functions of [`MinHash`]. Row: k minima, then the tags, as many whole ones a word as fit,
+//!   lowest bits first.
+//! - **Cost.** that of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the key that
+//!   attained a minimum is found by inverting it, and one pass finds where those keys stand. Per register
+//!   ⌈log₂ s⌉ bits more than `MinHash`, s with [`Policy::Mask`], 6 in the tolerant form. `PreTagged` needs no
+//!   more room, but sorts the shingles unless its policy is `Mask`.
+//! - **Error.** post-tag: mean m/|A∪B| = qJ, variance qJ(1−qJ)/k, where m of the common shingles are in agreeing
+//!   sections, q of them. Pre-tag: mean m/(|A|+|B|−m), at most the other (E-04). Checked below.
+//! - **Differs.** The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
+//!   smaller variance (E-03): it is neither, see [`crate::estimate::sectional`]. Registers are compared one by
+//!   one (E-09). What the source leaves open (E-12): the first part of a pair is the hash value, the
+//!   section of a shingle that stands in several is chosen by a [`Policy`]. The parts are kept apart; packed
+//!   as printed they are [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`].
+//! - **Vectors.** computed from the definition by another program, in `estimate/sectional.rs`.
 //!
-//! Use when   order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of the shingles
-//!            across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.
-//! Do not     use it to estimate J, nor to find candidates by more than the minima: agreement in both can only be
-//!            rarer. Sketches of parts do not merge, because positions are relative to the whole.
+//! - **Use when** order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of the shingles
+//!   across the boundary of two sections, and 20 % across those of five (E-12), but none by half a section.
+//! - **Do not** use it to estimate J, nor to find candidates by more than the minima: agreement in both can only be
+//!   rarer. Sketches of parts do not merge, because positions are relative to the whole.
 //!
 //! One file, because the three forms share their places, tags and packing; a good part of it is tests.
 

@@ -1,30 +1,30 @@
 //! `SuperMinHash`.
 //!
-//! Paper      Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
-//!            arXiv:1706.05698; a row of the [first source](crate#sources)'s table.
-//! Idea       Each shingle visits the registers in a random order of its own, and the value that it brings to the
-//!            j-th register of its order lies between j and j+1. Registers then sample shingles nearly without replacement,
-//!            and once every register holds a small value, a shingle can stop after its first steps.
-//! Symbols    m → `registers`; j → `step`; a → `last`; b → `histogram`; p → `order`; rⱼ + j → `value`.
-//! Formula    A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed. Step j
-//!            draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value
-//!            j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
-//! Cost       about n + m ln m draws for n shingles, 1 draw a shingle in long documents, up to m draws a shingle if
-//!            n ≪ m; 4m bytes. For m = 128: 4 ns a shingle in documents of 5000, 8 ns of 500, 64 ns of 50.
-//! Error      unbiased, variance α(m, u)·J(1−J)/m, α ≈ ½ for u = |A∪B| ≪ m, → 1 for u ≫ m; tests here. Values of
-//!            32 bits let two documents of n shingles agree by accident in a register with probability about n/2³³.
-//! Differs    rⱼ is w bits of an integer instead of a real, so that a value is one word, equality is exact and no
-//!            platform rounds differently. The survey prints ∝(m, n) for α(m, u) (E-11). The paper takes shingle
-//!            after shingle, which draws n + O(m log² m) numbers; here all shingles take their first step, then all
-//!            their second, until no register is empty, unless there are too few shingles for that. A minimum does
-//!            not depend on the order, so the registers are the same. The order of a shingle is not kept meanwhile,
-//!            but asked of the places that it drew before.
-//! Vectors    the trace and the values of α, by another program; words below, from a second implementation of the formula.
+//! - **Paper.** Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
+//!   arXiv:1706.05698; a row of the [first source](crate#sources)'s table.
+//! - **Idea.** Each shingle visits the registers in a random order of its own, and the value that it brings to the
+//!   j-th register of its order lies between j and j+1. Registers then sample shingles nearly without replacement,
+//!   and once every register holds a small value, a shingle can stop after its first steps.
+//! - **Symbols.** m → `registers`; j → `step`; a → `last`; b → `histogram`; p → `order`; rⱼ + j → `value`.
+//! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed. Step j
+//!   draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value
+//!   j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
+//! - **Cost.** about n + m ln m draws for n shingles, 1 draw a shingle in long documents, up to m draws a shingle if
+//!   n ≪ m; 4m bytes. For m = 128: 4 ns a shingle in documents of 5000, 8 ns of 500, 64 ns of 50.
+//! - **Error.** unbiased, variance α(m, u)·J(1−J)/m, α ≈ ½ for u = |A∪B| ≪ m, → 1 for u ≫ m; tests here. Values of
+//!   32 bits let two documents of n shingles agree by accident in a register with probability about n/2³³.
+//! - **Differs.** rⱼ is w bits of an integer instead of a real, so that a value is one word, equality is exact and no
+//!   platform rounds differently. The survey prints ∝(m, n) for α(m, u) (E-11). The paper takes shingle
+//!   after shingle, which draws n + O(m log² m) numbers; here all shingles take their first step, then all
+//!   their second, until no register is empty, unless there are too few shingles for that. A minimum does
+//!   not depend on the order, so the registers are the same. The order of a shingle is not kept meanwhile,
+//!   but asked of the places that it drew before.
+//! - **Vectors.** the trace and the values of α, by another program; words below, from a second implementation of the formula.
 //!
-//! Use when   documents have fewer shingles than registers, where it halves the variance, or far more, where it costs
-//!            a few nanoseconds a shingle. Registers merge by minimum.
-//! Do not     sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the same
-//!            variance and costs O(m log m) there instead of O(n·m).
+//! - **Use when** documents have fewer shingles than registers, where it halves the variance, or far more, where it costs
+//!   a few nanoseconds a shingle. Registers merge by minimum.
+//! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the same
+//!   variance and costs O(m log m) there instead of O(n·m).
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};

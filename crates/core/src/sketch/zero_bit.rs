@@ -1,17 +1,17 @@
 //! Zero-bit consistent weighted sampling.
 //!
-//! Paper      Li, *0-bit consistent weighted sampling*, 2015.
-//! Idea       Of a sample keep the shingle and forget the step: two documents that sample the same shingle have mostly
-//!            sampled the same step of it, if they have many shingles of small weight.
-//! Formula    the samples of [`Icws`]; a register holds 32 bits of the key.
-//! Cost       that of [`Icws`]. What is saved is bits: samples can be stored as numbers of shingles.
-//! Error      **biased upwards, without bound.** Agreement has at least the probability Jw, and more the fewer shingles
-//!            there are: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 of three and two shingles, and always 1 for a single
-//!            shingle, whatever its weights. For a few hundred shingles of similar weights the bias is below the standard
-//!            error of 128 registers. Checked by `tests/weighted.rs`.
+//! - **Paper.** Li, *0-bit consistent weighted sampling*, 2015.
+//! - **Idea.** Of a sample keep the shingle and forget the step: two documents that sample the same shingle have mostly
+//!   sampled the same step of it, if they have many shingles of small weight.
+//! - **Formula.** the samples of [`Icws`]; a register holds 32 bits of the key.
+//! - **Cost.** that of [`Icws`]. What is saved is bits: samples can be stored as numbers of shingles.
+//! - **Error.** **biased upwards, without bound.** Agreement has at least the probability Jw, and more the fewer shingles
+//!   there are: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 of three and two shingles, and always 1 for a single
+//!   shingle, whatever its weights. For a few hundred shingles of similar weights the bias is below the standard
+//!   error of 128 registers. Checked by `tests/weighted.rs`.
 //!
-//! Use when   documents are long and the samples themselves are of use.
-//! Do not     use it for short documents, nor to band: the S-curve would be of another similarity.
+//! - **Use when** documents are long and the samples themselves are of use.
+//! - **Do not** use it for short documents, nor to band: the S-curve would be of another similarity.
 
 use super::icws::Icws;
 use super::weighted_sketcher::{WeightedSketcher, register};

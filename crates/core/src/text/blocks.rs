@@ -1,13 +1,13 @@
 //! A text normalised block by block, so that a huge one is never there twice.
 //!
-//! Idea       A *seam* is a place in the source where nothing is lost by looking at both sides apart: what stands after it
-//!            does not combine with what stands before it, no run of white space goes across it, and no token does.
-//!            Blocks end at the first seam behind their size.
-//! Cost       Memory for a block. Where seams are far apart, in a run of letters as long as a book, a block is as long
-//!            as that.
-//! Pieces     A text may come in pieces of any length, so that it is never there as a whole at all.
-//! Markup     A tag may be as long as the text, so it is taken out of the whole text first, which takes a copy.
-//! Checked    against the whole text, by property test here and in `shingle/blocks.rs`.
+//! - **Idea.** A *seam* is a place in the source where nothing is lost by looking at both sides apart: what stands after it
+//!   does not combine with what stands before it, no run of white space goes across it, and no token does.
+//!   Blocks end at the first seam behind their size.
+//! - **Cost.** Memory for a block. Where seams are far apart, in a run of letters as long as a book, a block is as long
+//!   as that.
+//! - **Pieces.** A text may come in pieces of any length, so that it is never there as a whole at all.
+//! - **Markup.** A tag may be as long as the text, so it is taken out of the whole text first, which takes a copy.
+//! - **Checked.** against the whole text, by property test here and in `shingle/blocks.rs`.
 
 use super::class::{CharClass, FormClass, TokenClass};
 use super::origin::Untracked;

@@ -1,11 +1,11 @@
 //! NFKC and case folding of any sequence of characters, as Unicode defines them.
 //!
-//! Idea       Characters are decomposed, marks sorted by their combining class, and what composes with the starter before it is
-//!            composed; each character that results is folded. Only what `normalize` cannot copy comes here.
-//! Cost       Three look-ups per character, by binary search among at most 256 entries, and one per composition that is tried,
-//!            among all compositions.
-//! Differs    Syllables of Hangul are not decomposed: they would be composed again at once.
-//! Checked    against ICU, by `unicode_tables`: every character, every composition, and random sequences of characters that change.
+//! - **Idea.** Characters are decomposed, marks sorted by their combining class, and what composes with the starter before it is
+//!   composed; each character that results is folded. Only what `normalize` cannot copy comes here.
+//! - **Cost.** Three look-ups per character, by binary search among at most 256 entries, and one per composition that is tried,
+//!   among all compositions.
+//! - **Differs.** Syllables of Hangul are not decomposed: they would be composed again at once.
+//! - **Checked.** against ICU, by `unicode_tables`: every character, every composition, and random sequences of characters that change.
 
 use super::mappings::{CLASSES, COMPOSED, DECOMPOSITIONS, FOLDINGS, PAIRS};
 

@@ -1,11 +1,11 @@
 //! NFKC and case folding, with everything that needs neither copied in long stretches.
 //!
-//! Idea       Most characters are their own normal form and leave their neighbours alone. The text is read in
-//!            stretches of such characters, which are copied whole (ASCII letters lowered on the way, which vectorises);
-//!            only characters that change are handled one by one, and only sequences that may combine go through the
-//!            general algorithm.
-//! Cost       ASCII: a copy. Other scripts: one table look-up a character.
-//! Checked    against the general algorithm over the whole text, by property test, and for every code point alone.
+//! - **Idea.** Most characters are their own normal form and leave their neighbours alone. The text is read in
+//!   stretches of such characters, which are copied whole (ASCII letters lowered on the way, which vectorises);
+//!   only characters that change are handled one by one, and only sequences that may combine go through the
+//!   general algorithm.
+//! - **Cost.** ASCII: a copy. Other scripts: one table look-up a character.
+//! - **Checked.** against the general algorithm over the whole text, by property test, and for every code point alone.
 
 use super::Form;
 use super::class::{CharClass, FormClass, decode};

@@ -1,13 +1,13 @@
 //! Whether two documents have what they share in the same places.
 //!
-//! Paper      the idea of Sectional `MinHash`, computed exactly.
-//! Idea       A shingle's place is its first occurrence over the number of positions, from 0 to 1. The alignment share of
-//!            a pair is the share of its common shingles whose places differ by at most [`TOLERANCE`]. Light edits and
-//!            insertions leave it near 1; paragraphs in another order bring it down to about 0.19, which is what places
-//!            drawn at random give.
-//! Differs    The source cuts documents into sections, and an insertion moves shingles over the cuts (E-12); places that
-//!            may differ a little have no cuts.
-//! Use when   the same passages in another order are to count as another document.
+//! - **Paper.** the idea of Sectional `MinHash`, computed exactly.
+//! - **Idea.** A shingle's place is its first occurrence over the number of positions, from 0 to 1. The alignment share of
+//!   a pair is the share of its common shingles whose places differ by at most [`TOLERANCE`]. Light edits and
+//!   insertions leave it near 1; paragraphs in another order bring it down to about 0.19, which is what places
+//!   drawn at random give.
+//! - **Differs.** The source cuts documents into sections, and an insertion moves shingles over the cuts (E-12); places that
+//!   may differ a little have no cuts.
+//! - **Use when** the same passages in another order are to count as another document.
 
 use crate::sort::sort_mixed;
 

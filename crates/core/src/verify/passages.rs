@@ -1,12 +1,12 @@
 //! The passages that two documents share.
 //!
-//! Idea       A passage is a maximal run of equal shingles in both documents. The shingles of one are looked up by
-//!            value, every hit is followed as far as it goes, and the longest run wins; the search goes on behind it.
-//!            Passages may be in another order in the other document, which an edit script could not show.
-//!            Where passages adjoin, that may have cut a longer run in two: then the longest of all is looked for by
-//!            itself, and the others lie around it.
-//! Cost       O(n log n) for texts without much repetition; a shingle that occurs often is followed from a few of its
-//!            places only. The longest run takes O(n log² n), however much the texts repeat.
+//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one are looked up by
+//!   value, every hit is followed as far as it goes, and the longest run wins; the search goes on behind it.
+//!   Passages may be in another order in the other document, which an edit script could not show.
+//!   Where passages adjoin, that may have cut a longer run in two: then the longest of all is looked for by
+//!   itself, and the others lie around it.
+//! - **Cost.** O(n log n) for texts without much repetition; a shingle that occurs often is followed from a few of its
+//!   places only. The longest run takes O(n log² n), however much the texts repeat.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -27,7 +27,7 @@ const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
-cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, packages, installation
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
 cargo x test-browser       the pages in a browser only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::Tests;
 use super::ignored::Choice;
-use super::part::{self, Outcome, Part};
+use super::part::{self, Outcome, Part, Report};
 use crate::features;
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 
@@ -46,10 +46,32 @@ pub fn test() -> Result<bool> {
             Ok(Outcome::Ran(tests.run()?))
         }),
         Part::task("features", "the crates compile with each feature alone", features::check_each),
+        Part::new("oldest Rust", "everything compiles with the `rust-version` of the manifest", oldest),
         Part::task("packages", "every crate that is published, built from its package", package),
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
     ];
     Ok(part::run("cargo x test --long", parts, &[]))
+}
+
+/// Compiles the workspace with the oldest compiler that the manifest promises, if it is installed.
+fn oldest() -> Result<Outcome> {
+    let manifest = fs_err::read_to_string(root().join("Cargo.toml"))?;
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \"")?.strip_suffix('"'));
+    let version = version.context("the manifest has no `rust-version`")?;
+    let toolchain = format!("+{version}.0");
+    if Command::new("cargo")
+        .args([&*toolchain, "--version"])
+        .output()
+        .is_ok_and(|cargo| cargo.status.success())
+    {
+        // In a folder of its own, because each compiler would compile all that the other one has compiled.
+        let folder = target().join("oldest");
+        let mut command = Command::new("cargo");
+        command.current_dir(root()).args([&*toolchain, "check", "--workspace", "--locked", "--target-dir"]);
+        run::check(command.arg(folder).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))?;
+        return Ok(Outcome::Ran(Report::of_one()));
+    }
+    Ok(Outcome::Skipped(format!("Rust {version} is not installed: `rustup toolchain install {version}.0`")))
 }
 
 /// Packages the crates that are published and builds each from its package.

@@ -234,13 +234,14 @@ impl Preparation {
         in_order: bool,
         room: &mut Prepared,
     ) -> Result<bool, Error> {
+        let is_short = matches!(text, Text::Whole(whole) if whole.len() as u64 <= self.whole_bytes);
+        if !is_short
+            && self.sketches_blocks(in_order)
+            && let Maker::Plain(sketcher) = &self.maker
+        {
+            return self.prepare_blocks(text, &**sketcher, room);
+        }
         let whole = match text {
-            Text::Whole(whole) if whole.len() as u64 <= self.whole_bytes => Cow::Borrowed(&**whole),
-            _ if self.sketches_blocks(in_order)
-                && let Maker::Plain(sketcher) = &self.maker =>
-            {
-                return self.prepare_blocks(text, &**sketcher, room);
-            }
             Text::Whole(whole) => Cow::Borrowed(&**whole),
             Text::Long(long) => Cow::Owned(long.whole()?),
         };

@@ -84,7 +84,7 @@ pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], count
 
 #[target_feature(enable = "avx2")]
 pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
-    let Some(row) = row.as_array::<UNROLLED>() else {
+    let Ok(row) = <&[u32; UNROLLED]>::try_from(row) else {
         row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
         return;
     };

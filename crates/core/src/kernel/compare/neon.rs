@@ -84,7 +84,7 @@ pub(super) fn different_bits_at(row: &[u32], rows: &[u32], places: &[u32], count
 
 #[target_feature(enable = "neon")]
 pub(super) fn different_bits_of_rows(row: &[u32], rows: &[u32], counts: &mut [u32]) {
-    let Some(row) = row.as_array::<UNROLLED>() else {
+    let Ok(row) = <&[u32; UNROLLED]>::try_from(row) else {
         row_by_row(row, rows, counts, |a, b| different_in_planes(a, b, 1));
         return;
     };
@@ -118,7 +118,7 @@ fn load(words: &[u32; LANES]) -> uint32x4_t {
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_part(words: &[u32]) -> uint32x4_t {
-    if let Some(whole) = words.as_array() {
+    if let Ok(whole) = words.try_into() {
         return load(whole);
     }
     let mut part = [0; LANES];

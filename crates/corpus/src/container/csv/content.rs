@@ -15,8 +15,8 @@ use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeB
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {
-        let size = |&[from, to]: &[u64; 2]| PieceSize { decoded_bytes: to - from, stored_bytes: to - from };
-        Cuts::Pieces(self.cuts.array_windows().map(size).collect())
+        let size = |(from, to): (&u64, &u64)| PieceSize { decoded_bytes: to - from, stored_bytes: to - from };
+        Cuts::Pieces(self.cuts.iter().zip(self.cuts.iter().skip(1)).map(size).collect())
     }
 
     fn scan(

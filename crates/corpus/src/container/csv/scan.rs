@@ -29,7 +29,8 @@ pub(crate) fn scan(
 ) -> Result<u64> {
     let mut line = 0;
     let limit = options.record_limit();
-    for &[from, to] in delimited.cuts.array_windows().skip(pieces.start).take(pieces.len()) {
+    let cuts = delimited.cuts.iter().copied();
+    for (from, to) in cuts.clone().zip(cuts.skip(1)).skip(pieces.start).take(pieces.len()) {
         // Between two cuts there are several records or one large one, which is loaded only if it may be.
         if to - from > (2 * CUT_BYTES).max(limit.saturating_add(2)) {
             let place =

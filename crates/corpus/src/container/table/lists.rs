@@ -49,7 +49,7 @@ fn place(offset: impl TryInto<usize>) -> usize {
 
 /// Lists that follow each other, of which each ends where the next begins.
 fn between<O: TryInto<usize> + Copy>(offsets: &[O]) -> Vec<Range<usize>> {
-    offsets.array_windows().map(|&[start, end]| place(start)..place(end)).collect()
+    offsets.iter().zip(offsets.iter().skip(1)).map(|(start, end)| place(*start)..place(*end)).collect()
 }
 
 /// Lists that lie anywhere.

@@ -151,7 +151,7 @@ impl Archive {
 
     /// The records of each piece.
     pub(super) fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
-        self.cuts.array_windows().map(|&[from, to]| from..to)
+        self.cuts.iter().zip(self.cuts.iter().skip(1)).map(|(from, to)| *from..*to)
     }
 
     /// The bytes from the first of these records to the last.

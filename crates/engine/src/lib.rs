@@ -73,6 +73,7 @@ pub use minwise::{Observer, Stage, Unobserved, Warning};
 pub use minwise_corpus::{InMemory, Input};
 pub use output::report;
 pub use read::documents::Documents;
+pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument};
 pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};

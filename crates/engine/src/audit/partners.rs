@@ -61,7 +61,7 @@ pub(super) fn find(
     let near = near(run, sieve, sets)?;
     let most = most_read(run, &near, read_bytes)?;
     let plan = run.plan;
-    let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
+    let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
     let documents = &run.reading.documents;
     let memory = plan.memory.room(plan.threads, documents.len());
     let sorting = Sorting::new(memory, plan.threads, plan.temporary.as_deref());

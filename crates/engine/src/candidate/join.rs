@@ -10,7 +10,7 @@ use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
 
-use crate::candidate::partners::Pairs;
+use crate::candidate::partners::CandidatePairs;
 use crate::error::{Error, ErrorKind};
 use crate::memory::Room;
 use crate::parallel;
@@ -111,7 +111,7 @@ impl Source<'_> {
     pub(crate) fn candidates(
         &self,
         passes: impl Fn(u32, u32) -> Result<bool, Error> + Sync,
-        pairs: &mut Pairs<'_>,
+        pairs: &mut CandidatePairs<'_>,
     ) -> Result<Counted, Error> {
         let having = self.gather()?;
         let join = self.decide(&having)?;

@@ -26,7 +26,7 @@ use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, Scale, Source};
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
-use crate::candidate::partners::Pairs;
+use crate::candidate::partners::CandidatePairs;
 use crate::candidate::plane::Plane;
 use crate::candidate::screen::{Screen, Screened};
 use crate::candidate::tiles::Tiles;
@@ -56,7 +56,7 @@ pub(crate) fn find(
 ) -> Result<Candidates, Error> {
     let documents = &reading.documents;
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
-    let look: fn(&PairSearch<'_>, &mut Pairs<'_>) -> Result<Screened, Error> = match plan.search {
+    let look: fn(&PairSearch<'_>, &mut CandidatePairs<'_>) -> Result<Screened, Error> = match plan.search {
         Search::Banding => {
             let resumed = match plan.work.as_deref() {
                 Some(work) => groups::resumed(work, documents.len(), plan.banding.bands())?,
@@ -79,7 +79,7 @@ pub(crate) fn find(
     // A document with equals is looked at again, when documents after it may have been kept.
     let again = taken.iter().map(|&document| equals.copies(document) > 1).collect();
     let room = plan.memory.room(plan.threads, documents.len());
-    let mut pairs = Pairs::new(again, room, plan.threads, plan.temporary.as_deref());
+    let mut pairs = CandidatePairs::new(again, room, plan.threads, plan.temporary.as_deref());
     let search = PairSearch { corpus, reading, documents: &taken, plan, room, observer };
     let screened = look(&search, &mut pairs)?;
     Candidates::of_pairs(pairs, &taken, screened, documents)
@@ -155,10 +155,10 @@ impl PairSearch<'_> {
     }
 
     /// The pairs that share enough shingles, or weight of shingles. No sketch is asked.
-    fn by_shingles(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+    fn by_shingles(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let plan = self.plan;
         self.observer.begin(Stage::Candidates, 0);
-        let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
+        let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
         let scale = match plan.spec.weights.weighting {
             Weighting::None | Weighting::Count => Scale::Whole,
             Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
@@ -172,7 +172,7 @@ impl PairSearch<'_> {
     }
 
     /// The pairs that share so many registers that the filter lets them pass.
-    fn by_registers(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+    fn by_registers(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let Self { plan, .. } = self;
         self.observer.begin(Stage::Candidates, 0);
         let registers = plan.spec.method.registers();
@@ -201,7 +201,7 @@ impl PairSearch<'_> {
     }
 
     /// All pairs that their sketches do not put aside.
-    fn all(&self, pairs: &mut Pairs<'_>) -> Result<Screened, Error> {
+    fn all(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let Self { documents, plan, observer, .. } = self;
         observer.begin(Stage::Candidates, documents.len() as u64);
         let rows = plan.rows()?;
@@ -266,7 +266,7 @@ impl PairSearch<'_> {
     }
 
     /// Every pair, if no sketch can put any aside.
-    fn without_screen(&self, pairs: &mut Pairs<'_>) -> Result<(), Error> {
+    fn without_screen(&self, pairs: &mut CandidatePairs<'_>) -> Result<(), Error> {
         let Self { documents, observer, .. } = self;
         let tiles = Tiles::within(documents.len(), 1);
         let work = |(): &mut (), tile: usize| -> Result<_, Error> {

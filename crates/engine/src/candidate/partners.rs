@@ -23,7 +23,7 @@ const LEAST_HELD: usize = 1 << 17;
 const MERGED: usize = 1 << 18;
 
 /// Pairs of documents, numbered from 0, while they are found.
-pub(crate) struct Pairs<'a> {
+pub(crate) struct CandidatePairs<'a> {
     spread: Spread,
     /// Which documents meet, directly or through others.
     forest: Forest,
@@ -38,7 +38,7 @@ pub(crate) struct Pairs<'a> {
     folder: Option<&'a Path>,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> CandidatePairs<'a> {
     /// No pairs yet. Every document will know its partners before it, and those that `both_ways` names all of them.
     pub(crate) fn new(both_ways: Vec<bool>, room: Room, threads: usize, folder: Option<&'a Path>) -> Self {
         let documents = both_ways.len();
@@ -175,7 +175,7 @@ mod tests {
                 expected[a.min(b) as usize].push(10 * a.max(b));
             }
         }
-        let mut pairs = Pairs::new(both_ways, Memory::default().room(1, 0), 1, None);
+        let mut pairs = CandidatePairs::new(both_ways, Memory::default().room(1, 0), 1, None);
         pairs.add(&edges.collect::<Vec<_>>()).unwrap();
         let partners = pairs.finish(|document| 10 * document).unwrap();
         let mut found = vec![];

@@ -77,7 +77,7 @@ pub fn for_each_pair(
     observer: &dyn Observer,
     mut visit: impl FnMut(&EstimatedPair) -> Result<(), Error> + Send,
 ) -> Result<Compared, Error> {
-    let pairs = Pairs::new(request)?;
+    let pairs = SketchPairs::new(request)?;
     observer.begin(Stage::Estimate, pairs.first.len() as u64);
     let mut sum = Compared { filter_error: pairs.filter_error(request), ..Compared::default() };
     let work = |open: &mut Vec<u32>, tile: usize| {
@@ -165,7 +165,7 @@ enum Way {
     Full,
 }
 
-struct Pairs<'a> {
+struct SketchPairs<'a> {
     first: &'a SketchFile,
     second: &'a SketchFile,
     tiles: Tiles,
@@ -179,7 +179,7 @@ struct Pairs<'a> {
     empty_before: Vec<u32>,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> SketchPairs<'a> {
     fn new(request: &Request<'a>) -> Result<Self, Error> {
         let first = request.first;
         let second = request.second.unwrap_or(first);

@@ -476,7 +476,7 @@ impl Tools {
     fn new(plan: &ReadPlan) -> Result<Self, Error> {
         let spec = &plan.key.spec;
         Ok(Self {
-            preparation: Preparation::new(spec, &plan.weighing)?,
+            preparation: Preparation::of_checked(spec, &plan.weighing)?,
             rows: plan.key.banding.map(|banding| Rows::new(spec, banding, plan.key.bits)).transpose()?,
             bits: plan.key.bits.is_some(),
             placed: plan.key.places.then(|| Placed::new(spec.seed)).transpose()?,
@@ -503,10 +503,10 @@ impl Tools {
     ) {
         match &self.rows {
             Some(rows) if self.bits => {
-                self.preparation.sketch_into(prepared, registers);
+                self.preparation.write_sketch(prepared, registers);
                 rows.store(registers, row);
             }
-            _ => self.preparation.sketch_into(prepared, row),
+            _ => self.preparation.write_sketch(prepared, row),
         }
         if let (Some(tool), Some(out)) = (&self.placed, placed) {
             tool.sketch_into(self.preparation.in_order(prepared), out);

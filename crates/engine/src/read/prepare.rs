@@ -14,7 +14,8 @@ use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
 use minwise_corpus::Text;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::settings::{Plan, check_spec, check_tables};
 use crate::weigh::Weighing;
 
 /// Text that one thread may cut whole: no more than half a million shingles, whatever it says, since they take many times
@@ -30,8 +31,11 @@ const BLOCK_BYTES: usize = 128 << 10;
 
 /// The set of a document, as verification compares it.
 #[derive(Debug, Clone)]
-pub(crate) enum DocumentSet {
+#[non_exhaustive]
+pub enum DocumentSet {
+    /// Shingles without weights.
     Plain(ShingleSet),
+    /// Shingles with their weights.
     Weighted(WeightedSet),
 }
 
@@ -106,9 +110,29 @@ enum Maker {
     Weighted(Arc<dyn WeightedSketcher>),
 }
 
-/// Cuts, weighs and sketches documents as a spec says.
+/// Cuts, weighs and sketches texts as a run does: the runs of this crate go through the same code.
+///
+/// It honours all that a spec says, weights, `max-df` and ignored texts among it. [`Plan::preparation`](crate::Plan::preparation)
+/// is that of a run.
+///
+/// ```
+/// use minwise::Spec;
+/// use minwise_engine::{Preparation, Weighing};
+///
+/// let spec: Spec = "nfkc+casefold / words:2 / minhash:64 / seed:1".parse()?;
+/// // The shingles of a form are left out of every document.
+/// let weighing = Weighing::default().ignoring(&spec, ["please fill in this form"]);
+/// let preparation = Preparation::new(&spec, &weighing)?;
+///
+/// let filled = preparation.document("Please fill in this form: roses");
+/// assert_eq!(filled.shingles().len(), 1);
+/// assert_eq!(preparation.sketch("form, roses"), filled.sketch().map(<[u32]>::to_vec));
+/// assert_eq!(preparation.sketch("Please fill in this form"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Preparation {
+pub struct Preparation {
+    spec: Spec,
     shingler: Shingler,
     weigher: Option<Weigher>,
     maker: Maker,
@@ -120,11 +144,11 @@ pub(crate) struct Preparation {
     whole_bytes: u64,
 }
 
-/// Room to prepare documents in, one after the other.
+/// Buffers to prepare documents in, one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Prepared {
+pub struct Prepared {
     /// The shingles as they stand in the document, nothing left out; none of a document that was cut block by block.
-    pub shingles: Shingles,
+    pub(crate) shingles: Shingles,
     /// What is known of such a document, besides its sketch.
     tally: Option<Tally>,
     sketch: MergedSketch,
@@ -171,8 +195,173 @@ impl MergedSketch {
     }
 }
 
+/// A text, prepared: what a run keeps of it and compares.
+#[derive(Debug, Clone)]
+pub struct PreparedDocument {
+    spec: Spec,
+    shingles: Vec<u64>,
+    set: DocumentSet,
+    sketch: Option<Vec<u32>>,
+    equality_key: u128,
+    is_too_short: bool,
+}
+
+impl PreparedDocument {
+    /// The shingles in document order, without those that are left out.
+    #[must_use]
+    pub fn shingles(&self) -> &[u64] {
+        &self.shingles
+    }
+
+    /// The set on which similarity is defined.
+    #[must_use]
+    pub fn set(&self) -> &DocumentSet {
+        &self.set
+    }
+
+    /// The sketch. A document without shingles has none.
+    #[must_use]
+    pub fn sketch(&self) -> Option<&[u32]> {
+        self.sketch.as_deref()
+    }
+
+    /// The key that tells equal documents: two documents with the same key have the same shingles in the same order, or no
+    /// shingles and the same normalised text.
+    #[must_use]
+    pub fn equality_key(&self) -> u128 {
+        self.equality_key
+    }
+
+    /// Whether a run rejects the document, because it is shorter than a shingle and the spec says `short=reject`.
+    #[must_use]
+    pub fn is_too_short(&self) -> bool {
+        self.is_too_short
+    }
+
+    /// The exact similarity of two documents. If one of them has no shingles, it is 1 if their equality keys are the same,
+    /// else 0.
+    ///
+    /// # Errors
+    /// Fails if the documents were prepared with different specs.
+    pub fn measure(&self, other: &Self, measure: Measure) -> Result<f64, Error> {
+        self.spec.check(&other.spec)?;
+        if self.set.is_empty() || other.set.is_empty() {
+            return Ok(f64::from(u8::from(self.equality_key == other.equality_key)));
+        }
+        Ok(self.set.measure(&other.set, measure))
+    }
+}
+
+/// For programs that prepare texts themselves.
 impl Preparation {
-    pub(crate) fn new(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+    /// Prepares texts as `spec` says, with the tables that its weights ask for. If the spec has no fingerprints of tables yet,
+    /// it gets those of `weighing`.
+    ///
+    /// # Errors
+    /// Fails if the parts of the spec do not go together, if a table is missing, or if the spec has the fingerprint of another
+    /// table.
+    pub fn new(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+        let mut problems = vec![];
+        let spec = weighing.fill(spec);
+        check_spec(&spec, &mut problems);
+        check_tables(&spec, weighing, &mut problems);
+        if !problems.is_empty() {
+            return Err(ErrorKind::Settings(problems).into());
+        }
+        Self::of_checked(&spec, weighing)
+    }
+
+    /// The spec, with the fingerprints of its tables. Two sketches can be compared if [`Spec::check`] says so.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The number of 32-bit words in a sketch.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.words(),
+            Maker::Weighted(sketcher) => sketcher.words(),
+        }
+    }
+
+    /// Prepares a text, and returns everything that a run would keep or compare.
+    #[must_use]
+    pub fn document(&self, text: &str) -> PreparedDocument {
+        let mut room = Prepared::default();
+        let set = self.set(text, &mut room);
+        let sketch = (!set.is_empty()).then(|| {
+            let mut row = vec![0; self.words()];
+            self.write_sketch(&room, &mut row);
+            row
+        });
+        PreparedDocument {
+            spec: self.spec,
+            shingles: self.remaining_in_order(&room).into_owned(),
+            set,
+            sketch,
+            equality_key: room.equality_key(),
+            is_too_short: self.shingler.refuses(room.units()),
+        }
+    }
+
+    /// Sketches a text. A text without shingles has no sketch.
+    #[must_use]
+    pub fn sketch(&self, text: &str) -> Option<Vec<u32>> {
+        let mut row = vec![0; self.words()];
+        self.sketch_into(text, &mut Prepared::default(), &mut row).then_some(row)
+    }
+
+    /// Writes the sketch of a text to a row of [`words`](Self::words) words, and returns whether the text has shingles. The
+    /// buffers in `room` serve one text after the other.
+    ///
+    /// # Panics
+    /// If the row has another length.
+    pub fn sketch_into(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> bool {
+        let has_shingles = self.prepare_whole(text, false, room);
+        if has_shingles {
+            self.write_sketch(room, row);
+        }
+        has_shingles
+    }
+
+    /// Estimates the similarity of two documents from their sketches.
+    #[must_use]
+    pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
+        match &self.maker {
+            Maker::Plain(sketcher) => sketcher.estimate(a, b),
+            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+        }
+    }
+
+    /// The shingles in document order, without those that are left out, whether there are weights or not.
+    fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
+        match (&self.weigher, &self.maker) {
+            (Some(_), Maker::Weighted(_)) => {
+                let distinct = room.weighted.view().shingles();
+                let hashes = room.shingles.hashes().iter();
+                hashes.copied().filter(|shingle| distinct.binary_search(shingle).is_ok()).collect()
+            }
+            _ => Cow::Borrowed(self.in_order(room)),
+        }
+    }
+}
+
+impl Plan {
+    /// The way from a text to what this run sketches and compares. The plan of an [`Outcome`](crate::Outcome) has the tables
+    /// that the run has loaded or counted.
+    ///
+    /// # Errors
+    /// Fails if the plan is that of a run that has not loaded its tables.
+    pub fn preparation(&self) -> Result<Preparation, Error> {
+        Preparation::new(self.spec(), &self.weighing)
+    }
+}
+
+impl Preparation {
+    /// For a spec and tables that were checked.
+    pub(crate) fn of_checked(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
         let maker = match spec.method {
             Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
                 Maker::Weighted(method.build(spec.seed)?)
@@ -189,7 +378,7 @@ impl Preparation {
         };
         let weigher = weighing.weigher(&spec.weights)?;
         let strips = spec.normalization.markup == Markup::Strip;
-        Ok(Self { shingler: spec.shingler(), weigher, maker, merges, strips, whole_bytes })
+        Ok(Self { spec: *spec, shingler: spec.shingler(), weigher, maker, merges, strips, whole_bytes })
     }
 
     /// The most text that may be cut whole at one time, if so many threads have their memory for it.
@@ -234,49 +423,45 @@ impl Preparation {
         in_order: bool,
         room: &mut Prepared,
     ) -> Result<bool, Error> {
-        let is_short = matches!(text, Text::Whole(whole) if whole.len() as u64 <= self.whole_bytes);
-        if !is_short
-            && self.sketches_blocks(in_order)
+        let long = match text {
+            Text::Whole(whole) => return Ok(self.prepare_whole(whole, in_order, room)),
+            Text::Long(long) => long,
+        };
+        if self.sketches_blocks(in_order)
             && let Maker::Plain(sketcher) = &self.maker
         {
-            return self.prepare_blocks(text, &**sketcher, room);
+            return prepare_blocks(&**sketcher, room, |shingles, each| {
+                let each = |block: &[u64]| {
+                    each(block);
+                    Ok::<(), Error>(())
+                };
+                self.shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, shingles, each)
+            });
         }
-        let whole = match text {
-            Text::Whole(whole) => Cow::Borrowed(&**whole),
-            Text::Long(long) => Cow::Owned(long.whole()?),
-        };
-        self.shingle(&whole, room);
+        self.shingle(&long.whole()?, room);
         Ok(self.weigh(room))
     }
 
-    /// Sketches a text block by block.
-    #[cold]
-    fn prepare_blocks(
-        &self,
-        text: &Text<'_>,
-        sketcher: &dyn Sketcher,
-        room: &mut Prepared,
-    ) -> Result<bool, Error> {
-        let Prepared { shingles, sketch, tally, .. } = room;
-        sketch.begin(sketcher);
-        let of_blocks = blocks(&self.shingler, text, shingles, |shingles| {
-            sketch.add(sketcher, shingles);
-            Ok(())
-        })?;
-        *tally = Some(of_blocks);
-        Ok(of_blocks.units > 0)
+    /// Cuts and weighs a text that is all in memory.
+    fn prepare_whole(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
+        if text.len() as u64 > self.whole_bytes
+            && self.sketches_blocks(in_order)
+            && let Maker::Plain(sketcher) = &self.maker
+        {
+            let Ok(has_shingles) = prepare_blocks(&**sketcher, room, |shingles, each| {
+                self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |block| {
+                    each(block);
+                    Ok::<(), Infallible>(())
+                })
+            });
+            return has_shingles;
+        }
+        self.shingle(text, room);
+        self.weigh(room)
     }
 
     pub(crate) fn shingler(&self) -> &Shingler {
         &self.shingler
-    }
-
-    /// Words of a sketch.
-    pub(crate) fn words(&self) -> usize {
-        match &self.maker {
-            Maker::Plain(sketcher) => sketcher.words(),
-            Maker::Weighted(sketcher) => sketcher.words(),
-        }
     }
 
     /// Cuts a text.
@@ -313,16 +498,8 @@ impl Preparation {
         }
     }
 
-    /// What two sketches say.
-    pub(crate) fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
-        match &self.maker {
-            Maker::Plain(sketcher) => sketcher.estimate(a, b),
-            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
-        }
-    }
-
     /// Writes the sketch of what was weighed.
-    pub(crate) fn sketch_into(&self, room: &Prepared, out: &mut [u32]) {
+    pub(crate) fn write_sketch(&self, room: &Prepared, out: &mut [u32]) {
         match &self.maker {
             Maker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
             Maker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
@@ -360,6 +537,22 @@ impl Preparation {
             }
         }
     }
+}
+
+/// Sketches a text block by block; returns whether it has shingles. `cut` gives the blocks to the function that it is given.
+#[cold]
+fn prepare_blocks<E>(
+    sketcher: &dyn Sketcher,
+    room: &mut Prepared,
+    cut: impl FnOnce(&mut Shingles, &mut dyn FnMut(&[u64])) -> Result<Tally, E>,
+) -> Result<bool, E> {
+    let Prepared { shingles, sketch, tally, .. } = room;
+    sketch.begin(sketcher);
+    let of_blocks = cut(shingles, &mut |shingles| {
+        sketch.add(sketcher, shingles);
+    })?;
+    *tally = Some(of_blocks);
+    Ok(of_blocks.units > 0)
 }
 
 /// Gives the shingles of a text to `each`, block by block.

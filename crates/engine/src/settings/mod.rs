@@ -223,7 +223,7 @@ impl Settings {
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);
-        self.check_weighing(&mut problems);
+        check_tables(&self.spec, &self.weighing, &mut problems);
         match plan {
             Some(plan) if problems.is_empty() => Ok(plan),
             _ => Err(ErrorKind::Settings(problems).into()),
@@ -275,34 +275,6 @@ impl Settings {
             memory: limits.memory,
             work: None,
         })
-    }
-
-    /// Refuses tables that are not those of the spec.
-    fn check_weighing(&self, problems: &mut Vec<Problem>) {
-        let Settings { spec, weighing, .. } = self;
-        let weights = &spec.weights;
-        let wrong = match &weighing.frequencies {
-            None if weights.need_table() => {
-                Some("document frequencies are needed, and there is no table of them".to_owned())
-            }
-            Some(table) if weights.need_table() => match table.check(spec) {
-                Err(error) => Some(error.to_string()),
-                Ok(()) if weights.table != Some(table.fingerprint()) => {
-                    Some("the spec has the fingerprint of another table".to_owned())
-                }
-                Ok(()) => None,
-            },
-            Some(_) | None => None,
-        };
-        if let Some(reason) = wrong {
-            problems.push(table_problem(weights, reason));
-        }
-        let ignored = &weighing.ignored;
-        let fingerprint = (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored));
-        if weights.ignored != fingerprint {
-            let reason = "the spec has the fingerprint of other shingles than those that are left out";
-            problems.push(Problem::new("ignore-text", ignored.len(), reason));
-        }
     }
 
     fn check_similarity(&self, problems: &mut Vec<Problem>) {
@@ -425,6 +397,33 @@ impl Settings {
         {
             problems.push(Problem::of("bits", bits, &error));
         }
+    }
+}
+
+/// Refuses tables that are not those of the spec.
+pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<Problem>) {
+    let weights = &spec.weights;
+    let wrong = match &weighing.frequencies {
+        None if weights.need_table() => {
+            Some("document frequencies are needed, and there is no table of them".to_owned())
+        }
+        Some(table) if weights.need_table() => match table.check(spec) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) if weights.table != Some(table.fingerprint()) => {
+                Some("the spec has the fingerprint of another table".to_owned())
+            }
+            Ok(()) => None,
+        },
+        Some(_) | None => None,
+    };
+    if let Some(reason) = wrong {
+        problems.push(table_problem(weights, reason));
+    }
+    let ignored = &weighing.ignored;
+    let fingerprint = (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored));
+    if weights.ignored != fingerprint {
+        let reason = "the spec has the fingerprint of other shingles than those that are left out";
+        problems.push(Problem::new("ignore-text", ignored.len(), reason));
     }
 }
 

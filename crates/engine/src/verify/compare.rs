@@ -108,16 +108,27 @@ pub fn compare_all(
 
 /// Compares two texts, with the tables that the weights of the spec ask for.
 pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &Weighing) -> Result<Comparison, Error> {
-    let preparation = Preparation::new(spec, weighing)?;
-    let a = Read::new(left, &preparation);
-    let b = Read::new(right, &preparation);
+    Ok(Preparation::new(spec, weighing)?.compare(left, right))
+}
+
+impl Preparation {
+    /// Compares two texts: exact similarity, the sketches' estimate, and the passages that both share.
+    #[must_use]
+    pub fn compare(&self, left: &str, right: &str) -> Comparison {
+        compare_prepared(left, right, self)
+    }
+}
+
+fn compare_prepared(left: &str, right: &str, preparation: &Preparation) -> Comparison {
+    let a = Read::new(left, preparation);
+    let b = Read::new(right, preparation);
     if a.set.is_empty() || b.set.is_empty() {
         let same = f64::from(u8::from(a.equality_key == b.equality_key));
         let (jaccard, left_in_right, right_in_left) = (same, same, same);
-        return Ok(Comparison { jaccard, left_in_right, right_in_left, estimate: None, passages: vec![] });
+        return Comparison { jaccard, left_in_right, right_in_left, estimate: None, passages: vec![] };
     }
     let [jaccard, left_in_right, right_in_left] = a.set.relation(&b.set);
-    let size = spec.shingling.size();
+    let size = preparation.spec().shingling.size();
     let mut passages: Vec<SharedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
         .into_iter()
         .filter_map(|Passage { left, right, shingles }| {
@@ -131,13 +142,13 @@ pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &Weighing) -> Res
         })
         .collect();
     passages.sort_by_key(|passage| (usize::MAX - passage.units, passage.left.start));
-    Ok(Comparison {
+    Comparison {
         jaccard,
         left_in_right,
         right_in_left,
         estimate: Some(preparation.estimate(&a.sketch, &b.sketch)),
         passages,
-    })
+    }
 }
 
 struct Read {
@@ -153,7 +164,7 @@ impl Read {
         let mut room = Prepared::default();
         let set = preparation.set(text, &mut room);
         let mut sketch = vec![0; preparation.words()];
-        preparation.sketch_into(&room, &mut sketch);
+        preparation.write_sketch(&room, &mut sketch);
         let mut shingles = Shingles::new();
         let places = preparation.shingler().shingle_with_places_into(text, &mut shingles);
         Self { places, set, sketch, equality_key: shingles.equality_key(), shingles }

@@ -107,7 +107,7 @@ impl Walk<'_> {
         observer.advance((0..verified.next).map(|number| candidates.documents(number).len() as u64).sum());
         let memory = plan.memory.room(plan.threads, reading.documents.len());
         let folder = plan.temporary.as_deref();
-        let preparation = Preparation::new(&plan.spec, &plan.weighing)?;
+        let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
         let loader = Loader {
             corpus,
             documents: &reading.documents,

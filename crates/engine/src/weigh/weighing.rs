@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use minwise::Weights;
+use minwise::shingle::Shingles;
 use minwise::weight::Weigher;
+use minwise::{Spec, Weights};
 
 use super::table::FrequencyTable;
 use crate::error::Error;
@@ -18,6 +19,39 @@ pub struct Weighing {
 }
 
 impl Weighing {
+    /// The same with a table of document frequencies, which [`WeightsRun`](crate::WeightsRun) makes of a corpus.
+    #[must_use]
+    pub fn with_frequencies(self, table: impl Into<Arc<FrequencyTable>>) -> Self {
+        Self { frequencies: Some(table.into()), ..self }
+    }
+
+    /// The same, and the shingles of these texts are left out of every document too.
+    #[must_use]
+    pub fn ignoring<T: AsRef<str>>(self, spec: &Spec, texts: impl IntoIterator<Item = T>) -> Self {
+        let shingler = spec.shingler();
+        let mut shingles = Shingles::new();
+        let mut ignored = self.ignored.to_vec();
+        for text in texts {
+            shingler.shingle_into(text.as_ref(), &mut shingles);
+            ignored.extend_from_slice(shingles.hashes());
+        }
+        Self { ignored: ignored.into(), ..self }
+    }
+
+    /// The spec with the fingerprints of these tables, where it needs them and has none.
+    #[must_use]
+    pub fn fill(&self, spec: &Spec) -> Spec {
+        let mut spec = *spec;
+        let weights = &mut spec.weights;
+        if let (true, None, Some(table)) = (weights.need_table(), weights.table, &self.frequencies) {
+            weights.table = Some(table.fingerprint());
+        }
+        if weights.ignored.is_none() && !self.ignored.is_empty() {
+            weights.ignored = Some(Weights::fingerprint_of_ignored(&self.ignored));
+        }
+        spec
+    }
+
     /// The weigher that the weights ask for, if they ask for one.
     pub(crate) fn weigher(&self, weights: &Weights) -> Result<Option<Weigher>, Error> {
         if *weights == Weights::default() {

@@ -18,7 +18,7 @@ use minwise::cluster::Forest;
 
 use crate::candidate::groups::Groups;
 use crate::candidate::order::Order;
-use crate::candidate::partners::{Pairs, Partners};
+use crate::candidate::partners::{CandidatePairs, Partners};
 use crate::candidate::screen::Screened;
 use crate::error::Error;
 use crate::read::documents::Documents;
@@ -80,7 +80,7 @@ impl Candidates {
     /// Gathers pairs. `taken` has the documents by their numbers in `pairs`, which are in keeper order; `screened` counts the
     /// pairs that were rejected before.
     pub(crate) fn of_pairs(
-        mut pairs: Pairs<'_>,
+        mut pairs: CandidatePairs<'_>,
         taken: &[u32],
         screened: Screened,
         documents: &Documents,
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn pairs_become_neighbourhoods_in_keeper_order() {
         let both_ways = vec![false, true, false, false, false, false, false, false];
-        let mut pairs = Pairs::new(both_ways, Room::none(), 1, None);
+        let mut pairs = CandidatePairs::new(both_ways, Room::none(), 1, None);
         pairs.add(&[(4, 5), (2, 6), (4, 1)]).unwrap();
         let order = [10, 11, 12, 13, 14, 15, 16, 17];
         let candidates = Candidates::of_pairs(pairs, &order, Screened::default(), &documents(18)).unwrap();
@@ -336,7 +336,7 @@ mod tests {
     fn nobody_meets() {
         let candidates = of_bands(&[], 18);
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
-        let pairs = Pairs::new(vec![false; 3], Room::none(), 1, None);
+        let pairs = CandidatePairs::new(vec![false; 3], Room::none(), 1, None);
         let candidates =
             Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents(18)).unwrap();
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));

@@ -19,11 +19,11 @@ use std::sync::{Arc, OnceLock};
 use minwise::Spec;
 use minwise::keep::Keep;
 use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions};
-use minwise_engine::dedup::dedup;
 use minwise_engine::sketch_file::SketchFile;
+use minwise_engine::stages::{dedup, read};
 use minwise_engine::weigh::{self, FrequencyTable};
 use minwise_engine::work::{self, Manifest, Work};
-use minwise_engine::{Bands, Settings, Unobserved, read, seal, sketch_file};
+use minwise_engine::{Bands, Settings, Unobserved, seal, sketch_file};
 use tempfile::TempDir;
 
 pub use archive::{index_export, index_rows};

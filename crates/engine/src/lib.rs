@@ -1,49 +1,110 @@
-//! Batch runs: a corpus in, decisions about its documents out.
+//! Near-duplicate documents, found fast and verified exactly: lists of texts, files, or Arrow record batches in; the
+//! documents that stay, or the pairs, out.
+//!
+//! ```
+//! let texts = vec![
+//!     "The quick brown fox jumps over the lazy dog near the river bank.".to_owned(),
+//!     "the quick brown fox jumps over the lazy dog near the river bank!".to_owned(),
+//!     "An entirely different sentence about the weather of last week.".to_owned(),
+//! ];
+//! let result = minwise_engine::dedup(&texts)?;
+//! for index in result.kept() {
+//!     println!("stays: {}", texts[index]);
+//! }
+//! for removed in result.removed() {
+//!     println!("{} repeats {} with similarity {}", removed.index, removed.duplicate_of, removed.similarity);
+//! }
+//! for pair in minwise_engine::pairs(&texts)? {
+//!     println!("{} and {}: {}", pair.first, pair.second, pair.similarity);
+//! }
+//! # assert_eq!(result.kept().collect::<Vec<_>>(), [0, 2]);
+//! # Ok::<(), minwise_engine::Error>(())
+//! ```
+//!
+//! Similarities are exact: sketches find candidates, and every candidate is verified on the shingles of both texts. The
+//! result does not depend on the number of threads.
+//!
+//! # Options
+//!
+//! [`Dedup`] and [`Pairs`] are builders. From files to a file, with ids from the records:
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let [input, output] = ["in.jsonl", "out.jsonl"].map(|name| folder.path().join(name));
+//! # fs_err::write(&input, "{\"key\": \"a\", \"body\": \"a rose\"}\n{\"key\": \"b\", \"body\": \"A rose!\"}\n")?;
+//! use minwise_engine::Dedup;
+//!
+//! let result = Dedup::new()
+//!     .file(&input)
+//!     .text_field("body")
+//!     .id_field("key")
+//!     .threshold(0.9)
+//!     .threads(2)
+//!     .write_kept(&output)
+//!     .run()?;
+//! for removed in result.removed() {
+//!     let (id, keeper) = (result.id(removed.index)?, result.id(removed.duplicate_of)?);
+//!     assert_eq!((id.as_deref(), keeper.as_deref()), (Some("b"), Some("a")));
+//! }
+//! # assert_eq!(result.removed().len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! From Arrow record batches, whose buffers are not copied:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! use minwise_engine::Dedup;
+//! use minwise_engine::arrow_array::{ArrayRef, RecordBatch, StringArray};
+//!
+//! let bodies: ArrayRef = Arc::new(StringArray::from(vec![Some("a rose"), None, Some("A rose!")]));
+//! let batch = RecordBatch::try_from_iter([("body", bodies)])?;
+//! let result = Dedup::new().input(batch).text_field("body").run()?;
+//! // A null text stays, and is compared with nothing.
+//! assert_eq!(result.kept_mask(), [true, true, false]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | wanted | call |
+//! |---|---|
+//! | the documents that stay | [`dedup`](fn@dedup), [`Dedup`] |
+//! | near-duplicate pairs | [`pairs`](fn@pairs), [`Pairs`] |
+//! | one corpus compared with another | [`Dedup::against`] |
+//! | progress, warnings, cancellation | [`Dedup::run_observed`] with an [`Observer`] |
+//! | two texts compared, with the passages they share | [`Preparation::compare`], [`Deduplicated::explain`] |
+//! | shingles and sketches as a run makes them | [`Preparation`] |
+//! | sketches in a file, and estimates from them | [`SketchRun`], [`EstimateRun`] |
+//! | document frequencies in a file | [`WeightsRun`] |
+//! | the stages of a run one by one | [`stages`] |
+//!
+//! # How a run works
 //!
 //! ```text
-//! settings ─→ read ─→ candidate ─→ verify ─→ decide ─→ output ─→ run
+//! settings ─→ read ─→ candidate ─→ verify ─→ decide ─→ output ─→ run ─→ builder
 //!               └ weigh, rows        └ audit ┘           └ report
 //!          storage: files of a run that does not fit into memory, or that can be resumed
 //! ```
 //!
-//! * `run` has the calls that do everything: [`Run`], [`PairsRun`], [`SketchRun`], [`WeightsRun`] and [`EstimateRun`]. The
-//!   other folders are the stages of these calls.
+//! * `builder` has the calls above. They fill in the options of the runs: [`Run`], [`PairsRun`], [`SketchRun`],
+//!   [`WeightsRun`] and [`EstimateRun`]. The other modules are the stages of these runs.
 //! * `settings` checks what a run is asked to do and makes a [`Plan`] of it, which every stage takes.
-//! * [`read`](fn@read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
+//! * [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
 //!   key that says which documents are equal.
 //! * `candidate` collapses documents with equal shingles into one, sorts band keys, and gathers the documents that share
 //!   bands, directly or through others, into neighbourhoods.
 //! * `verify` walks through the neighbourhoods. It reads the documents of each again by position and compares their shingle
 //!   sets exactly.
-//! * `decide` has the two sorts of decisions: [`dedup`](mod@dedup) keeps and removes documents, [`pairs`](mod@pairs) lists
-//!   similar ones.
+//! * `decide` has the two sorts of decisions: [`dedup`](fn@stages::dedup) keeps and removes documents,
+//!   [`pairs`](fn@stages::pairs) lists similar ones.
 //! * [`audit`] compares a sample without bands, to measure what they found.
 //! * [`output`] and [`report`] write what was decided.
 //! * [`sketch_file`] keeps sketches in a file, and [`estimate`](mod@estimate) compares what is in such files.
-//!
-//! A list of texts without its near-duplicates:
-//!
-//! ```
-//! use minwise_engine::{Inputs, Run, RunOptions, Unobserved};
-//!
-//! let texts = ["a rose is a rose", "A rose is a rose!", "a lily"].map(str::to_owned).to_vec();
-//! let options = RunOptions::default().inputs(Inputs::new([texts.clone()]));
-//! let outcome = Run::new(options)?.execute(&Unobserved)?;
-//! let decisions = outcome.columns();
-//! assert_eq!(decisions.kept, [true, false, true]);
-//! assert_eq!(decisions.duplicate_of, [None, Some(0), None]);
-//! let kept: Vec<&String> = texts.iter().zip(&decisions.kept).filter(|(_, kept)| **kept).map(|(text, _)| text).collect();
-//! assert_eq!(kept, ["a rose is a rose", "a lily"]);
-//! # Ok::<(), minwise_engine::Error>(())
-//! ```
 //!
 //! # Features
 //!
 //! Each format of [`minwise_corpus`] that brings dependencies is a feature of the same name, passed on to that crate: `arrow`, `bzip2`,
 //! `html`, `office`, `parquet`, `warc`, `xz` and `zstd`, which are on by default, and `pdf`, which is not. Texts and record batches
 //! in memory, JSONL, CSV and plain text need none of them.
-//!
-//! The result does not depend on the number of threads: work is handed out by number and taken in by number.
 
 // In the order of the flow: a module uses only those above it, which `cargo x lint` checks.
 mod setters;
@@ -63,21 +124,26 @@ mod decide;
 pub mod estimate;
 pub mod output;
 mod run;
+mod builder;
 
+pub use builder::{
+    Dedup, Deduplicated, Duplicate, DuplicateCluster, FoundPair, FoundPairs, Pairs, dedup, pairs,
+};
 pub use candidate::screen::Screened;
-pub use decide::{Decided, Decisions, Removed, dedup, pairs};
+pub use decide::pairs::{SimilarPair, SimilarPairs};
+pub use decide::{Decided, Decisions, Removed};
 pub use error::{Error, ErrorKind, Problem};
 pub use estimate::sketch_file;
 pub use memory::Memory;
 pub use minwise::{Observer, Stage, Unobserved, Warning};
-pub use minwise_corpus::{InMemory, Input};
+pub use minwise_corpus::{InMemory, Input, arrow_array, arrow_schema};
 pub use output::report;
+pub use read::Reading;
 pub use read::documents::Documents;
 pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument};
 pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};
-pub use read::{Reading, read};
 pub use run::{
     DecisionColumns, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outcome, Outputs,
     PairFormat, PairsOptions, PairsOutcome, PairsRun, Run, RunOptions, SketchOptions, SketchOutcome,
@@ -89,3 +155,19 @@ pub use storage::store::seal;
 pub use storage::work;
 pub use verify::{Reordered, Verification, compare};
 pub use weigh::Weighing;
+
+/// The stages of a run, for programs that call them one by one: [`read`](stages::read) a corpus, then [`dedup`](stages::dedup) it
+/// or list its [`pairs`](stages::pairs).
+///
+/// All of them take one [`Plan`]. A document goes by its number: first come the documents of references, then those of the
+/// inputs, without the rejected records.
+pub mod stages {
+    pub use crate::decide::dedup::dedup;
+    pub use crate::decide::pairs::pairs;
+    pub use crate::read::read;
+}
+
+/// The example of this crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

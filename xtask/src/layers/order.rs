@@ -124,6 +124,7 @@ const ENGINE: &[&str] = &[
     "estimate",
     "output",
     "run",
+    "builder",
 ];
 
 const INDEX: &[&str] = &[

@@ -17,7 +17,7 @@ use super::overwrite;
 use super::stopwatch::Stopwatch;
 use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Problem};
 use crate::output::report::{Extras, MeasuredRecall, ThisRun};
 use crate::output::{Findings, Summary, Target, write_kept_as_decided};
 use crate::read::rejected::RejectedRecords;
@@ -111,7 +111,11 @@ impl Run {
     /// # Errors
     /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: RunOptions) -> Result<Self, Error> {
-        let mut problems = vec![];
+        Self::checked(options, vec![])
+    }
+
+    /// Checks all settings, of which some problems are known already.
+    pub(crate) fn checked(options: RunOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
         let plan = options.settings.outline(&mut problems);
@@ -349,6 +353,10 @@ impl Outcome {
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
+    }
+
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.reading
     }
 
     /// Removes the folder of the run, unless it is to stay.

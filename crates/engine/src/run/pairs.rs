@@ -55,8 +55,12 @@ impl PairsRun {
     ///
     /// # Errors
     /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems.
-    pub fn new(mut options: PairsOptions) -> Result<Self, Error> {
-        let mut problems = vec![];
+    pub fn new(options: PairsOptions) -> Result<Self, Error> {
+        Self::checked(options, vec![])
+    }
+
+    /// Checks all settings, of which some problems are known already.
+    pub(crate) fn checked(mut options: PairsOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         options.inputs.refuse_references(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
@@ -187,5 +191,13 @@ impl PairsOutcome {
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
+    }
+
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    pub(crate) fn found(&self) -> &SimilarPairs {
+        &self.found
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use minwise::cluster::Cluster;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
-use minwise_engine::dedup::dedup;
-use minwise_engine::read;
+use minwise_engine::stages::{dedup, read};
 use minwise_engine::{Decided, Removed};
 
 use crate::oracle::{Oracle, corpus};

@@ -222,9 +222,9 @@ fn damaged_pieces_are_told() {
         let middle = damaged.len() / 3;
         damaged[middle] ^= 8;
         fs_err::write(path.join(piece), damaged).unwrap();
-        let error = minwise_engine::read(&documents.corpus, &plan.reading(), &Unobserved)
+        let error = minwise_engine::stages::read(&documents.corpus, &plan.reading(), &Unobserved)
             .and_then(|reading| {
-                minwise_engine::dedup::dedup(&documents.corpus, &reading, &plan, &Unobserved, |_| {})
+                minwise_engine::stages::dedup(&documents.corpus, &reading, &plan, &Unobserved, |_| {})
             })
             .unwrap_err()
             .to_string();

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use minwise_corpus::{Corpus, Input, ReadOptions, Unobserved};
-use minwise_engine::{Memory, Observer, Warning, read};
+use minwise_engine::stages::read;
+use minwise_engine::{Memory, Observer, Warning};
 use tempfile::TempDir;
 
 use crate::support::settings;

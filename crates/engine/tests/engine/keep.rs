@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use minwise::cluster::Cluster;
 use minwise_corpus::{FieldPath, ReadOptions};
-use minwise_engine::{ErrorKind, Unobserved, read};
+use minwise_engine::stages::read;
+use minwise_engine::{ErrorKind, Unobserved};
 use serde_json::json;
 
 use crate::oracle::{Oracle, corpus};

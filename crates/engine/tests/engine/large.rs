@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use minwise::cluster::Cluster;
 use minwise_corpus::Overwrite;
 use minwise_engine::Removed;
-use minwise_engine::dedup::dedup;
 use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, Report, Summary};
+use minwise_engine::stages::dedup;
 use minwise_engine::{Error, ErrorKind, Observer, Settings, Unobserved};
 
 use crate::oracle::{Oracle, corpus};

@@ -4,7 +4,9 @@
 
 mod against;
 mod audit;
+mod builder;
 mod disk;
+mod examples;
 mod filter;
 mod huge;
 mod ids;
@@ -14,6 +16,7 @@ mod large;
 mod memory;
 mod oracle;
 mod page;
+mod preparation;
 mod random;
 mod recall;
 mod run;

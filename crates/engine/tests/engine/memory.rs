@@ -158,7 +158,7 @@ fn pairs_are_those_of_a_file() {
         let options = PairsOptions::default().inputs(Inputs::new([input])).settings(settings(2));
         let outcome = PairsRun::new(options).unwrap().execute(&Unobserved).unwrap();
         let mut pairs = vec![];
-        let mut note = |pair: minwise_engine::pairs::SimilarPair, first: &str, second: &str| {
+        let mut note = |pair: minwise_engine::SimilarPair, first: &str, second: &str| {
             pairs.push((first.to_owned(), second.to_owned(), pair.similarity));
             Ok::<(), Error>(())
         };

@@ -8,9 +8,8 @@ use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise::{Spec, Weights};
 use minwise_corpus::{Corpus, ReadOptions};
-use minwise_engine::dedup::dedup;
-use minwise_engine::pairs::pairs;
-use minwise_engine::{Bands, Error, ErrorKind, Memory, Search, Settings, SpecOptions, Unobserved, read};
+use minwise_engine::stages::{dedup, pairs, read};
+use minwise_engine::{Bands, Error, ErrorKind, Memory, Search, Settings, SpecOptions, Unobserved};
 
 use crate::support::{Documents, settings};
 

@@ -1,7 +1,7 @@
 //! Corpora made to be slow: one family, one band, one text.
 
 use minwise::cluster::Cluster;
-use minwise_engine::pairs::pairs;
+use minwise_engine::stages::pairs;
 use minwise_engine::{Bands, Search, Settings, Unobserved};
 
 use crate::support::{Documents, listed, settings, with_registers};

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use minwise::keep::{Keep, Ranking};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Decided;
-use minwise_engine::dedup::dedup;
-use minwise_engine::{Error, ErrorKind, Observer, Stage, Unobserved, Warning, read};
+use minwise_engine::stages::{dedup, read};
+use minwise_engine::{Error, ErrorKind, Observer, Stage, Unobserved, Warning};
 
 use crate::oracle::corpus;
 use crate::support::{Documents, settings};

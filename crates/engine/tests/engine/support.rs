@@ -4,9 +4,8 @@ use std::io::Write;
 
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Decisions;
-use minwise_engine::dedup::dedup;
-use minwise_engine::pairs::{SimilarPair, SimilarPairs, pairs};
-use minwise_engine::{Bands, Error, Plan, Reading, Settings, Unobserved, read};
+use minwise_engine::stages::{dedup, pairs, read};
+use minwise_engine::{Bands, Error, Plan, Reading, Settings, SimilarPair, SimilarPairs, Unobserved};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use minwise::Spec;
 use minwise::cluster::Cluster;
-use minwise_engine::dedup::dedup;
-use minwise_engine::pairs::pairs;
+use minwise_engine::stages::dedup;
+use minwise_engine::stages::pairs;
 use minwise_engine::{Bands, Observer, Plan, Settings, Unobserved, Warning};
 
 use self::corpora::{ALL, Kind, Make, make};

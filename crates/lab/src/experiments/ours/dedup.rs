@@ -8,9 +8,8 @@ use anyhow::Result;
 use minwise::Spec;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise_corpus::{Corpus, Encoding, Format, Input, InputFormat, ReadOptions};
-use minwise_engine::dedup::dedup;
-use minwise_engine::pairs::pairs;
-use minwise_engine::{Bands, Plan, Settings as RunSettings, Unobserved, read};
+use minwise_engine::stages::{dedup, pairs, read};
+use minwise_engine::{Bands, Plan, Settings as RunSettings, Unobserved};
 use serde::Deserialize;
 use tempfile::TempDir;
 

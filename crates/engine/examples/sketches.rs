@@ -1,0 +1,30 @@
+//! Shingles and sketches as a run makes them: with weights, and without the text of a form.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
+use std::error::Error;
+
+use minwise::Spec;
+use minwise::verify::Measure;
+use minwise_engine::{Preparation, Weighing};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let spec: Spec = "nfkc+casefold / words:1 / dart:256 / seed:1 / weight:count".parse()?;
+    let weighing = Weighing::default().ignoring(&spec, ["Name, address and date of birth:"]);
+    let preparation = Preparation::new(&spec, &weighing)?;
+    println!("{}", preparation.spec());
+
+    let [left, right] = ["Name, address and date of birth: tea tea biscuits", "date: tea biscuits biscuits"]
+        .map(|text| preparation.document(text));
+    // Σ min / Σ max of the counts: (1 + 1) / (2 + 2).
+    assert_eq!(left.measure(&right, Measure::Jaccard)?, 0.5);
+    if let (Some(left), Some(right)) = (left.sketch(), right.sketch()) {
+        println!("estimated from {} words each: {}", preparation.words(), preparation.estimate(left, right));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_example_runs() -> Result<(), Box<dyn Error>> {
+    main()
+}

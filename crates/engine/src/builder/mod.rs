@@ -1,0 +1,47 @@
+//! The calls that a program begins with: [`dedup`] and [`pairs`], and the builders [`Dedup`] and [`Pairs`] behind them.
+//!
+//! A builder collects options and makes a [`Run`](crate::Run) or a [`PairsRun`](crate::PairsRun) of them. Results name
+//! documents by their index: their position among the records of the inputs, which for a list of texts is their position in
+//! the list.
+
+mod positions;
+mod shared;
+
+mod dedup;
+mod pairs;
+
+pub use dedup::{Dedup, Deduplicated, Duplicate, DuplicateCluster};
+pub use pairs::{FoundPair, FoundPairs, Pairs};
+
+use crate::error::Error;
+
+/// Finds the near-duplicates in a list of texts, and decides which texts stay.
+///
+/// The first text of each cluster stays. [`Dedup`] has all options; this function takes their defaults.
+///
+/// ```
+/// let texts = ["a rose is a rose", "A rose is a rose!", "a lily"];
+/// let result = minwise_engine::dedup(texts)?;
+/// let kept: Vec<&str> = result.kept().map(|index| texts[index]).collect();
+/// assert_eq!(kept, ["a rose is a rose", "a lily"]);
+/// assert_eq!(result.removed()[0].duplicate_of, 0);
+/// # Ok::<(), minwise_engine::Error>(())
+/// ```
+pub fn dedup<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Deduplicated, Error> {
+    Dedup::new().texts(texts).run()
+}
+
+/// Finds the near-duplicate pairs in a list of texts.
+///
+/// [`Pairs`] has all options; this function takes their defaults.
+///
+/// ```
+/// let texts = ["a rose is a rose", "A rose is a rose!", "a lily"];
+/// for pair in &minwise_engine::pairs(texts)? {
+///     assert_eq!((pair.first, pair.second, pair.similarity), (0, 1, 1.0));
+/// }
+/// # Ok::<(), minwise_engine::Error>(())
+/// ```
+pub fn pairs<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<FoundPairs, Error> {
+    Pairs::new().texts(texts).run()
+}

@@ -1,0 +1,131 @@
+//! From the number of a document to its index, and back.
+//!
+//! Runs number documents: first those of references, then those of the inputs. Rejected records have no number. Callers of
+//! a builder have a list of records, so they need positions in that list, which rejected records take up too.
+
+use minwise_corpus::Corpus;
+
+use crate::error::Error;
+use crate::read::Reading;
+
+/// Where the documents of a run stand among the records of its inputs.
+#[derive(Debug, Clone)]
+pub(super) struct Positions {
+    /// Documents of references.
+    references: u32,
+    /// Documents of the inputs.
+    documents: usize,
+    /// Places with rejected records: the number of documents before them, and of rejected records up to them. Ascending.
+    gaps: Vec<(usize, usize)>,
+}
+
+impl Positions {
+    pub(super) fn new(reading: &Reading, corpus: &Corpus) -> Result<Self, Error> {
+        let references = reading.references;
+        let documents = reading.documents.len() - references as usize;
+        let mut gaps: Vec<(usize, usize)> = vec![];
+        if reading.rejected.len() > reading.rejected.of_references() {
+            let mut places = reading.documents.places().skip(references as usize);
+            let mut next = places.next().transpose()?;
+            let (mut before, mut rejects) = (0, 0);
+            reading.rejected.for_each(|rejected| {
+                if rejected.source < corpus.references() {
+                    return Ok(());
+                }
+                // A rejected record counts its lines from 1.
+                let at = (rejected.source, rejected.line.saturating_sub(1));
+                while next.is_some_and(|place| (place.source, place.line) < at) {
+                    before += 1;
+                    next = places.next().transpose()?;
+                }
+                rejects += 1;
+                match gaps.last_mut() {
+                    Some((last, count)) if *last == before => *count = rejects,
+                    _ => gaps.push((before, rejects)),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self { references, documents, gaps })
+    }
+
+    /// Records of the inputs, rejected ones among them.
+    pub(super) fn len(&self) -> usize {
+        self.documents + self.gaps.last().map_or(0, |&(_, rejects)| rejects)
+    }
+
+    /// The index of a document. Those of references come behind all records of the inputs.
+    pub(super) fn index(&self, document: u32) -> usize {
+        let Some(at) = document.checked_sub(self.references) else {
+            return self.len() + document as usize;
+        };
+        let at = at as usize;
+        at + self.rejects_before(self.gaps.partition_point(|&(before, _)| before <= at))
+    }
+
+    /// The document at an index, if there is one.
+    pub(super) fn document(&self, index: usize) -> Option<u32> {
+        if let Some(reference) = index.checked_sub(self.len()) {
+            return u32::try_from(reference).ok().filter(|&reference| reference < self.references);
+        }
+        let gap = self.first_gap_behind(index);
+        let rejects = self.rejects_before(gap);
+        let is_rejected = gap > 0 && index < self.gaps[gap - 1].0 + rejects;
+        (!is_rejected).then(|| self.references + (index - rejects) as u32)
+    }
+
+    /// The indices of the rejected records, in order.
+    pub(super) fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.gaps.len()).flat_map(|gap| {
+            let (before, rejects) = self.gaps[gap];
+            before + self.rejects_before(gap)..before + rejects
+        })
+    }
+
+    /// The number of gaps that begin at or before an index.
+    fn first_gap_behind(&self, index: usize) -> usize {
+        let (mut low, mut high) = (0, self.gaps.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.gaps[middle].0 + self.rejects_before(middle) <= index {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Rejected records in the gaps before this one.
+    fn rejects_before(&self, gap: usize) -> usize {
+        gap.checked_sub(1).map_or(0, |last| self.gaps[last].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_counts_rejected_records() {
+        // Records of the inputs, `r` is rejected: r 0 1 r r 2 r, and two references.
+        let positions = Positions { references: 2, documents: 3, gaps: vec![(0, 1), (2, 3), (3, 4)] };
+        assert_eq!(positions.len(), 7);
+        assert_eq!(positions.rejected().collect::<Vec<_>>(), [0, 3, 4, 6]);
+        let documents: Vec<Option<u32>> = (0..10).map(|index| positions.document(index)).collect();
+        let expected = [None, Some(2), Some(3), None, None, Some(4), None, Some(0), Some(1), None];
+        assert_eq!(documents, expected);
+        for (index, document) in
+            documents.iter().enumerate().filter_map(|(at, number)| Some((at, (*number)?)))
+        {
+            assert_eq!(positions.index(document), index);
+        }
+    }
+
+    #[test]
+    fn without_rejects_an_index_is_a_number() {
+        let positions = Positions { references: 0, documents: 3, gaps: vec![] };
+        assert_eq!((positions.len(), positions.index(2), positions.document(2)), (3, 2, Some(2)));
+        assert_eq!((positions.document(3), positions.rejected().count()), (None, 0));
+    }
+}

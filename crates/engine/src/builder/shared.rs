@@ -1,0 +1,182 @@
+//! The options that all builders have.
+
+/// Writes the methods that [`Dedup`](super::Dedup) and [`Pairs`](super::Pairs) share. A macro and not a trait, because a trait
+/// would have to be imported by every caller.
+macro_rules! shared_options {
+    ($builder:ident) => {
+        /// What is compared. Every call adds an input behind those before it.
+        impl $builder {
+            /// Adds a list of texts, which are copied. Their ids are `memory:1`, `memory:2` and so on.
+            pub fn texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = T>) -> Self {
+                self.input(InMemory::texts(texts))
+            }
+
+            /// Adds a list of texts of which some may be null. By default a null text is kept and compared with nothing;
+            /// [`nulls`](Self::nulls) sets another rule.
+            pub fn optional_texts<T: AsRef<str>>(self, texts: impl IntoIterator<Item = Option<T>>) -> Self {
+                self.input(InMemory::records(texts.into_iter().map(|text| (None::<&str>, text))))
+            }
+
+            /// Adds a list of ids and texts, which are copied.
+            pub fn documents<I: AsRef<str>, T: AsRef<str>>(
+                self,
+                documents: impl IntoIterator<Item = (I, T)>,
+            ) -> Self {
+                self.input(InMemory::documents(documents))
+            }
+
+            /// Adds a table of Arrow record batches, whose buffers are shared and not copied. [`text_field`](Self::text_field)
+            /// and [`id_field`](Self::id_field) name the columns.
+            pub fn batches(self, schema: SchemaRef, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
+                self.input(InMemory::batches(schema, batches))
+            }
+
+            /// Adds a file, or all files of a folder. The format is found out from the content and the name.
+            pub fn file(self, path: impl AsRef<Path>) -> Self {
+                self.input(path.as_ref())
+            }
+
+            /// Adds files or folders.
+            pub fn files<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+                paths.into_iter().fold(self, Self::file)
+            }
+
+            /// Adds an input of any kind: a path, a pattern, standard input, or documents in memory.
+            pub fn input(mut self, input: impl Into<Input>) -> Self {
+                self.options.inputs.inputs.push(input.into());
+                self
+            }
+        }
+
+        /// How inputs are read.
+        impl $builder {
+            /// Sets the field that holds the text of a record, such as `body` or `messages[].content`; several fields are
+            /// separated by commas. Default: `text`.
+            pub fn text_field(mut self, field: &str) -> Self {
+                match FieldPath::list(field) {
+                    Ok(fields) => self.options.inputs.options.text_fields = fields,
+                    Err(error) => {
+                        self.problems.push(Problem::new("text-field", field, error.to_string()));
+                    }
+                }
+                self
+            }
+
+            /// Sets the field that holds the id of a record. Default: `id`.
+            pub fn id_field(mut self, field: &str) -> Self {
+                match field.parse() {
+                    Ok(field) => self.options.inputs.options.id_field = field,
+                    Err(error) => {
+                        let error: minwise_corpus::Error = error;
+                        self.problems.push(Problem::new("id-field", field, error.to_string()));
+                    }
+                }
+                self
+            }
+
+            /// Sets the rule for records whose text is null. Default: they are kept and compared with nothing.
+            pub fn nulls(mut self, nulls: Nulls) -> Self {
+                self.options.inputs.options.nulls = nulls;
+                self
+            }
+
+            /// Sets the maximum number of rejected records; one more stops the run. Default: no limit.
+            pub fn max_rejects(mut self, records: u64) -> Self {
+                self.options.settings.max_rejects = Some(records);
+                self
+            }
+
+            /// Changes how inputs are read, for the options without a method of their own.
+            pub fn reading(mut self, change: impl FnOnce(&mut ReadOptions)) -> Self {
+                change(&mut self.options.inputs.options);
+                self
+            }
+        }
+
+        /// What makes two documents near-duplicates.
+        impl $builder {
+            /// Sets the exact similarity from which on two documents are near-duplicates. Default: 0.8.
+            pub fn threshold(mut self, threshold: f64) -> Self {
+                self.options.settings.threshold = threshold;
+                self
+            }
+
+            /// Sets how texts are normalised, cut into shingles and sketched. Default:
+            /// `nfkc+casefold / words:5 / minhash:128 / seed:1`. A spec is parsed from this form.
+            pub fn spec(mut self, spec: Spec) -> Self {
+                self.options.settings.spec = spec;
+                self
+            }
+
+            /// Sets the measure that is compared with the threshold. Default: Jaccard similarity.
+            pub fn measure(mut self, measure: Measure) -> Self {
+                self.options.settings.measure = measure;
+                self
+            }
+
+            /// Sets the probability of finding a pair whose similarity is the threshold. Default: 0.99.
+            pub fn recall(mut self, recall: f64) -> Self {
+                self.options.settings.bands = Bands::ForRecall(recall);
+                self
+            }
+
+            /// Sets the bands and the rows per band, instead of those that follow from the recall.
+            pub fn bands(mut self, bands: usize, rows: usize) -> Self {
+                self.options.settings.bands = Bands::Given { bands, rows };
+                self
+            }
+
+            /// Sets how candidates are found. Default: banding; sort-merge for containment.
+            pub fn candidates(mut self, search: Search) -> Self {
+                self.options.settings.search = Some(search);
+                self
+            }
+
+            /// Adds texts whose shingles are left out of every document, such as an empty form: a file, a folder, or
+            /// documents in memory.
+            pub fn ignore_text(mut self, input: impl Into<Input>) -> Self {
+                self.options.inputs.ignore_text.push(input.into());
+                self
+            }
+
+            /// Sets the file of document frequencies that weights and `max-df` need. Default: the inputs are counted.
+            pub fn weights(mut self, path: impl AsRef<Path>) -> Self {
+                self.options.inputs.weights = Some(path.as_ref().to_owned());
+                self
+            }
+
+            /// Changes the settings of the run, for those without a method of their own.
+            pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+                change(&mut self.options.settings);
+                self
+            }
+        }
+
+        /// What a run may take. None of these changes a result.
+        impl $builder {
+            /// Sets the number of threads. Default: one per core.
+            pub fn threads(mut self, threads: usize) -> Self {
+                self.options.settings.threads = Some(threads);
+                self
+            }
+
+            /// Sets the memory limit in bytes, at least 128 MiB. What does not fit goes to temporary files. Default: half of
+            /// the machine's memory.
+            pub fn memory(mut self, bytes: u64) -> Self {
+                match Memory::new(bytes) {
+                    Ok(memory) => self.options.settings.memory = Some(memory),
+                    Err(error) => self.problems.push(Problem::of("memory", bytes, &error)),
+                }
+                self
+            }
+
+            /// Sets the folder of temporary files. Default: that of the system.
+            pub fn temporary_folder(mut self, folder: impl AsRef<Path>) -> Self {
+                self.options.settings.temporary = Some(folder.as_ref().to_owned());
+                self
+            }
+        }
+    };
+}
+
+pub(super) use shared_options;

@@ -104,6 +104,12 @@ pub fn serve() -> Result<()> {
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
+/// The pairs of many short texts in memory, by one call of the engine and by hand over `minwise`. Fails if the call takes more
+/// than 1.2 times the CPU time, or finds other pairs.
+pub fn library() -> Result<()> {
+    cargo(&["bench", "--quiet", "--package", "minwise-engine", "--bench", "library"])
+}
+
 /// The expected recall beside the true one: kinds of corpora, with a hundred seeds each. Fails if what is stated is wrong in
 /// more than two of a hundred runs.
 pub fn recall() -> Result<()> {

@@ -45,6 +45,7 @@ cargo x bench memory               its memory, by document
 cargo x bench recall       the expected recall beside the true one: kinds of corpora, 100 seeds each
 cargo x bench beyond [N]   N documents (default 5000000) with a gigabyte of memory, and in memory
 cargo x bench build        the cold build of the command, in CPU seconds; fails above the limits
+cargo x bench library      100,000 texts in memory by one call and by hand over `minwise`; fails above 1.2 times the CPU
 cargo x bench serve        500 clients at once against the server for a minute
 cargo x bench extract      how much of a known text is found again in documents made of it
 cargo x bench lsh          `Lsh` beside the index of gaoya: inserting, querying, recall; fails below the stated ratios
@@ -101,6 +102,7 @@ fn other_task(args: &[&str]) -> Result<()> {
         ["bench", "memory"] => bench::memory(),
         ["bench", "recall"] => bench::recall(),
         ["bench", "beyond", documents @ ..] => bench::beyond(documents.first().copied().unwrap_or("5000000")),
+        ["bench", "library"] => bench::library(),
         ["bench", "serve"] => bench::serve(),
         ["bench", "extract"] => extract::run(),
         ["bench", "lsh"] => bench::lsh(),

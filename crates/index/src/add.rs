@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, available_parallelism};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use minwise::candidate::Fingerprint;
 use xxhash_rust::xxh3::xxh3_64;
@@ -113,7 +114,30 @@ impl Index {
     /// Adds documents, all of them or none; it returns when they are on disk. Of several with one id the last is added. One that
     /// is there already, with the same text and all else that is known of it, stays as it is.
     ///
-    /// `added` is when, in seconds of the epoch, and `threads` how many of them to prepare the documents on.
+    /// The time of addition is now, and all cores prepare the documents. [`add`](Self::add) is told the time and the number of
+    /// threads.
+    ///
+    /// ```
+    /// use minwise_index::{Index, NewDocument, Settings};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+    /// let documents = [NewDocument::new("a", "a rose"), NewDocument::new("b", "a lily")];
+    /// assert_eq!(index.add_now(&documents)?.new, 2);
+    ///
+    /// // One document has another text than before, the other one is as it was.
+    /// let documents = [NewDocument::new("a", "a rose is a rose"), NewDocument::new("b", "a lily")];
+    /// let added = index.add_now(&documents)?;
+    /// assert_eq!((added.new, added.replaced, added.unchanged), (0, 1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_now(&self, documents: &[NewDocument]) -> Result<Added> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.add(documents, now, available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Adds documents as [`add_now`](Self::add_now) does. `added` is the time of addition, in seconds of the epoch, and
+    /// `threads` the number of threads that prepare the documents.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
         self.commit(self.prepare(documents, added, threads)?)
     }

@@ -17,6 +17,28 @@ use crate::store::{Space, State, Store, View};
 use crate::text;
 
 /// An index that is open. Any number of threads may read it while one writes.
+///
+/// ```
+/// use minwise_index::{Index, NewDocument, Options, Query, Settings, Unobserved};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("archive");
+/// let index = Index::create(&path, &Settings::default())?;
+/// index.add_now(&[NewDocument::new("note", "Herons nest in the old willow by the mill pond each spring.")])?;
+/// drop(index);
+///
+/// let index = Index::open(&path)?;
+/// assert!(index.has("note")?);
+/// let query = Query::new("Each year herons nest in the old willow by the mill pond.");
+/// let answer = index.query(&query, &Options::default())?;
+/// assert_eq!(answer.matches[0].entry.id, "note");
+///
+/// // All that was written can be read, and is as it was written.
+/// assert_eq!(index.check(&Unobserved)?.found(), 0);
+/// index.remove(&["note"])?;
+/// assert_eq!(index.statistics()?.documents, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Index {
     // Closed before the folder is let go of.
@@ -96,6 +118,21 @@ pub struct Statistics {
 
 impl Index {
     /// Makes an index in a folder that is not there or empty.
+    ///
+    /// ```
+    /// use minwise_index::{Index, Settings};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("archive");
+    /// let mut settings = Settings::default();
+    /// settings.passage = 15;
+    /// Index::create(&path, &settings)?;
+    /// assert_eq!(Index::open(&path)?.settings().passage, 15);
+    ///
+    /// let error = Index::create(&path, &settings).unwrap_err();
+    /// println!("{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
@@ -138,7 +175,7 @@ impl Index {
         }
     }
 
-    /// Opens an index.
+    /// Opens an index. A folder is held by one process at a time: another one gets an error until the index is dropped.
     pub fn open(path: &Path) -> Result<Self> {
         let (folder, settings) = Folder::open(path)?;
         let preparation = Preparation::new(&settings)?;

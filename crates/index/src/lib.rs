@@ -6,7 +6,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
 //! let text = "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.";
-//! index.add(&[NewDocument { id: "2019-17".into(), text: text.into(), ..NewDocument::default() }], 0, 1)?;
+//! index.add_now(&[NewDocument::new("2019-17", text)])?;
 //!
 //! let query = Query::new("We ask for a grant to study the song of the reed warbler along the lower Danube.");
 //! let answer = index.query(&query, &Options::default())?;
@@ -15,6 +15,19 @@
 //! assert_eq!(found.similarity, 12.0 / 15.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | wanted | call |
+//! |---|---|
+//! | an archive, new or there | [`Index::create`], [`Index::open`] |
+//! | documents in it, replaced or out of it | [`Index::add_now`], [`Index::remove`] |
+//! | many documents, prepared on other threads than they are written | [`Index::prepare`], [`Index::commit`] |
+//! | what a text repeats, with the passages | [`Index::query`] |
+//! | what a document of the archive resembles | [`Index::resembling`] |
+//! | two documents side by side | [`Index::pair`] |
+//! | one document, or page after page of them | [`Index::get`], [`Index::list`] |
+//! | clusters of near-duplicates in it | [`Index::clusters`] |
+//! | whether all of it is as it was written | [`Index::check`], [`Index::examine`], [`Index::repair`] |
+//! | a copy as lines of JSON, and back | [`Index::export`], [`Index::import`] |
 //!
 //! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they
 //! began. A folder is held by one process at a time, and by any number of threads of it.
@@ -65,3 +78,8 @@ pub use serde_json;
 pub use settings::{PASSAGE, Settings, Texts};
 pub use survey::Survey;
 pub use transfer::{Imported, Merged};
+
+/// The example of this crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

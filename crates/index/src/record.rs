@@ -57,6 +57,22 @@ pub struct NewDocument {
     pub marks: Vec<Mark>,
 }
 
+impl NewDocument {
+    /// A document of which nothing but the id and the text is known.
+    ///
+    /// ```
+    /// use minwise_index::NewDocument;
+    ///
+    /// let mut document = NewDocument::new("2019-17", "The applicants ask for a grant.");
+    /// document.title = Some("Reed warblers".to_owned());
+    /// document.metadata.insert("year".to_owned(), 2019.into());
+    /// ```
+    #[must_use]
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { id: id.into(), text: text.into(), ..Self::default() }
+    }
+}
+
 /// What an index says of a document without its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {

@@ -4,6 +4,7 @@
 
 mod crash;
 mod evidence;
+mod examples;
 mod fixtures;
 mod model;
 mod queries;

@@ -1,0 +1,59 @@
+//! An archive from its creation: documents are added, replaced and removed, and new texts are checked against it.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
+use std::error::Error;
+
+use minwise_index::{Index, Listing, NewDocument, Options, Query, Settings, Unobserved};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("archive");
+    // Settings are decided once, when an archive is made.
+    let index = Index::create(&path, &Settings::default())?;
+
+    let mut grant = NewDocument::new(
+        "2019-17",
+        "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.",
+    );
+    grant.title = Some("Reed warblers".to_owned());
+    grant.metadata.insert("institute".to_owned(), "ornithology".into());
+    let report =
+        NewDocument::new("2020-03", "This report lists the bridges that were repaired in the last year.");
+    // Documents of one call are added together or not at all. They are on disk when the call returns.
+    let added = index.add_now(&[grant, report])?;
+    println!("{} new, {} replaced", added.new, added.replaced);
+
+    let submission =
+        "In spring we ask for a grant to study the song of the reed warbler along the lower Danube.";
+    let mut options = Options::default();
+    options.threshold = 0.4;
+    let answer = index.query(&Query::new(submission), &options)?;
+    for found in &answer.matches {
+        println!("{}: similarity {:.2}", found.entry.id, found.similarity);
+        println!("  {:.0} % of the submission is in it", 100.0 * found.query_in_document);
+        for passage in &found.passages {
+            println!("  shared: {}", &submission[passage.query.clone()]);
+        }
+    }
+    assert_eq!(answer.matches.len(), 1);
+
+    index.remove(&["2020-03"])?;
+    // The folder is let go of when the index is dropped; another process can then open it.
+    drop(index);
+
+    let index = Index::open(&path)?;
+    let mut listing = Listing::default();
+    listing.limit = 10;
+    for entry in index.list(&listing)?.entries {
+        println!("{}: {} characters", entry.id, entry.characters);
+    }
+    let checked = index.check(&Unobserved)?;
+    assert_eq!((checked.documents, checked.found()), (1, 0));
+    Ok(())
+}
+
+#[test]
+fn the_example_runs() -> Result<(), Box<dyn Error>> {
+    main()
+}

@@ -143,3 +143,8 @@ pub use write::{
 };
 /// The types of record batches and their schemas: [`InMemory::batches`] takes them.
 pub use {arrow_array, arrow_schema};
+
+/// The example of this crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

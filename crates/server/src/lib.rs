@@ -1,5 +1,24 @@
 //! The archive over HTTP: an API with evidence, described by `OpenAPI`, and a page for people.
 //!
+//! ```
+//! use std::thread;
+//!
+//! use minwise_index::{Index, Settings};
+//! use minwise_server::{Options, Server};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+//! // Port 0 is any free port.
+//! let server = Server::listen("127.0.0.1:0".parse()?, Options::default())?;
+//! println!("http://{}", server.address());
+//!
+//! let stopper = server.stopper();
+//! // A program would stop the server on Ctrl-C.
+//! thread::spawn(move || stopper.stop());
+//! server.run(index)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! `API.md` has the contract with the page. The server is safe as it comes: without tokens it listens to this machine
 //! alone, every request has limits ([`Limits`]), files of strangers are read on threads of their own within bounds, and
 //! nothing that a client sends is ever taken for a path.
@@ -148,6 +167,13 @@ pub fn app(index: Index, options: Options) -> axum::Router {
     app::router(options.state(index))
 }
 
+impl Default for Options {
+    /// No tokens, the default limits, and no log.
+    fn default() -> Self {
+        Self { tokens: None, limits: Limits::default(), log: Box::new(|_| {}) }
+    }
+}
+
 impl Options {
     fn state(self, index: Index) -> Shared {
         let access = self.tokens.map_or(Access::Local, Access::Tokens);
@@ -160,3 +186,8 @@ impl Options {
 pub fn openapi() -> String {
     app::description().to_pretty_json().unwrap_or_default() + "\n"
 }
+
+/// The example of this crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

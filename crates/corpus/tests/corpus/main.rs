@@ -5,6 +5,7 @@ mod arrow;
 mod delimited;
 mod documents;
 mod each;
+mod examples;
 mod files;
 mod lists;
 mod long;

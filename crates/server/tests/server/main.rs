@@ -6,6 +6,7 @@ mod access;
 mod check;
 mod clients;
 mod documents;
+mod examples;
 mod full_disk;
 mod jobs;
 mod limits;

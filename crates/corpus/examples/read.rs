@@ -1,0 +1,45 @@
+//! Documents of files and of memory, read in parallel chunks, and one of them read again by its place.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
+use std::error::Error;
+
+use minwise_corpus::{Corpus, InMemory, Input, ReadOptions, Scratch, Unobserved};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("notes.jsonl");
+    fs_err::write(
+        &path,
+        "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2}\n{\"id\": 3, \"text\": \"is a rose\"}\n",
+    )?;
+    let held = InMemory::documents([("x", "a lily")]).named("held");
+
+    let corpus = Corpus::open(&[Input::from(path), held.into()], &ReadOptions::default(), &Unobserved)?;
+    let (mut places, mut rejects) = (vec![], 0);
+    let mut scratch = Scratch::new();
+    // A chunk is what one thread reads at a time. Lines are numbered within a source, from the first chunk of it on.
+    for chunk in corpus.chunks(1 << 20) {
+        corpus.scan(&chunk, &mut scratch, &mut |place, document| match document {
+            Ok(document) => {
+                println!("{}: {}", document.id.as_deref().unwrap_or("?"), document.text);
+                places.push(place);
+            }
+            // A bad record is a value with its reason, and the scan goes on.
+            Err(reject) => {
+                println!("{}: {}", corpus.place_name(place.source, place.line), reject.reason);
+                rejects += 1;
+            }
+        })?;
+    }
+    assert_eq!((places.len(), rejects), (3, 1));
+
+    let again = corpus.read(&places[1], &mut scratch)?;
+    assert_eq!(again.text, "is a rose");
+    Ok(())
+}
+
+#[test]
+fn the_example_runs() -> Result<(), Box<dyn Error>> {
+    main()
+}

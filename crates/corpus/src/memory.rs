@@ -191,11 +191,12 @@ impl Packer {
     }
 
     fn flush(&mut self) {
-        let (mut ids, mut texts) = (self.ids.finish(), self.texts.finish());
-        // Builders double their buffers, and these stay for the whole run.
-        ids.shrink_to_fit();
-        texts.shrink_to_fit();
-        self.blocks.push(TextBlock { ids: self.has_id.then_some(ids), texts });
+        let (ids, texts) = (self.ids.finish(), self.texts.finish());
+        let ids = self.has_id.then_some(ids).map(fitted);
+        self.blocks.push(TextBlock { ids, texts: fitted(texts) });
+        // Another block of so many texts has its room at once: Arrow copies a buffer whenever it grows or shrinks.
+        let expected = (self.count + self.count / 8).min(BLOCK_TEXTS);
+        self.texts = LargeStringBuilder::with_capacity(expected, BLOCK_BYTES + BLOCK_BYTES / 16);
         (self.count, self.has_id) = (0, false);
     }
 
@@ -205,6 +206,15 @@ impl Packer {
         }
         self.blocks
     }
+}
+
+/// An array whose buffers have little room left over, because they stay for the whole run.
+fn fitted(mut array: LargeStringArray) -> LargeStringArray {
+    let used = array.values().len() + size_of::<i64>() * (array.len() + 1);
+    if array.get_buffer_memory_size() > used + used / 4 {
+        array.shrink_to_fit();
+    }
+    array
 }
 
 #[cfg(test)]
@@ -222,6 +232,19 @@ mod tests {
         assert_eq!(blocks(InMemory::texts(vec![""; BLOCK_TEXTS + 1])), [BLOCK_TEXTS, 1]);
         let long = "x".repeat(BLOCK_BYTES);
         assert_eq!(blocks(InMemory::texts([&long, "a", &long, "b"])), [1, 2, 1]);
+    }
+
+    /// Buffers of blocks behind the first are made for a whole block, and must not stay so large for a few texts.
+    #[test]
+    fn blocks_have_little_room_left_over() {
+        let held = InMemory::texts((0..70_000).map(|number| format!("{number:020}")));
+        let Held::Texts(blocks) = held.held else { panic!("not texts") };
+        assert_eq!(blocks.len(), 2);
+        for block in &*blocks {
+            let used = block.texts.values().len() + 8 * (block.texts.len() + 1);
+            let taken = block.texts.get_buffer_memory_size();
+            assert!(taken <= used + used / 4 + 256, "{taken} bytes for {used}");
+        }
     }
 
     #[test]

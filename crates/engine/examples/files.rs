@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .text_field("body")
         .id_field("key")
         // Of each cluster, the record with the latest date stays.
-        .keep("newest:date".parse::<minwise::keep::Keep>()?)
+        .keep("newest:date")
         .write_kept(&kept)
         .write_removed(&removed)
         .report(folder.path().join("report"))

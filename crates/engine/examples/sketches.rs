@@ -4,9 +4,7 @@
 
 use std::error::Error;
 
-use minwise::Spec;
-use minwise::verify::Measure;
-use minwise_engine::{Preparation, Weighing};
+use minwise_engine::{Measure, Preparation, Spec, Weighing};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let spec: Spec = "nfkc+casefold / words:1 / dart:256 / seed:1 / weight:count".parse()?;

@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     ];
 
     // Shingles of two words suit short texts; the default has five.
-    let spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+    let spec = "nfkc+casefold / words:2 / minhash:128 / seed:1";
     let result = Dedup::new().texts(&texts).spec(spec).threshold(0.7).run()?;
     for index in result.kept() {
         println!("stays: {}", texts[index]);

@@ -135,8 +135,15 @@ pub use decide::{Decided, Decisions, Removed};
 pub use error::{Error, ErrorKind, Problem};
 pub use estimate::sketch_file;
 pub use memory::Memory;
-pub use minwise::{Observer, Stage, Unobserved, Warning};
-pub use minwise_corpus::{InMemory, Input, arrow_array, arrow_schema};
+// Types of other crates that options have, so that a program need not depend on those crates for them.
+pub use minwise::cluster::Cluster;
+pub use minwise::keep::{Keep, Ranking};
+pub use minwise::verify::Measure;
+pub use minwise::{Observer, Spec, Stage, Unobserved, Warning};
+pub use minwise_corpus::{
+    Delimiter, Encoding, FieldPath, Format, InMemory, Input, InputFormat, Nulls, ReadOptions, arrow_array,
+    arrow_schema,
+};
 pub use output::report;
 pub use read::Reading;
 pub use read::documents::Documents;

@@ -1,6 +1,10 @@
 //! An archive from its creation: documents are added, replaced and removed, and new texts are checked against it.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
+#![allow(
+    clippy::field_reassign_with_default,
+    reason = "options may get fields, so that literals do not compile elsewhere"
+)]
 
 use std::error::Error;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use minwise::cluster::Cluster;
@@ -110,10 +111,14 @@ impl Dedup {
         self.against(path.as_ref())
     }
 
-    /// Sets which document of a cluster stays. Default: the first; the longest for containment. A policy is parsed from a
-    /// form such as `longest` or `newest:date,first`.
-    pub fn keep(mut self, keep: impl Into<Keep>) -> Self {
-        self.options.settings.keep = Some(keep.into());
+    /// Sets which document of a cluster stays: a [`Ranking`](crate::Ranking) such as `Ranking::Longest`, a [`Keep`], or the text
+    /// form of one, such as `longest` or `newest:date`. Default: the first; the longest for containment.
+    pub fn keep(mut self, keep: impl fmt::Display) -> Self {
+        let form = keep.to_string();
+        match form.parse::<Keep>() {
+            Ok(keep) => self.options.settings.keep = Some(keep),
+            Err(error) => self.problems.push(Problem::of("keep", form, &error)),
+        }
         self
     }
 

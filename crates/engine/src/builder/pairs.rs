@@ -1,6 +1,7 @@
 //! Near-duplicate pairs found.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::slice;
 
@@ -25,13 +26,13 @@ use crate::settings::{Bands, Search, Settings};
 /// ```
 /// use minwise_engine::Pairs;
 ///
-/// let spec = "nfkc+casefold / words:2 / minhash:128 / seed:1".parse()?;
+/// let spec = "nfkc+casefold / words:2 / minhash:128 / seed:1";
 /// let texts = ["the cat sat on the mat", "The cat sat on the mat today.", "a dog"];
 /// let pairs = Pairs::new().spec(spec).threshold(0.7).texts(texts).run()?;
 /// assert_eq!(pairs.len(), 1);
 /// assert_eq!((pairs[0].first, pairs[0].second), (0, 1));
 /// assert_eq!(pairs[0].similarity, 5.0 / 6.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), minwise_engine::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 #[must_use = "nothing happens before `run`"]

@@ -101,10 +101,14 @@ macro_rules! shared_options {
                 self
             }
 
-            /// Sets how texts are normalised, cut into shingles and sketched. Default:
-            /// `nfkc+casefold / words:5 / minhash:128 / seed:1`. A spec is parsed from this form.
-            pub fn spec(mut self, spec: Spec) -> Self {
-                self.options.settings.spec = spec;
+            /// Sets how texts are normalised, cut into shingles and sketched: a [`Spec`], or its text form. Default:
+            /// `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+            pub fn spec(mut self, spec: impl fmt::Display) -> Self {
+                let form = spec.to_string();
+                match form.parse::<Spec>() {
+                    Ok(spec) => self.options.settings.spec = spec,
+                    Err(error) => self.problems.push(Problem::of("spec", form, &error)),
+                }
                 self
             }
 

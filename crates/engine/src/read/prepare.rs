@@ -116,8 +116,7 @@ enum Maker {
 /// is that of a run.
 ///
 /// ```
-/// use minwise::Spec;
-/// use minwise_engine::{Preparation, Weighing};
+/// use minwise_engine::{Preparation, Spec, Weighing};
 ///
 /// let spec: Spec = "nfkc+casefold / words:2 / minhash:64 / seed:1".parse()?;
 /// // The shingles of a form are left out of every document.

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use minwise::keep::Ranking;
-use minwise::verify::Measure;
 use minwise_corpus::arrow_array::{ArrayRef, RecordBatch, StringArray};
 use minwise_corpus::{InMemory, Nulls};
 use minwise_engine::{
-    Dedup, Deduplicated, ErrorKind, Observer, PairFormat, Pairs, RunOptions, Search, Stage, Unobserved,
+    Dedup, Deduplicated, ErrorKind, Measure, Observer, PairFormat, Pairs, Ranking, RunOptions, Search, Spec,
+    Stage, Unobserved,
 };
 
 use crate::support::Random;
@@ -152,6 +151,13 @@ fn options_reach_the_run() {
     let longest = Dedup::new().threshold(0.3).keep(Ranking::Longest).texts([short, long]).run().unwrap();
     assert_eq!(removed(&longest), [(0, 1)]);
     assert_eq!(longest.removed()[0].similarity, 2.0 / 5.0);
+    let shortest = Dedup::new().threshold(0.3).keep("shortest").texts([long, short]).run().unwrap();
+    assert_eq!(removed(&shortest), [(0, 1)]);
+    let form = "none / words:1 / minhash:64 / seed:9";
+    let words = Dedup::new().spec(form).texts([short, "six five four three two one"]).run().unwrap();
+    assert_eq!((removed(&words), words.summary().spec.as_str()), (vec![(1, 0)], form));
+    let parsed: Spec = form.parse().unwrap();
+    assert_eq!(Dedup::new().spec(parsed).texts([short]).run().unwrap().summary().spec, form);
     let part = Dedup::new().measure(Measure::Containment).texts([short, long]).run().unwrap();
     assert_eq!(removed(&part), [(0, 1)]);
     assert_eq!(part.removed()[0].similarity, 1.0);
@@ -185,12 +191,14 @@ fn all_problems_come_at_once() {
         .text_field("a..b")
         .id_field("ids[]")
         .memory(5)
+        .spec("words")
+        .keep("best")
         .threshold(1.7)
         .threads(0)
         .run()
         .unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
-    assert_eq!(settings, ["text-field", "memory", "id-field", "threshold", "threads"]);
+    assert_eq!(settings, ["text-field", "memory", "spec", "keep", "id-field", "threshold", "threads"]);
     let error = Pairs::new().texts([ROSE]).memory(5).recall(2.0).run().unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["memory", "recall"]);

@@ -1,5 +1,10 @@
 //! The public way from a text to its sketch is the way of the runs.
 
+#![allow(
+    clippy::field_reassign_with_default,
+    reason = "options may get fields, so that literals do not compile elsewhere"
+)]
+
 use minwise::Spec;
 use minwise::verify::Measure;
 use minwise_corpus::Input;
@@ -21,7 +26,8 @@ fn texts() -> Vec<String> {
         texts.push(if number % 3 == 0 { format!("{text} — ﬁne {text}") } else { text });
     }
     // A text that a run cuts block by block.
-    texts.push((0..200_000).map(|number| format!("word{} ", number % 40_000)).collect());
+    let words: Vec<String> = (0..200_000).map(|number| format!("word{}", number % 40_000)).collect();
+    texts.push(words.join(" "));
     texts
 }
 

@@ -49,6 +49,11 @@ where
         self.many = (2 * documents / parts.len()).max(FEW);
     }
 
+    /// Exchanges the buffer that entries are sorted in.
+    pub(crate) fn swap_scratch(&mut self, scratch: &mut Vec<(K, u32)>) {
+        std::mem::swap(&mut self.scratch, scratch);
+    }
+
     /// Adds a document.
     #[inline]
     pub(crate) fn push(&mut self, key: K, place: u32) {

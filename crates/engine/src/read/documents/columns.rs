@@ -166,6 +166,11 @@ impl Columns {
         (!id.is_empty()).then_some(id)
     }
 
+    /// What is kept of the sketch of each document.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.len()).map(|at| self.rows.row(at))
+    }
+
     /// The keys of one band, of all documents.
     pub(super) fn band_keys(&self, band: usize, rows: &Rows) -> impl Iterator<Item = u64> {
         (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))

@@ -6,6 +6,7 @@ mod rows;
 pub(crate) mod segment;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -231,23 +232,33 @@ impl Documents {
         Ok(())
     }
 
-    /// Visits the key of one band of each of them.
+    /// Visits the keys of some bands of each document that is wanted, with the place of the band among them. Documents come in
+    /// order for each band.
     pub(crate) fn for_each_band_key(
         &self,
-        band: usize,
+        bands: Range<usize>,
         rows: &Rows,
-        mut visit: impl FnMut(u32, u64),
+        wanted: impl Fn(u32) -> bool,
+        mut visit: impl FnMut(u32, usize, u64),
     ) -> Result<(), Error> {
         for (first, segment) in &self.segments {
-            let mut next = *first;
-            segment.band_keys(band, |key| {
-                visit(next, key);
-                next += 1;
-            })?;
+            for (at, band) in bands.clone().enumerate() {
+                let mut next = *first;
+                segment.band_keys(band, |key| {
+                    if wanted(next) {
+                        visit(next, at, key);
+                    }
+                    next += 1;
+                })?;
+            }
         }
-        (self.first_held..)
-            .zip(self.held.band_keys(band, rows))
-            .for_each(|(document, key)| visit(document, key));
+        for (document, row) in
+            (self.first_held..).zip(self.held.rows()).filter(|(document, _)| wanted(*document))
+        {
+            for (at, band) in bands.clone().enumerate() {
+                visit(document, at, rows.key(band, row));
+            }
+        }
         Ok(())
     }
 
@@ -386,12 +397,7 @@ impl Documents {
         Ok(())
     }
 
-    fn push_segment(
-        &mut self,
-        medium: Medium,
-        sections: [std::ops::Range<u64>; Section::ALL.len()],
-        documents: usize,
-    ) {
+    fn push_segment(&mut self, medium: Medium, sections: [Range<u64>; Section::ALL.len()], documents: usize) {
         let Shape { words, placed_words, .. } = self.shape;
         let placed_words = placed_words.unwrap_or(0);
         let segment = Segment { medium, sections, documents, words, placed_words };

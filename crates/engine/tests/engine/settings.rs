@@ -74,9 +74,11 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         (default().bits(Some("1".parse().unwrap())).search(Search::SortMergeSketch), one("bits", "1")),
         (default().keep("newest:a..b".parse::<Keep>().unwrap()), one("keep", "newest:a..b")),
         (
-            default().spec(Spec::default()
+            default().spec(
+                Spec::default()
                     .with_weights(Weights::new(Weighting::TfIdf))
-                    .with_method("dart:128".parse().unwrap())),
+                    .with_method("dart:128".parse().unwrap()),
+            ),
             one("weight", "tf-idf"),
         ),
     ];

@@ -113,9 +113,9 @@ fn fillings(count: usize) -> impl Iterator<Item = String> {
 fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
     let documents = Documents::new(fillings(3000));
     for cluster in [Cluster::Star, Cluster::Components] {
-        let banded = Settings { cluster, ..with_registers("words:1", 0.6, 24, 1, 64) };
+        let banded = with_registers("words:1", 0.6, 24, 1, 64).cluster(cluster);
         let by_bands = documents.dedup(&banded);
-        let exact = Settings { search: Some(Search::SortMerge), bands: Bands::default(), ..banded };
+        let exact = banded.search(Search::SortMerge).bands(Bands::default());
         let by_counting = documents.dedup(&exact);
         assert_eq!(by_bands.removed, by_counting.removed);
         assert_eq!(by_bands.removed.len(), 300);

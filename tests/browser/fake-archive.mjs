@@ -60,6 +60,11 @@ export class FakeArchive {
         id: other.id,
         title: other.title,
         metadata: other.metadata,
+        reasons: {
+          similarity: similarity >= threshold,
+          containment: Math.max(left, right) >= containment,
+          passage: tokens.some((count) => count >= PASSAGE),
+        },
         similarity,
         containment_of_query: left,
         containment_of_document: right,
@@ -70,15 +75,16 @@ export class FakeArchive {
         further_passages: 0,
       };
     });
-    const { id, title = null, text, marks, set } = query;
+    const { id = null, title = null, text, marks, tokens, set } = query;
     return {
-      query: { id, title, characters: [...text].length, shingles: set.size, text, marks },
+      query: { id, title, characters: [...text].length, tokens: tokens.length, shingles: set.size, text, marks },
       matches,
       further: found.length - matches.length,
-      candidates: found.length,
-      not_looked_at: 0,
-      recall_at_threshold: 0.996,
+      compared: found.length,
+      not_compared: 0,
       passed_over: 0,
+      recall_at_threshold: 0.996,
+      no_passages: null,
       elapsed_ms: performance.now() - begin,
       spec: SPEC,
     };

@@ -77,9 +77,9 @@ async function serveFile(path, response) {
     : path.startsWith('/assets/')
       ? normalize(path.slice('/assets/'.length))
       : null;
-  if (name === null || name.startsWith('..')) throw new Refusal(404, 'not_found', `There is no page ${path}`);
+  if (name === null || name.startsWith('..')) throw new Refusal(404, 'no_such_address', `There is no page ${path}`);
   const body = await readFile(join(WEB, name)).catch(() => {
-    throw new Refusal(404, 'not_found', `There is no file ${name}`);
+    throw new Refusal(404, 'no_such_address', `There is no file ${name}`);
   });
   return send(response, 200, TYPES[extname(name)], body);
 }
@@ -115,18 +115,18 @@ async function answer(request, url, archive, jobs) {
       return { status: 202, body: { job: job.id } };
     }
     case 'GET jobs':
-      return { status: 200, body: look(jobs.get(id) ?? missing(`There is no job ${id}`), archive.size) };
+      return { status: 200, body: look(jobs.get(id) ?? missing('no_such_job', `There is no job ${id}`), archive.size) };
     default:
-      throw new Refusal(404, 'not_found', `There is no call ${request.method} ${url.pathname}`);
+      throw new Refusal(404, 'no_such_address', `There is no call ${request.method} ${url.pathname}`);
   }
 }
 
-function missing(title) {
-  throw new Refusal(404, 'not_found', title);
+function missing(code, title) {
+  throw new Refusal(404, code, title);
 }
 
 function find(archive, id) {
-  return archive.get(id) ?? missing(`There is no document ${id}`);
+  return archive.get(id) ?? missing('no_such_document', `There is no document ${id}`);
 }
 
 function add(archive, documents) {

@@ -35,8 +35,8 @@ test('an archive without texts still says what is shared', async () => {
 test('a document that is too long to be looked for shows what else is known of it', async () => {
   await visit({ ...WIDE, refused: [413] }, async (page) => {
     const problem = {
-      code: 'body_too_large',
-      title: 'That is too large',
+      code: 'text_too_long',
+      title: 'The text is too long',
       detail: 'The text has 20000000 bytes',
       hint: null,
       status: 413,
@@ -151,7 +151,7 @@ test('weights have a column and a threshold of their own', async () => {
   await visit({ ...WIDE }, async (page) => {
     await change(page, '**/api/v1/check', (answer) => ({
       ...answer,
-      not_looked_at: 3,
+      not_compared: 3,
       matches: answer.matches.map((match, at) => ({ ...match, weighted: at === 0 ? 0.9 : 0.1 })),
     }));
     await checkSubmission(page);

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use minwise::Sentence;
-use minwise_corpus::{Skipped, visible, visible_json, visible_lines};
+use minwise_corpus::{RejectLine, Skipped, visible, visible_json, visible_lines};
 use minwise_engine::Search;
 use minwise_engine::audit::Audit;
 use minwise_engine::report::Summary;
@@ -19,8 +19,10 @@ use crate::spell::spelled;
 pub enum Failure {
     /// Options that make no sense.
     Options(Vec<Problem>),
-    /// An error, and what to try instead.
+    /// An error of the command itself, and what to try instead.
     Error { message: String, hint: Option<String> },
+    /// An error of a library, with its stable code.
+    Coded { code: &'static str, message: String, hint: Option<String> },
     /// Whoever read the output has stopped reading.
     BrokenPipe,
     /// The person asked to stop.
@@ -51,8 +53,8 @@ impl Problem {
 }
 
 impl Failure {
-    fn error(message: String, hint: Option<&Sentence>) -> Self {
-        Self::Error { message, hint: hint.map(spelled) }
+    fn coded(code: &'static str, message: String, hint: Option<&Sentence>) -> Self {
+        Self::Coded { code, message, hint: hint.map(spelled) }
     }
 }
 
@@ -64,7 +66,7 @@ impl From<minwise_engine::Error> for Failure {
             Self::BrokenPipe
         } else {
             match error.problems() {
-                [] => Self::error(spelled(&error.message()), error.hint().as_ref()),
+                [] => Self::coded(error.code(), spelled(&error.message()), error.hint().as_ref()),
                 problems => Self::Options(problems.iter().map(Problem::from).collect()),
             }
         }
@@ -82,14 +84,14 @@ impl From<minwise_index::Error> for Failure {
         match error.kind() {
             minwise_index::ErrorKind::Interrupted => Self::Interrupted,
             _ if error.is_broken_pipe() => Self::BrokenPipe,
-            _ => Self::error(error.to_string(), error.hint().as_ref()),
+            _ => Self::coded(error.code(), error.to_string(), error.hint().as_ref()),
         }
     }
 }
 
 impl From<minwise_server::Error> for Failure {
     fn from(error: minwise_server::Error) -> Self {
-        Self::error(error.to_string(), error.hint().as_ref())
+        Self::coded(error.code(), error.to_string(), error.hint().as_ref())
     }
 }
 
@@ -98,10 +100,13 @@ impl From<std::io::Error> for Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
         } else {
-            Self::Error { message: error.to_string(), hint: None }
+            Self::Coded { code: "io", message: error.to_string(), hint: None }
         }
     }
 }
+
+/// The code of an option with a value that it cannot have.
+const BAD_SETTING: &str = "bad_setting";
 
 /// Prints messages in the form that was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -125,8 +130,13 @@ impl Printer {
 
     /// A message that is not silenced.
     pub fn warning(&self, message: &str) {
+        self.warning_with(None, message);
+    }
+
+    /// A warning of a library, with its stable code.
+    pub fn warning_with(&self, code: Option<&str>, message: &str) {
         if self.is_json() {
-            json_line(&json!({"event": "warning", "message": message}));
+            json_line(&json!({"event": "warning", "code": code, "message": message}));
         } else {
             line(&visible(&format!("minwise: warning: {message}")));
         }
@@ -147,14 +157,15 @@ impl Printer {
     }
 
     /// Records that were not taken in: they turn the exit code into 2, so they are told even when all else is quiet.
-    pub fn rejects(&self, count: u64, first: &[String], hint: &str) {
+    /// `lines` are those that `first` has in words.
+    pub fn rejects(&self, count: u64, first: &[String], lines: &[RejectLine], hint: &str) {
         if count == 0 {
             return;
         }
         let records =
             if count == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(count)) };
         if self.is_json() {
-            json_line(&json!({"event": "rejects", "count": count, "first": first, "hint": hint}));
+            json_line(&json!({"event": "rejects", "count": count, "first": lines, "hint": hint}));
             return;
         }
         let mut text = format!("minwise: {records} rejected");
@@ -206,25 +217,28 @@ impl Printer {
 
     /// Why a command ended without its result.
     pub fn failure(&self, failure: &Failure) {
-        let (lines, hints): (Vec<&str>, Vec<&str>) = match failure {
-            Failure::Options(problems) => (
-                problems.iter().map(|problem| problem.message.as_str()).collect(),
-                problems.iter().filter_map(|problem| problem.hint.as_deref()).collect(),
-            ),
-            Failure::Error { message, hint } => (vec![message], hint.as_deref().into_iter().collect()),
+        let errors: Vec<(Option<&str>, &str, Option<&str>)> = match failure {
+            Failure::Options(problems) => problems
+                .iter()
+                .map(|problem| (Some(BAD_SETTING), problem.message.as_str(), problem.hint.as_deref()))
+                .collect(),
+            Failure::Error { message, hint } => vec![(None, message, hint.as_deref())],
+            Failure::Coded { code, message, hint } => vec![(Some(code), message, hint.as_deref())],
             Failure::BrokenPipe | Failure::Interrupted => return,
         };
         if self.is_json() {
-            json_line(&json!({"event": "error", "messages": lines, "hints": hints}));
+            for (code, message, hint) in errors {
+                json_line(&json!({"event": "error", "code": code, "message": message, "hint": hint}));
+            }
             return;
         }
-        for message in lines {
+        for (_, message, _) in &errors {
             line(&format!("minwise: {}", visible_lines(message)));
         }
-        if !hints.is_empty() {
+        if errors.iter().any(|(.., hint)| hint.is_some()) {
             line("");
         }
-        for hint in hints {
+        for hint in errors.iter().filter_map(|(.., hint)| *hint) {
             line(&format!("hint: {}", visible_lines(hint)));
         }
     }

@@ -63,7 +63,10 @@ impl Observer for Progress {
             Stage::Unpack => return self.unpack(),
             _ => interrupt::set_at_once(false),
         }
-        self.printer.event(&json!({"event": "stage", "stage": stage.name(), "total": total}));
+        let minwise_index::Progress { stage: name, unit, done, total, .. } =
+            minwise_index::Progress::new(Some(stage), 0, total);
+        self.printer
+            .event(&json!({"event": "stage", "stage": name, "unit": unit, "done": done, "total": total}));
         if !self.printer.shows_progress() {
             return;
         }
@@ -91,9 +94,10 @@ impl Observer for Progress {
     }
 
     fn warn(&self, warning: &Warning) {
+        let print = || self.printer.warning_with(Some(warning.code()), &spelled(&warning.sentence()));
         match self.bar() {
-            Some(bar) => bar.suspend(|| self.printer.warning(&spelled(&warning.sentence()))),
-            None => self.printer.warning(&spelled(&warning.sentence())),
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 

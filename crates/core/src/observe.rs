@@ -46,6 +46,8 @@ pub enum Stage {
     Import,
     /// Adding the documents of another archive.
     Merge,
+    /// Adding documents to an archive, counted one by one.
+    Add,
 }
 
 /// What the amounts of a stage count.
@@ -56,6 +58,17 @@ pub enum Unit {
     Bytes,
     /// Documents, bands or other steps.
     Steps,
+}
+
+impl Unit {
+    /// The name of the unit in logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Steps => "steps",
+        }
+    }
 }
 
 impl Stage {
@@ -80,6 +93,7 @@ impl Stage {
             Self::Export => "export",
             Self::Import => "import",
             Self::Merge => "merge",
+            Self::Add => "add",
         }
     }
 
@@ -99,7 +113,8 @@ impl Stage {
             | Self::Clusters
             | Self::Export
             | Self::Import
-            | Self::Merge => Unit::Steps,
+            | Self::Merge
+            | Self::Add => Unit::Steps,
         }
     }
 }

@@ -457,7 +457,7 @@ impl ErrorKind {
             Self::BadRecord { .. } => "bad_record",
             Self::NoSuchPlace { .. } => "no_such_place",
             Self::Misplaced { .. } => "misplaced",
-            Self::BadOption { .. } => "bad_option",
+            Self::BadOption { .. } => "bad_setting",
             Self::ReferenceIsInput { .. } => "reference_is_input",
             Self::NoFields { .. } => "no_fields",
             Self::TooManyInputs => "too_many_inputs",

@@ -130,7 +130,7 @@ pub use output::{
 pub use positional::read_at;
 pub use problem::Problem;
 pub use refusal::Refusal;
-pub use reject::{Reject, RejectReason};
+pub use reject::{Reject, RejectLine, RejectReason};
 pub use scratch::Scratch;
 pub use source::{Source, open_file, os_error, reason_of};
 pub use sources::ScannedLines;

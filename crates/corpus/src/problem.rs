@@ -77,7 +77,7 @@ impl Problem {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Content { .. } => "content",
+            Self::Content { .. } => "damaged",
             Self::Unwritten { .. } => "unwritten",
             Self::NoColumn { .. } => "no_column",
             Self::RepeatedColumn { .. } => "repeated_column",

@@ -68,7 +68,7 @@ impl Refusal {
             Self::TooManyPages { .. } => "too_many_pages",
             Self::TooSlow { .. } => "too_slow",
             Self::Busy => "busy",
-            Self::Broken { .. } => "broken",
+            Self::Broken { .. } => "damaged",
             Self::MissingFeature { .. } => "missing_feature",
             Self::Unsupported { .. } => "unsupported",
         }

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use minwise::{escape_control, visible};
+use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
@@ -31,6 +32,26 @@ impl fmt::Display for Reject {
             None => self.reason.fmt(f),
         }
     }
+}
+
+/// A reject as every list of rejects has it: `rejects.jsonl`, the lists and the log of the command, and the API of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Reject))]
+pub struct RejectLine {
+    /// File of the record; null for a document that came in a JSON body.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub file: Option<String>,
+    /// Line or row of the record, from 1, and 1 for a file that is one document; null without a file.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub line: Option<u64>,
+    /// Id of the record, or null if none could be read.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub id: Option<String>,
+    /// Stable code of the reason, in snake case.
+    pub reason: String,
+    /// Reason in words.
+    pub message: String,
 }
 
 /// Why a record is not a document.

@@ -162,7 +162,7 @@ impl ErrorKind {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Settings(_) => "settings",
+            Self::Settings(_) => "bad_setting",
             Self::Spec(error) => error.code(),
             Self::Corpus(error) => error.code(),
             Self::TooManyRejects { .. } => "too_many_rejects",
@@ -171,7 +171,7 @@ impl ErrorKind {
             Self::NullText { .. } => "null",
             Self::TooManyDocuments => "too_many_documents",
             Self::NoSuchField { .. } => "no_such_field",
-            Self::NoSuchId { .. } => "no_such_id",
+            Self::NoSuchId { .. } => "no_such_document",
             Self::File { .. } => "file",
             Self::Output { .. } => "output",
             Self::Changed { .. } => "run_changed",

@@ -13,7 +13,7 @@ use minwise::{Observer, Stage};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::postings::{PREFIXES, Row};
-use crate::progress::{Progress, go_on};
+use crate::progress::{Reached, go_on};
 use crate::record::{Entry, Record};
 use crate::sets::SetReader;
 use crate::store::{Space, View};
@@ -114,7 +114,7 @@ impl Index {
         let mut clusters: Vec<Star> = vec![];
         let mut left_out = 0;
         let total = numbers.len() as u64;
-        let mut progress = Seen { progress: Progress::begin(observer, Stage::Clusters, total), before: 0 };
+        let mut progress = Seen { progress: Reached::begin(observer, Stage::Clusters, total), before: 0 };
         for (_, shelves) in &hoods {
             let found = self.stars(&view, shelves, threshold, &mut progress)?;
             clusters.extend(found.stars);
@@ -239,7 +239,7 @@ fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
 
 /// How many documents have been looked at.
 struct Seen<'a> {
-    progress: Progress<'a>,
+    progress: Reached<'a>,
     /// Documents of the neighbourhoods before this one.
     before: u64,
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::frequencies::{Frequencies, WINDOW};
 use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, Row};
-use crate::progress::{Progress, go_on};
+use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
 use crate::store::{Change, Space, State};
 
@@ -61,7 +61,7 @@ impl Index {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;
         let steps = u64::from(2 * PREFIXES / AT_A_TIME) + 2;
-        let progress = Progress::begin(observer, Stage::Compact, steps);
+        let progress = Reached::begin(observer, Stage::Compact, steps);
         let mut done = 0;
         for space in [Space::Bands, Space::Fingerprints] {
             for first in (0..PREFIXES).step_by(AT_A_TIME as usize) {

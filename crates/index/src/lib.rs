@@ -11,7 +11,7 @@
 //! let query = Query::new("We ask for a grant to study the song of the reed warbler along the lower Danube.");
 //! let answer = index.query(&query, &Options::default())?;
 //! let found = &answer.matches[0];
-//! assert_eq!(found.entry.id, "2019-17");
+//! assert_eq!(found.id, "2019-17");
 //! assert_eq!(found.similarity, 12.0 / 15.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,7 +71,8 @@ pub use folder::FORMAT;
 pub use frequencies::Frequencies;
 pub use index::{Document, Index, Listing, Page, Statistics};
 pub use minwise::{Observer, Unobserved};
-pub use query::{Answer, DateWindow, Match, Options, Pair, Query, Reasons, SharedPassage, Side};
+pub use progress::Progress;
+pub use query::{Answer, Match, OptionProblem, Options, Pair, Queried, Query, Reasons, SharedPassage, Side};
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
 /// Metadata of documents are JSON values of this crate.
 pub use serde_json;

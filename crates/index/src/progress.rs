@@ -1,16 +1,42 @@
-//! How far long work on an index has come.
+//! Progress of long work.
 
 use std::cell::Cell;
 
 use minwise::{Observer, Stage};
+use serde::Serialize;
 
-/// Tells an observer how far a stage has come. Callers know how much is done in all; observers hear of amounts.
-pub(crate) struct Progress<'a> {
+/// Progress of long work, as the log of the command and the jobs of the server have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Progress {
+    /// Name of the stage, such as `read` or `clusters`; null before the first stage begins.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub stage: Option<&'static str>,
+    /// Unit of `done` and `total`: `bytes`, or `steps` such as documents; null before the first stage begins.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub unit: Option<&'static str>,
+    /// Amount that is done.
+    pub done: u64,
+    /// Amount of the whole stage; 0 while it is unknown.
+    pub total: u64,
+}
+
+impl Progress {
+    /// Progress within a stage.
+    #[must_use]
+    pub fn new(stage: Option<Stage>, done: u64, total: u64) -> Self {
+        Self { stage: stage.map(Stage::name), unit: stage.map(|stage| stage.unit().name()), done, total }
+    }
+}
+
+/// Reports to an observer how far a stage has come. Callers know how much is done in all; observers hear of amounts.
+pub(crate) struct Reached<'a> {
     observer: &'a dyn Observer,
     done: Cell<u64>,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> Reached<'a> {
     /// Begins a stage; a total of 0 is unknown.
     pub(crate) fn begin(observer: &'a dyn Observer, stage: Stage, total: u64) -> Self {
         observer.begin(stage, total);

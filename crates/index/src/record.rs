@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where in its text a page, a paragraph or the like begins.
+/// Where in a text a page, slide, chapter or paragraph begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Mark {
-    /// The byte of the text.
+    /// Byte offset in the text.
     pub offset: usize,
-    /// What begins there.
+    /// The page, slide, chapter or paragraph that begins at the offset.
     pub place: MarkedPlace,
 }
 
@@ -28,17 +29,18 @@ impl Mark {
     }
 }
 
-/// A place in the document that a text was taken from.
+/// A place in the document that a text was taken from: an object with one field, the kind of place, and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkedPlace {
-    /// A page, from 1.
+    /// Number of a page, from 1.
     Page(u32),
-    /// A paragraph, from 1.
+    /// Number of a paragraph, from 1.
     Paragraph(u32),
-    /// A slide, from 1.
+    /// Number of a slide, from 1.
     Slide(u32),
-    /// A chapter, from 1.
+    /// Number of a chapter, from 1.
     Chapter(u32),
 }
 

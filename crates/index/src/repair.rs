@@ -18,7 +18,7 @@ use crate::check::{Checked, FindingKind, end};
 use crate::error::Result;
 use crate::index::Index;
 use crate::prepare::Prepared;
-use crate::progress::Progress;
+use crate::progress::Reached;
 use crate::record::{NewDocument, Record};
 use crate::settings::Texts;
 use crate::store::View;
@@ -67,7 +67,7 @@ impl Index {
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
         let (mut batch, mut bytes, mut there) = (Batch::default(), 0, 0);
-        let progress = Progress::begin(observer, Stage::Repair, u64::from(end));
+        let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
             progress.go_on()?;
             progress.reach(u64::from(number));

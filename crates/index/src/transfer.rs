@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
 use crate::prepare::Prepared;
-use crate::progress::Progress;
+use crate::progress::Reached;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
 use crate::settings::{Settings, Texts};
 use crate::store::Space;
@@ -105,7 +105,7 @@ impl Index {
         take: &mut dyn FnMut(Line) -> Result<()>,
     ) -> Result<()> {
         let view = self.store.view();
-        let progress = Progress::begin(observer, stage, view.state()?.documents);
+        let progress = Reached::begin(observer, stage, view.state()?.documents);
         let mut done = 0;
         view.each_after(Space::Records, None, |key, payload| {
             progress.go_on()?;
@@ -177,7 +177,7 @@ impl Index {
             .ok()
             .and_then(|about| about.get("unicode")?.as_str().map(str::to_owned));
         let mut batch = Intake::new(self, threads);
-        let progress = Progress::begin(observer, Stage::Import, 0);
+        let progress = Reached::begin(observer, Stage::Import, 0);
         let mut number = 1;
         loop {
             line.clear();

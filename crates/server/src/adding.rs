@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use minwise_corpus::Limits as FileLimits;
+use minwise_corpus::{Limits as FileLimits, RejectLine};
 use minwise_index::{Index, NewDocument};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,6 +17,10 @@ pub(crate) const BATCH_BYTES: usize = 8 << 20;
 
 /// Ids, and documents that were rejected, that are told.
 const MOST_TOLD: usize = 10_000;
+
+/// Codes of rejects that are no files: those of ids.
+const BAD_ID: &str = "bad_id";
+const REPEATED_ID: &str = "repeated_ids";
 
 /// Something to be added.
 #[derive(Debug)]
@@ -35,24 +39,29 @@ impl Item {
     }
 }
 
-/// What became of documents that were to be added.
+/// Result of adding documents. Each list has up to 10 000 entries; `counts` has the numbers of all.
 #[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(as = Added)]
 pub(crate) struct AddedSent {
-    /// Ids that the archive did not have, up to 10 000.
+    /// Ids of documents that are new in the archive.
     added: Vec<String>,
-    /// Ids whose documents were replaced, up to 10 000.
+    /// Ids of documents that replaced an archived document.
     replaced: Vec<String>,
-    /// Up to 10 000.
-    rejected: Vec<Rejected>,
-    /// How many there are of each.
+    /// Documents that were not added.
+    rejected: Vec<RejectLine>,
+    /// Numbers of documents, also beyond the lists.
     pub(crate) counts: Counts,
 }
 
-/// Documents that were to be added.
+/// Numbers of documents that were to be added.
 #[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(as = AddedCounts)]
 pub(crate) struct Counts {
+    /// Number of documents that are new in the archive.
     added: usize,
+    /// Number of documents that replaced an archived document.
     replaced: usize,
+    /// Number of documents that were not added.
     rejected: usize,
 }
 
@@ -62,12 +71,9 @@ impl Counts {
     }
 }
 
-/// A document that was not added, and why.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Rejected {
-    /// Its id, or the name of its file.
-    name: String,
-    reason: String,
+/// A document of a JSON body that is rejected.
+fn rejected(id: String, reason: &str, message: String) -> RejectLine {
+    RejectLine { id: Some(id), reason: reason.to_owned(), message, ..RejectLine::default() }
 }
 
 /// Counts something, and tells it if not too many were told before.
@@ -79,7 +85,7 @@ fn tell<T>(list: &mut Vec<T>, count: &mut usize, one: T) {
 }
 
 impl AddedSent {
-    fn reject(&mut self, rejected: Rejected) {
+    fn reject(&mut self, rejected: RejectLine) {
         tell(&mut self.rejected, &mut self.counts.rejected, rejected);
     }
 }
@@ -124,20 +130,25 @@ impl State {
     }
 
     /// The document that something is.
-    fn made(&self, item: Item, limits: &FileLimits) -> Result<NewDocument, Rejected> {
-        let document = match item {
-            Item::Document(document) => document,
+    fn made(&self, item: Item, limits: &FileLimits) -> Result<NewDocument, RejectLine> {
+        let (document, file) = match item {
+            Item::Document(document) => (document, None),
             Item::File(file, about) => match uploads::document(&file, limits) {
-                Ok(document) => about.on(document),
+                Ok(document) => (about.on(document), Some(file.name)),
                 Err(refusal) => {
                     self.metrics.refused(refusal.code());
-                    return Err(Rejected { name: file.name, reason: refusal.to_string() });
+                    let (reason, message) = (refusal.code().to_owned(), refusal.to_string());
+                    let id = about.into_id();
+                    return Err(RejectLine { file: Some(file.name), line: Some(1), id, reason, message });
                 }
             },
         };
         match check_id(&document.id) {
             Ok(()) => Ok(document),
-            Err(reason) => Err(Rejected { name: document.id, reason }),
+            Err(message) => {
+                let line = file.is_some().then_some(1);
+                Err(RejectLine { file, line, ..rejected(document.id, BAD_ID, message) })
+            }
         }
     }
 
@@ -154,8 +165,8 @@ impl State {
         documents.retain(|document| {
             let is_last = at.next() == last.get(&document.id).copied();
             if !is_last {
-                let reason = "a later document of this request has the same id".to_owned();
-                told.reject(Rejected { name: document.id.clone(), reason });
+                let message = "a later document of this request has the same id".to_owned();
+                told.reject(rejected(document.id.clone(), REPEATED_ID, message));
             }
             is_last
         });

@@ -1,5 +1,6 @@
 //! The calls put together, and what every one of them passes on its way in and out.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -12,10 +13,13 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus_client::metrics::gauge::Gauge;
-use serde_json::json;
+use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Info, OpenApi, OpenApiBuilder, Server};
+use utoipa::openapi::{
+    Content, Info, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder, Schema, Server, Tag,
+};
+use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -28,6 +32,15 @@ use crate::upkeep::Upkeep;
 
 /// Where the API is.
 const API: &str = "/api/v1";
+
+/// The groups of calls, in the order in which a reader needs them.
+const TAGS: [(&str, &str); 5] = [
+    ("documents", "Documents of the archive: add, list, read, replace and remove them."),
+    ("check", "Texts and files that are compared with the archive, or with each other."),
+    ("clusters", "Near-duplicates within the archive."),
+    ("jobs", "Work that takes longer than a request."),
+    ("archive", "State and numbers of the archive."),
+];
 
 /// What tokens are called in the description.
 const TOKEN: &str = "token";
@@ -62,16 +75,60 @@ pub(crate) fn description() -> OpenApi {
 
 fn about(mut api: OpenApi) -> OpenApi {
     let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
-    let about = "An archive of documents, and what a new one repeats of it. Counts for Prometheus are at `/metrics` of \
-                 the server, outside of this API.";
+    let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
+                 UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.";
     info.description = Some(about.to_owned());
     api.info = info;
     // Without `--tokens` none is needed, so that it is one of two ways.
     let mut token = Http::new(HttpAuthScheme::Bearer);
     token.description = Some("One of the tokens of the server, if it has any".to_owned());
     api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
+    for schema in api.components.get_or_insert_default().schemas.values_mut() {
+        if let RefOr::T(Schema::Object(object)) = schema {
+            object.properties.values_mut().for_each(describe_default);
+        }
+    }
+    let problem = Problem::name().into_owned();
+    api.components.get_or_insert_default().schemas.insert(problem.clone(), Problem::schema());
+    let failed = ResponseBuilder::new()
+        .description("The call failed; `code` says why")
+        .content("application/problem+json", Content::new(Some(Ref::from_schema_name(problem))))
+        .build();
+    for path in api.paths.paths.values_mut() {
+        let operations = [&mut path.get, &mut path.put, &mut path.post, &mut path.delete];
+        for operation in operations.into_iter().flatten() {
+            operation.responses.responses.insert("default".to_owned(), failed.clone().into());
+        }
+    }
+    let tag = |(name, description): (&str, &str)| {
+        let mut tag = Tag::new(name);
+        tag.description = Some(description.to_owned());
+        tag
+    };
+    api.tags = Some(TAGS.map(tag).into());
     let security = [SecurityRequirement::default(), SecurityRequirement::new(TOKEN, [""; 0])];
     OpenApiBuilder::from(api).servers(Some([Server::new(API)])).security(Some(security)).build()
+}
+
+/// Puts the default of a field into its description. `openapi-typescript` makes every field with a `default` a required one, so
+/// that a caller would have to send all options.
+fn describe_default(field: &mut RefOr<Schema>) {
+    let (default, description) = match field {
+        RefOr::T(Schema::Object(object)) => (&mut object.default, &mut object.description),
+        RefOr::T(Schema::Array(array)) => (&mut array.default, &mut array.description),
+        RefOr::T(Schema::OneOf(one)) => (&mut one.default, &mut one.description),
+        _ => return,
+    };
+    let is_nothing = |default: &Value| match default {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if let Some(default) = default.take().filter(|default| !is_nothing(default)) {
+        let description = description.get_or_insert_default();
+        let _ = write!(description, " The default is `{default}`.");
+    }
 }
 
 /// All that the server answers.
@@ -92,7 +149,7 @@ pub(crate) fn router(state: Shared) -> Router {
 
 /// Puts before an app what every request passes on its way in and out.
 fn guarded(app: Router<Shared>, state: Shared) -> Router {
-    app.fallback(|| std::future::ready(Problem::from(Kind::NotFound)))
+    app.fallback(|| std::future::ready(Problem::from(Kind::NoSuchAddress)))
         .method_not_allowed_fallback(|| std::future::ready(Problem::from(Kind::MethodNotAllowed)))
         .layer(DefaultBodyLimit::max(state.limits.body_bytes))
         .layer(CatchPanicLayer::custom(|_| Problem::from(Kind::Internal).into_response()))

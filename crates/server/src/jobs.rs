@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use minwise::{Observer, Stage};
+use minwise_index::Progress;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
@@ -28,49 +29,59 @@ const MOST_BYTES: usize = 64 << 20;
 /// Jobs that look for clusters, running or waiting: whoever may look can ask for them.
 const MOST_CLUSTERS: u32 = 2;
 
-/// How far a job is.
+/// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JobState {
+    /// The job waits for its turn.
     Queued,
+    /// The job runs.
     Running,
+    /// The job has ended without an error.
     Done,
+    /// The job has ended with an error.
     Failed,
 }
 
-/// What a job does.
+/// Kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JobKind {
-    /// It adds documents.
+    /// The job adds documents.
     Add,
-    /// It looks for clusters.
+    /// The job finds clusters.
     Clusters,
 }
 
-/// A job, for whoever waits for it.
+/// State, progress and result of a job.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Job)]
 pub(crate) struct JobSent {
+    /// Id of the job.
     id: String,
+    /// Kind of the job.
     kind: JobKind,
+    /// State of the job.
     pub(crate) state: JobState,
-    /// Steps that are done,
-    done: u64,
-    /// of so many; 0 while that is not known.
-    total: u64,
-    /// What came of it: what became of the documents, also of one that failed, or the clusters.
-    #[schema(value_type = Option<JobResult>)]
+    #[serde(flatten)]
+    progress: Progress,
+    /// Result of the job, or null: `Added` for `add`, also of a job that failed midway, and `Clusters` for `clusters`.
+    #[schema(required = true, value_type = Option<JobResult>)]
     result: Option<Written>,
+    /// Why the job failed, or null.
+    #[schema(required = true)]
     error: Option<Problem>,
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(ToSchema)]
 #[schema(as = JobResult)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) enum JobResult {
+    /// Result of a job of the kind `add`.
     Added(AddedSent),
+    /// Result of a job of the kind `clusters`.
     Clusters(ClustersSent),
 }
 
@@ -132,6 +143,7 @@ pub(crate) struct Job {
     kind: JobKind,
     same: Option<Same>,
     running: AtomicU64,
+    stage: Mutex<Option<Stage>>,
     done: AtomicU64,
     total: AtomicU64,
     outcome: Mutex<Option<Outcome>>,
@@ -139,7 +151,8 @@ pub(crate) struct Job {
 }
 
 impl Observer for Job {
-    fn begin(&self, _stage: Stage, total: u64) {
+    fn begin(&self, stage: Stage, total: u64) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
         self.set_progress(0, total);
     }
 
@@ -178,7 +191,9 @@ impl Job {
         let result = outcome.as_ref().and_then(|outcome| outcome.result.clone());
         let error = outcome.as_ref().and_then(|outcome| outcome.error.clone());
         let [done, total] = [&self.done, &self.total].map(|steps| steps.load(Ordering::Relaxed));
-        JobSent { id: self.id.clone(), kind: self.kind, state, done, total, result, error }
+        let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = Progress::new(stage, done, total);
+        JobSent { id: self.id.clone(), kind: self.kind, state, progress, result, error }
     }
 }
 
@@ -293,8 +308,8 @@ impl Jobs {
         // An id that another run of the server had must not be that of another job: pages are reloaded.
         let id = format!("{:016x}", jobs.names.hash_one(number));
         let [running, done, total] = [0, 0, 0].map(AtomicU64::new);
-        let outcome = Mutex::default();
-        let job = Arc::new(Job { id: id.clone(), kind, same, running, done, total, outcome, until });
+        let (stage, outcome) = (Mutex::default(), Mutex::default());
+        let job = Arc::new(Job { id: id.clone(), kind, same, running, stage, done, total, outcome, until });
         list.push_back(Arc::clone(&job));
         let (turn, state) = (Arc::clone(&places.turn), Arc::clone(state));
         tokio::spawn(async move {

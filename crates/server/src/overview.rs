@@ -31,26 +31,36 @@ const REST: u32 = 20;
 /// A look that takes less than this is taken again after every change: whoever added documents sees them.
 const QUICK: Duration = Duration::from_millis(100);
 
-/// Pairs of a range of similarities.
+/// A bucket of the histogram of similarities.
 #[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = SimilarityBucket)]
 pub(crate) struct Bucket {
+    /// Lower end of the bucket, inclusive.
+    #[schema(minimum = 0, maximum = 1)]
     from: f64,
+    /// Upper end of the bucket, exclusive; 1 is in the last bucket.
+    #[schema(minimum = 0, maximum = 1)]
     to: f64,
+    /// Number of pairs with a similarity in the bucket.
     pairs: u64,
 }
 
-/// How similar documents that were drawn are to those nearest to them.
+/// Histogram of the similarities between sampled documents and their nearest documents.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct Similarities {
+    /// Buckets of equal width, in ascending order, up to similarity 1.
     buckets: Vec<Bucket>,
+    /// Number of documents in the sample, up to 500.
     documents_sampled: usize,
 }
 
 /// Documents that were added in a month.
 #[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = AddedInMonth)]
 pub(crate) struct Month {
-    /// Such as `2026-03`.
+    /// The month, such as `2026-03`.
     month: String,
+    /// Number of documents that were added in the month.
     documents: u64,
 }
 

@@ -20,14 +20,15 @@ pub(crate) enum Kind {
     WriteTokenRequired,
     ForeignHost,
     ForeignOrigin,
-    NotFound,
+    NoSuchAddress,
     NoSuchJob,
     MethodNotAllowed,
     BodyTooLarge,
+    TextTooLong,
     UnsupportedType,
     BadBody,
     BadParameter,
-    BadOption,
+    BadSetting,
     RejectedDocument,
     TooManyRequests,
     TooManyJobs,
@@ -49,18 +50,21 @@ impl Kind {
             }
             Self::ForeignHost => (S::FORBIDDEN, "foreign_host", "This server is not known by that name"),
             Self::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Another site may ask for nothing here"),
-            Self::NotFound => (S::NOT_FOUND, "not_found", "There is nothing at this address"),
+            Self::NoSuchAddress => (S::NOT_FOUND, "no_such_address", "There is nothing at this address"),
             Self::NoSuchJob => (S::NOT_FOUND, "no_such_job", "There is no such job"),
             Self::MethodNotAllowed => {
                 (S::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take that method")
             }
             Self::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "body_too_large", "That is too much at once"),
+            Self::TextTooLong => (S::PAYLOAD_TOO_LARGE, "text_too_long", "The text is too long"),
             Self::UnsupportedType => {
                 (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_type", "A body of this type is not read here")
             }
             Self::BadBody => (S::BAD_REQUEST, "bad_body", "The body cannot be read"),
             Self::BadParameter => (S::BAD_REQUEST, "bad_parameter", "A parameter cannot be read"),
-            Self::BadOption => (S::UNPROCESSABLE_ENTITY, "bad_option", "An option cannot be as it is"),
+            Self::BadSetting => {
+                (S::UNPROCESSABLE_ENTITY, "bad_setting", "An option has a value that it cannot have")
+            }
             Self::RejectedDocument => {
                 (S::UNPROCESSABLE_ENTITY, "rejected_document", "The document cannot be taken")
             }
@@ -83,15 +87,16 @@ impl Kind {
             Self::WriteTokenRequired => "ask whoever runs the server for a `write` token",
             Self::ForeignHost => "open it as http://localhost or http://127.0.0.1 with its port",
             Self::ForeignOrigin => "open the address in a tab of its own, or start the server with tokens",
-            Self::NotFound => "`/api/v1/openapi.json` has all addresses",
+            Self::NoSuchAddress => "`/api/v1/openapi.json` has all addresses",
             Self::NoSuchJob => {
                 "the server forgets jobs after an hour, and when it is started again; ask for it anew"
             }
             Self::MethodNotAllowed => "`/api/v1/openapi.json` has the methods of every address",
             Self::BodyTooLarge => "send documents one by one, or fewer at a time",
+            Self::TextTooLong => "`minwise check` reads longer ones; or send a part",
             Self::UnsupportedType => "send `application/json` or, with files, `multipart/form-data`",
             Self::BadBody | Self::BadParameter => "`/api/v1/openapi.json` says what this call takes",
-            Self::BadOption => "leave it out for its default, or change it",
+            Self::BadSetting => "leave it out for its default, or change it",
             Self::RejectedDocument => "see what is said of it, and send it in another form",
             Self::TooManyRequests => "wait as long as `Retry-After` says",
             Self::TooManyJobs => "wait until one of them has ended",
@@ -103,21 +108,23 @@ impl Kind {
     }
 }
 
-/// Why a call gave no answer.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// A stable name, in snake case.
+    /// Stable code of the problem, in snake case.
     #[schema(value_type = String, example = "no_such_document")]
     pub(crate) code: &'static str,
-    /// What went wrong, in a few words that are the same whenever the code is.
+    /// Problem in a few words, the same for every problem with this code.
     #[schema(value_type = String)]
     title: Cow<'static, str>,
-    /// What it was this time.
+    /// Facts of this problem, or null.
+    #[schema(required = true)]
     pub(crate) detail: Option<String>,
-    /// What to try.
+    /// Advice for the caller.
     #[schema(value_type = String)]
     hint: Cow<'static, str>,
-    /// The status of the answer.
+    /// HTTP status of the answer.
+    #[schema(minimum = 400, maximum = 599)]
     status: u16,
     /// Seconds after which to ask again.
     #[serde(skip)]

@@ -143,6 +143,9 @@ async fn files(request: Request) -> Result<Content, Problem> {
             }
         }
     }
+    if files.is_empty() {
+        return Err(Problem::new(Kind::BadBody, "The form has no part `file`."));
+    }
     Ok(Content::Files { files, options })
 }
 
@@ -166,13 +169,14 @@ impl Content {
     }
 }
 
-/// What is said of a file, in place of what it says of itself.
+/// Title and metadata of a file, in place of those that the file states.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AboutFile {
+    /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Fields that the file has as well have these values.
+    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
     #[schema(value_type = Object)]
     metadata: Metadata,
 }
@@ -185,20 +189,26 @@ impl AboutFile {
     }
 }
 
-/// What is said of one of several files.
+/// Id, title and metadata of one of several files, in place of those that the file states.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AboutNamed {
-    /// The id of the document; without it, the name of the file.
+    /// Id of the document; without it, the name of the file.
     id: Option<String>,
+    /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Fields that the file has as well have these values.
+    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
     #[schema(value_type = Object)]
     metadata: Metadata,
 }
 
 impl AboutNamed {
+    /// The id of the document, if it is given.
+    pub(crate) fn into_id(self) -> Option<String> {
+        self.id
+    }
+
     pub(crate) fn on(self, document: NewDocument) -> NewDocument {
         let id = self.id.unwrap_or(document.id);
         AboutFile { title: self.title, metadata: self.metadata }.on(NewDocument { id, ..document })

@@ -44,34 +44,6 @@ impl<'de> Deserialize<'de> for Title {
     }
 }
 
-/// Where in a text a page, slide, chapter or paragraph begins.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MarkSent {
-    /// The byte of the text.
-    offset: usize,
-    place: Place,
-}
-
-/// What begins there, counted from 1.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Place {
-    Page(u32),
-    Slide(u32),
-    Chapter(u32),
-    Paragraph(u32),
-}
-
-pub(crate) fn marks(marks: &[Mark]) -> Vec<MarkSent> {
-    let place = |place| match place {
-        MarkedPlace::Page(number) => Place::Page(number),
-        MarkedPlace::Slide(number) => Place::Slide(number),
-        MarkedPlace::Chapter(number) => Place::Chapter(number),
-        MarkedPlace::Paragraph(number) => Place::Paragraph(number),
-    };
-    marks.iter().map(|mark| MarkSent { offset: mark.offset, place: place(mark.place) }).collect()
-}
-
 /// The marks of a file, as the archive keeps them; one that is not known here is left out.
 pub(crate) fn marks_of_file(marks: &[minwise_corpus::Mark]) -> Vec<Mark> {
     let place = |place| match place {
@@ -86,16 +58,21 @@ pub(crate) fn marks_of_file(marks: &[minwise_corpus::Mark]) -> Vec<Mark> {
 
 /// A document of the archive, without its text.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ListedDocument)]
 pub(crate) struct DocumentSent {
+    /// Id of the document.
     id: String,
+    /// Title of the document, or null.
+    #[schema(required = true)]
     title: Option<String>,
+    /// Metadata of the document: any JSON object.
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
-    /// Characters of its text.
+    /// Characters of the text.
     characters: u64,
-    /// Distinct shingles of its text.
+    /// Distinct shingles of the text.
     shingles: u32,
-    /// When it was added.
+    /// Time at which the document was added, in UTC.
     #[schema(format = DateTime)]
     added: String,
 }
@@ -113,18 +90,22 @@ impl From<Entry> for DocumentSent {
     }
 }
 
-/// A document of the archive.
+/// A document of the archive, with its text.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Document)]
 pub(crate) struct WholeDocument {
     #[serde(flatten)]
     document: DocumentSent,
-    /// Its text, if the archive keeps texts.
+    /// Text of the document; null if the archive keeps no texts.
+    #[schema(required = true)]
     text: Option<String>,
-    marks: Vec<MarkSent>,
+    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    marks: Vec<Mark>,
 }
 
 impl From<minwise_index::Document> for WholeDocument {
     fn from(document: minwise_index::Document) -> Self {
-        Self { marks: marks(&document.marks), document: document.entry.into(), text: document.text }
+        let minwise_index::Document { entry, text, marks } = document;
+        Self { document: entry.into(), text, marks }
     }
 }

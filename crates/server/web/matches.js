@@ -115,13 +115,13 @@ function row(match, measures, href) {
 }
 
 /** How the answer was found. @param {Answer} answer */
-function facts({ matches, further, candidates, not_looked_at, passed_over, recall_at_threshold, elapsed_ms, spec }) {
+function facts({ matches, further, compared, not_compared, passed_over, recall_at_threshold, elapsed_ms, spec }) {
   return h(
     'p',
     { class: 'soft facts' },
     further > 0 && `The best ${count(matches.length)} of ${counted(matches.length + further, 'match', 'matches')}. `,
-    `${counted(candidates, 'candidate')} compared exactly in ${count(Math.round(elapsed_ms))}\u00a0ms. `,
-    not_looked_at > 0 && `${counted(not_looked_at, 'candidate')} beyond the limit not looked at. `,
+    `${counted(compared, 'candidate')} compared exactly in ${count(Math.round(elapsed_ms))}\u00a0ms. `,
+    not_compared > 0 && `${counted(not_compared, 'candidate')} beyond the limit not compared. `,
     passed_over > 0 && `${counted(passed_over, 'fingerprint')} of passages that very many documents have passed over. `,
     `A document exactly at the threshold of similarity is a candidate with a probability of ${percent(recall_at_threshold)} or more. `,
     h('code', {}, spec),

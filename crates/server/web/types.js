@@ -22,25 +22,27 @@
  * @property {string} id
  * @property {string | null} title
  * @property {Metadata} metadata
+ * @property {{ similarity: boolean, containment: boolean, passage: boolean }} reasons
  * @property {number} similarity
  * @property {number} containment_of_query
  * @property {number} containment_of_document
  * @property {number | null} weighted
  * @property {number} longest_passage
  * @property {number} shared_tokens
- * @property {{ query: Range, document: Range, tokens: number, moved: boolean }[]} passages the longest
+ * @property {{ query: Range, document: Range | null, tokens: number, moved: boolean }[]} passages the longest
  * @property {number} further_passages how many there are beyond those
  */
-/** @typedef {{ id?: string, title: string | null, characters: number, shingles: number, text: string | null, marks: Mark[] }} Query */
+/** @typedef {{ id: string | null, title: string | null, characters: number, tokens: number, shingles: number, text: string | null, marks: Mark[] }} Query */
 /**
  * @typedef {object} Answer What a check found.
  * @property {Query} query
  * @property {Match[]} matches the best
  * @property {number} further how many there are beyond those
- * @property {number} candidates
- * @property {number} not_looked_at
- * @property {number} recall_at_threshold
+ * @property {number} compared candidates that were compared exactly
+ * @property {number} not_compared candidates beyond the limit
  * @property {number} passed_over
+ * @property {number} recall_at_threshold
+ * @property {string | null} no_passages why passages have no place in their documents
  * @property {number} elapsed_ms
  * @property {string} spec
  */
@@ -57,7 +59,7 @@
  * @property {boolean} [ignore_quotations]
  * @property {boolean} [ignore_references]
  * @property {string} [since]
- * @property {string} [until]
+ * @property {string} [until] inclusive, as `since` is
  */
 
 /** @typedef {{ id: string | null, title: string | null, text: string | null, marks: Mark[], metadata: Metadata }} Side */
@@ -108,6 +110,8 @@
  * @property {string} id
  * @property {string} kind
  * @property {'queued' | 'running' | 'done' | 'failed'} state
+ * @property {string | null} stage
+ * @property {'bytes' | 'steps' | null} unit
  * @property {number} done
  * @property {number} total
  * @property {Result | null} result

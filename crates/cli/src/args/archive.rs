@@ -108,6 +108,14 @@ pub struct IndexAddArgs {
     #[arg(long, value_name = "FIELDS")]
     pub meta_fields: Option<String>,
 
+    /// Where all rejected records are listed, one JSON object per line, as in `rejects.jsonl` of a report.
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<String>,
+
+    /// Replace a list of rejects that exists.
+    #[arg(long)]
+    pub force: bool,
+
     #[command(flatten)]
     pub reading: ReadingArgs,
 
@@ -287,11 +295,15 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
 
-    /// Replace a report that exists.
+    /// Where all rejected records are listed, one JSON object per line, as in `rejects.jsonl` of a report.
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<String>,
+
+    /// Replace a report or a list of rejects that exists.
     #[arg(long)]
     pub force: bool,
 
-    /// How matches are written.
+    /// How matches are written: `text`, or `jsonl` with the fields that the API of the server has.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ListFormat,
 
@@ -304,24 +316,24 @@ pub struct CheckArgs {
 /// What is a match, and what is no evidence.
 #[derive(Debug, clap::Args)]
 pub struct MatchArgs {
-    /// Documents with at least this Jaccard similarity are matches,
+    /// Minimum Jaccard similarity of a match.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// and those of which at least this share is in the other,
+    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// and those that share a passage of at least this many tokens; without it, as many as the index is certain to find, and with
-    /// `off` none.
+    /// Minimum length of a shared passage that makes a document a match, in tokens; without it, the length that the index is
+    /// certain to find, and with `off`, no passage does.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 
-    /// How many matches of a document are told.
+    /// Maximum number of matches per document, the best.
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// How many candidates are compared at most; how many there are behind them is told.
+    /// Maximum number of candidates that are compared, the most promising first; the answer counts the others.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
@@ -350,11 +362,12 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FIELD=VALUE", help_heading = "Not evidence")]
     pub set: Vec<String>,
 
-    /// Pass over documents before this date.
+    /// Pass over documents before this date, such as `2026-03-01`, `2026-03` or `2026`.
     #[arg(long, value_name = "DATE", help_heading = "Not evidence")]
     pub since: Option<String>,
 
-    /// Pass over documents of this date and later.
+    /// Pass over documents after this date. The date is inclusive: `2026-03-01` compares documents of that day, `2026` those of
+    /// that year.
     #[arg(long, value_name = "DATE", help_heading = "Not evidence")]
     pub until: Option<String>,
 

@@ -2,14 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
 
 use minwise_corpus::{
-    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Place, Reject, RejectReason, Scratch, visible,
+    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Output, Place, Reject, RejectLine, RejectReason,
+    Scratch, visible, visible_json,
 };
 use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
 
-use crate::printer::Failure;
+use super::{SHOWN_REJECTS, overwrite};
+use crate::printer::{Failure, Printer};
 
 /// Bytes of a corpus that are read together.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -38,14 +42,75 @@ pub struct Rejected {
     source: u32,
     /// The line that it begins on, counted from the first of the chunk.
     line: u64,
-    reason: String,
+    id: Option<String>,
+    reason: &'static str,
+    message: String,
 }
 
 impl Rejected {
+    fn new(place: &Place, id: Option<String>, reason: &'static str, message: String) -> Self {
+        Self { source: place.source, line: place.line, id, reason, message }
+    }
+
     /// Its place and its reason. `before` lines of its source come before its chunk.
     pub fn describe(&self, corpus: &Corpus, before: u64) -> String {
-        format!("{}: {}", corpus.place_name(self.source, before + self.line), self.reason)
+        format!("{}: {}", corpus.place_name(self.source, before + self.line), self.message)
     }
+}
+
+/// All records that were rejected, in order.
+#[derive(Debug, Default)]
+pub struct Rejects {
+    /// The first of them in words, as many as are shown.
+    shown: Vec<String>,
+    lines: Vec<RejectLine>,
+}
+
+impl Rejects {
+    /// Adds rejects of a chunk. `before` lines of its source come before it.
+    pub fn extend(&mut self, rejected: Vec<Rejected>, corpus: &Corpus, before: u64) {
+        for rejected in rejected {
+            if self.shown.len() < SHOWN_REJECTS {
+                self.shown.push(rejected.describe(corpus, before));
+            }
+            let Rejected { source, line, id, reason, message } = rejected;
+            let file = corpus.sources().get(source as usize).map(|source| source.name().to_owned());
+            let (line, reason) = (Some(before + line + 1), reason.to_owned());
+            self.lines.push(RejectLine { file, line, id, reason, message });
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one.
+    pub fn finish(self, list: Option<(&str, Output)>, printer: &Printer, hint: &str) -> Result<(), Failure> {
+        let mut hint = hint.to_owned();
+        if let Some((path, mut list)) = list {
+            for reject in &self.lines {
+                let line = serde_json::to_string(reject).map_err(std::io::Error::from)?;
+                writeln!(list, "{}", visible_json(&line))?;
+            }
+            list.finish()?;
+            hint = format!("{hint}; all of them are in `{path}`");
+        } else if self.lines.len() > self.shown.len() {
+            hint.push_str("; `--rejects FILE` lists all of them");
+        }
+        let first = &self.lines[..self.shown.len()];
+        printer.rejects(self.lines.len() as u64, &self.shown, first, &hint);
+        Ok(())
+    }
+}
+
+/// Opens the file that rejects are listed in, before the work begins.
+pub fn list_of_rejects(path: Option<&str>, force: bool) -> Result<Option<(&str, Output)>, Failure> {
+    let open = |path| Ok((path, Output::create(Path::new(path), overwrite(force))?));
+    path.map(open).transpose()
 }
 
 /// Ends the run at a record whose text is null, if that is the rule. `before` lines of its source come before its chunk.
@@ -97,13 +162,17 @@ pub fn read(
                 Some(&document).filter(|new| !new.id.is_empty()).map(Index::refuses).unwrap_or_default();
             match refused {
                 None => read.documents.push((place.source, place.line, document)),
-                Some(error) => read.rejects.push(rejected(&place, error.to_string())),
+                Some(error) => {
+                    let id = Some(document.id);
+                    read.rejects.push(Rejected::new(&place, id, error.code(), error.to_string()));
+                }
             }
         }
         Err(Reject { reason: RejectReason::Null { .. }, .. }) if nulls == Nulls::Keep => read.nulls += 1,
         Err(Reject { reason: RejectReason::NotText { .. }, .. }) => read.skipped += 1,
         Err(reject) => {
-            let rejected = rejected(&place, reject.reason.to_string());
+            let message = reject.reason.to_string();
+            let rejected = Rejected::new(&place, reject.id, reject.reason.code(), message);
             if nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. }) {
                 null_error.get_or_insert_with(|| rejected.clone());
             }
@@ -113,10 +182,6 @@ pub fn read(
     read.lines = lines.0;
     read.null_error = null_error;
     Ok(read)
-}
-
-fn rejected(place: &Place, reason: String) -> Rejected {
-    Rejected { source: place.source, line: place.line, reason }
 }
 
 fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {

@@ -61,6 +61,6 @@ fn overwrite(force: bool) -> Overwrite {
 /// has no more of them than it was allowed.
 fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Printer) -> Exit {
     let hint = rejected.hint.as_ref().map_or_else(|| hint.to_owned(), spelled);
-    printer.rejects(rejected.count, &rejected.first, &hint);
+    printer.rejects(rejected.count, &rejected.first, &rejected.lines, &hint);
     if rejected.count == 0 || run.max_rejects.is_some() { Exit::Done } else { Exit::Error }
 }

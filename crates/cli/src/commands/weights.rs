@@ -57,6 +57,7 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     ));
     printer.skipped(&counted_here.skipped_files);
     let hint = counted_here.rejected.hint.as_ref().map_or_else(|| REPORTED_BY_DEDUP.to_owned(), spelled);
-    printer.rejects(counted_here.rejected.count, &counted_here.rejected.first, &hint);
+    let rejected = &counted_here.rejected;
+    printer.rejects(rejected.count, &rejected.first, &rejected.lines, &hint);
     Ok(if counted_here.rejected.count == 0 { Exit::Done } else { Exit::Error })
 }

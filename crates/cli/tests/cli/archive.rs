@@ -35,7 +35,7 @@ fn matches(run: &Run) -> BTreeMap<String, BTreeMap<String, f64>> {
             let found = found.map(|found| {
                 (found["id"].as_str().unwrap().to_owned(), found["similarity"].as_f64().unwrap())
             });
-            (checked["id"].as_str().unwrap().to_owned(), found.collect())
+            (checked["query"]["id"].as_str().unwrap().to_owned(), found.collect())
         })
         .collect()
 }
@@ -189,6 +189,12 @@ fn each_option_of_a_check_changes_what_is_found() {
         ("common.txt", "--date-field filed --since 2020", &["c2", "c3"]),
         ("common.txt", "--date-field filed --until 2020", &["c1"]),
         ("common.txt", "--date-field filed --since 2020-01-01 --until 2022-01-01", &["c2"]),
+        // Both ends are inclusive; a year and a month are in the window as a whole.
+        ("common.txt", "--date-field filed --since 2021-05-01 --until 2021-05-01", &["c2"]),
+        ("common.txt", "--date-field filed --until 2018-05-01", &["c1"]),
+        ("common.txt", "--date-field filed --until 2018-04-30", &[]),
+        ("common.txt", "--date-field filed --until 2021", &["c1", "c2"]),
+        ("common.txt", "--date-field filed --until 2021-05", &["c1", "c2"]),
         // Without a field, by when they were added.
         ("common.txt", "--since 2020", &["c1", "c2", "c3"]),
         ("common.txt", "--until 2020", &[]),
@@ -420,9 +426,9 @@ fn wrong_input_is_told() {
     insta::assert_snapshot!(desk.run("check new.txt --index archive --containment 7 --since soon --set x --max-df 0"), @"
     exit 2
     --- stderr
-    minwise: `--since`: `soon` is not a date such as `2024-05-06`
-    minwise: `--containment`: `7` is not between 0 and 1
     minwise: `--max-df`: `0` is not a limit on documents: expected a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`
+    minwise: `--containment`: `7` is not a number from 0 to 1
+    minwise: `--since`: `soon` is not a date such as `2026-03-01`
     minwise: `--set`: `x` is not of the form `FIELD=VALUE`
     ");
     insta::assert_snapshot!(desk.run("check new.txt --index applications"), @"
@@ -450,6 +456,49 @@ fn wrong_input_is_told() {
     desk.run("check new.txt --index archive --top 0").exit(2);
     desk.write("empty.txt", "");
     desk.run("check empty.txt --index archive").exit(0);
+}
+
+/// Every list of rejects has the same lines: the report of a run, `index add`, `check`, and their logs.
+#[test]
+fn all_rejects_are_listed_in_one_form() {
+    let desk = Desk::new();
+    let lines: Vec<String> = (0..8).map(|n| format!("{{\"id\":\"n{n}\",\"txt\":\"a\"}}")).collect();
+    desk.write("in.jsonl", record("good", &prose(1, 60)) + &lines.join("\n"));
+    desk.run("dedup in.jsonl -o out.jsonl --report report -q").exit(2);
+    let expected = desk.text("report/rejects.jsonl");
+    assert_eq!(expected.lines().count(), 8);
+    assert_eq!(
+        expected.lines().next().unwrap(),
+        r#"{"file":"in.jsonl","line":2,"id":"n0","reason":"missing_field","message":"there is no field `text`"}"#
+    );
+    desk.run("index create archive -q").exit(0);
+    let add = desk.run("index add archive in.jsonl --log json").exit(2);
+    assert!(add.err.contains("`--rejects FILE` lists all of them"), "{add}");
+    desk.run("index add archive in.jsonl --rejects added.jsonl -q").exit(2);
+    assert_eq!(desk.text("added.jsonl"), expected);
+    desk.run("check in.jsonl --index archive --rejects checked.jsonl -q").exit(2);
+    assert_eq!(desk.text("checked.jsonl"), expected);
+    let first: Vec<Value> =
+        expected.lines().take(5).map(|line| serde_json::from_str(line).unwrap()).collect();
+    for command in
+        ["index add archive in.jsonl", "check in.jsonl --index archive", "dedup in.jsonl --dry-run"]
+    {
+        let run = desk.run(&format!("{command} --log json"));
+        let event = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let event = event.into_iter().find(|event| event["event"] == "rejects").unwrap();
+        assert_eq!((&event["count"], &event["first"]), (&8.into(), &first.clone().into()), "{command}");
+    }
+    // A list that exists is not replaced unasked, and nothing is added before that is known.
+    insta::assert_snapshot!(desk.run("index add archive in.jsonl --rejects added.jsonl"), @"
+    exit 2
+    --- stderr
+    minwise: `added.jsonl` exists already
+
+    hint: `--force` replaces it
+    ");
+    desk.write("good.jsonl", record("more", &prose(2, 60)));
+    desk.run("index add archive good.jsonl --rejects added.jsonl --force -q").exit(0);
+    assert_eq!(desk.text("added.jsonl"), "");
 }
 
 #[test]

@@ -351,10 +351,27 @@ fn a_json_log_is_json_throughout() {
         (&summary["read"], &summary["kept"], &summary["removed"], &summary["rejected"]),
         (&json!(3), &json!(1), &json!(1), &json!(1))
     );
+    let named = |name: &str| events.iter().find(|event| event["event"] == name).unwrap();
+    let stage = named("stage");
+    assert_eq!(
+        (&stage["stage"], &stage["unit"], &stage["done"]),
+        (&json!("read"), &json!("bytes"), &json!(0))
+    );
+    assert_eq!(stage["total"], fs_err::metadata(desk.path("in.jsonl")).unwrap().len());
+    assert_eq!(named("warning")["code"], "repeated_ids");
+    assert_eq!(
+        named("rejects")["first"],
+        json!([{"file": "in.jsonl", "line": 3, "id": null, "reason": "invalid_json",
+            "message": "not JSON: expected value at column 1"}])
+    );
     let error = desk.run("dedup missing.jsonl -o x.jsonl --log json").exit(2);
     let event: Value = serde_json::from_str(&error.err).unwrap();
-    assert_eq!(event["event"], "error");
-    assert_eq!(event["messages"], json!(["no such file or folder: `missing.jsonl`"]));
+    assert_eq!((&event["event"], &event["code"]), (&json!("error"), &json!("not_found")));
+    assert_eq!(event["message"], "no such file or folder: `missing.jsonl`");
+    let errors = desk.run("dedup in.jsonl -o x.jsonl --log json --threshold 2 --threads 0").exit(2);
+    let codes: Vec<Value> =
+        errors.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone()).collect();
+    assert_eq!(codes, [json!("bad_setting"), json!("bad_setting")], "one event per option");
 }
 
 /// Whatever finds the candidates, what is decided is decided exactly.

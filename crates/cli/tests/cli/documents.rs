@@ -87,7 +87,7 @@ fn what_cannot_be_read_is_told_and_does_not_stop_the_run() {
             serde_json::from_str::<serde_json::Value>(line).unwrap()["reason"].as_str().unwrap().to_owned()
         })
         .collect();
-    assert_eq!(codes, ["broken", "unsupported", "only_pictures", "encrypted"]);
+    assert_eq!(codes, ["damaged", "unsupported", "only_pictures", "encrypted"]);
     let run = desk.run("compare in/old.doc in/one.docx").exit(2);
     assert!(run.err.contains("save it as `.docx` or PDF"), "{run}");
 }

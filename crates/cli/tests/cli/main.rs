@@ -7,12 +7,14 @@
 
 mod against;
 mod archive;
+mod codes;
 mod compare;
 mod concepts;
 mod convert;
 mod dedup;
 mod determinism;
 mod documents;
+mod doors;
 mod errors;
 mod formats;
 mod full_disk;

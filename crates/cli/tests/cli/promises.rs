@@ -74,7 +74,7 @@ fn promise_4_ids_of_the_user_come_through() {
     made(&desk, "in.jsonl");
     desk.write("new.jsonl", record("mine", &prose(1, 90)));
     let run = desk.run("check new.jsonl --index archive --format jsonl -q").exit(1);
-    assert_eq!(answers(&run)[0]["id"], "mine");
+    assert_eq!(answers(&run)[0]["query"]["id"], "mine");
     assert_eq!(matched(&answers(&run)[0]), [id]);
     assert_eq!(desk.run_with(&["index", "remove", "archive", id, "-q"], b"").code, Some(0));
     desk.run("check new.jsonl --index archive -q").exit(0);

@@ -10,13 +10,13 @@ use crate::documents::docx;
 use crate::support::{Desk, MINWISE, prose, with_word};
 
 /// A server that runs until it is dropped.
-struct Serving {
+pub struct Serving {
     child: Child,
     url: String,
 }
 
 impl Serving {
-    fn new(desk: &Desk, arguments: &str) -> Self {
+    pub fn new(desk: &Desk, arguments: &str) -> Self {
         let mut child = Command::new(MINWISE)
             .current_dir(desk.root())
             .args(arguments.split_whitespace())
@@ -30,7 +30,7 @@ impl Serving {
     }
 
     /// Status and body of an answer.
-    fn ask(&self, request: &str, body: &str) -> (u16, String) {
+    pub fn ask(&self, request: &str, body: &str) -> (u16, String) {
         let host = self.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(host).unwrap();
         let length = body.len();

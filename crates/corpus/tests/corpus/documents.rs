@@ -105,7 +105,7 @@ fn a_bad_file_is_a_reject_with_its_reason_and_the_rest_is_read() {
     assert_eq!(corpus.skipped().len(), 1, "the binary file is no document");
     let records = scan(&corpus, 1 << 20);
     let codes: Vec<_> = records.iter().map(Record::code).collect();
-    assert_eq!(codes, ["ok", "only_pictures", "broken", "unsupported", "invalid_utf8", "unsupported"]);
+    assert_eq!(codes, ["ok", "only_pictures", "damaged", "unsupported", "invalid_utf8", "unsupported"]);
     let reject = records[3].reject();
     assert_eq!(reject.id.as_deref(), Some("e.doc"));
     assert_eq!(

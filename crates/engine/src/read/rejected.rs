@@ -1,7 +1,7 @@
 //! Rejected records, as the end of a run lists them.
 
 use minwise::Sentence;
-use minwise_corpus::{Corpus, Layout, Place, Reject};
+use minwise_corpus::{Corpus, Layout, Place, Reject, RejectLine};
 
 use crate::read::documents::Documents;
 use crate::read::rejects::{Rejected, Rejects};
@@ -15,8 +15,10 @@ const LISTED: usize = 5;
 pub struct RejectedRecords {
     /// How many there are.
     pub count: u64,
-    /// The first five, each with its place and reason.
+    /// The first five, each with its place and reason in words.
     pub first: Vec<String>,
+    /// The same five for programs.
+    pub lines: Vec<RejectLine>,
     /// What to try, where their reasons suggest something.
     pub hint: Option<Sentence>,
 }
@@ -24,14 +26,13 @@ pub struct RejectedRecords {
 impl RejectedRecords {
     /// The records that were rejected while shingles were counted.
     pub(crate) fn of_counted(counted: &Counted, corpus: &Corpus) -> Self {
-        let describe =
-            |(place, reject): &(Place, Reject)| Rejected::new(place, reject.clone()).describe(corpus);
-        Self { count: counted.rejected, first: counted.first.iter().map(describe).collect(), hint: None }
+        let rejected = |(place, reject): &(Place, Reject)| Rejected::new(place, reject.clone());
+        let first: Vec<Rejected> = counted.first.iter().map(rejected).collect();
+        Self::listed(counted.rejected, &first, None, corpus)
     }
 
     pub(crate) fn new(documents: &Documents, rejected: &Rejects, corpus: &Corpus) -> Self {
         let all = rejected.first();
-        let first = all.iter().take(LISTED).map(|rejected| rejected.describe(corpus)).collect();
         let wrong_encoding = |rejected: &Rejected| rejected.code == "invalid_utf8";
         let not_a_line = |rejected: &Rejected| matches!(&*rejected.code, "invalid_json" | "not_an_object");
         let hint = if documents.is_empty() && !all.is_empty() && all.iter().all(not_a_line) {
@@ -50,6 +51,16 @@ impl RejectedRecords {
         } else {
             None
         };
-        Self { count: rejected.len(), first, hint }
+        Self::listed(rejected.len(), all, hint, corpus)
+    }
+
+    fn listed(count: u64, all: &[Rejected], hint: Option<Sentence>, corpus: &Corpus) -> Self {
+        let first = || all.iter().take(LISTED);
+        Self {
+            count,
+            first: first().map(|rejected| rejected.describe(corpus)).collect(),
+            lines: first().map(|rejected| rejected.clone().line(corpus)).collect(),
+            hint,
+        }
     }
 }

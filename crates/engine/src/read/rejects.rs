@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minwise_corpus::{Corpus, Place, Reject};
+use minwise_corpus::{Corpus, Place, Reject, RejectLine};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -38,6 +38,13 @@ impl Rejected {
             message: reject.reason.to_string(),
             id: reject.id,
         }
+    }
+
+    /// The reject as lists have it.
+    #[must_use]
+    pub fn line(self, corpus: &Corpus) -> RejectLine {
+        let file = corpus.sources().get(self.source as usize).map(|source| source.name().to_owned());
+        RejectLine { file, line: Some(self.line), id: self.id, reason: self.code, message: self.message }
     }
 
     /// Where it stands and why it was rejected, in one line.

@@ -16,7 +16,7 @@ use crate::support::{Documents, settings};
 /// The settings that are refused, with the value of each.
 fn refused(settings: &Settings) -> Vec<(&'static str, String)> {
     let Err(error) = settings.plan() else { panic!("not refused: {settings:?}") };
-    assert_eq!(error.code(), "settings");
+    assert_eq!(error.code(), "bad_setting");
     error.problems().iter().map(|problem| (problem.setting, problem.value.clone())).collect()
 }
 

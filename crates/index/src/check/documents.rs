@@ -9,7 +9,7 @@ use crate::compact::Live;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::prepare::Prepared;
-use crate::progress::Progress;
+use crate::progress::Reached;
 use crate::record::Record;
 use crate::store::{Space, State, View};
 
@@ -36,7 +36,7 @@ impl Index {
         let mut sums = Sums { live: Live::none(end), postings: Some([0; 2]), counted: 0 };
         let mut counted = State { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
         let mut prepared = Prepared::default();
-        let progress = Progress::begin(observer, Stage::Check, state.documents);
+        let progress = Reached::begin(observer, Stage::Check, state.documents);
         for number in 0..end {
             progress.go_on()?;
             progress.reach(checked.documents);

@@ -74,9 +74,9 @@ impl Evidence {
         }
         ignored.sort_unstable();
         ignored.dedup();
-        let weighs = options.weighting.is_some_and(Weighting::needs_frequencies);
+        let weighs = options.weight.is_some_and(Weighting::needs_frequencies);
         let table = if weighs || options.max_df.is_some() { Some(index.frequencies()?) } else { None };
-        let weigher = match (options.weighting, &table) {
+        let weigher = match (options.weight, &table) {
             (None, _) => None,
             (Some(weighting), Some(table)) if weighting.needs_frequencies() => {
                 Some(Weigher::with_frequencies(weighting, Arc::<Frequencies>::clone(table), None))

@@ -3,8 +3,11 @@
 //! Candidates are the documents that agree with it in a band or have a fingerprint of it. Each is compared exactly on its
 //! shingles; what is no evidence ([`evidence`]) is taken out of both first.
 
+mod answer;
 mod candidates;
 pub(crate) mod evidence;
+mod form;
+mod options;
 mod passages;
 mod reader;
 mod screen;
@@ -14,9 +17,8 @@ use evidence::Evidence;
 use minwise::candidate::Fingerprint;
 use minwise::shingle::{Places, Shingles};
 use minwise::verify::{Overlap, ShingleSet, WeightedOverlap};
-use minwise::weight::{MostDocuments, Weigher, Weighting};
+use minwise::weight::Weigher;
 use minwise::{Observer, Unobserved};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorKind, Result};
@@ -26,9 +28,11 @@ use crate::progress::go_on;
 use crate::record::{Entry, Record};
 use crate::settings::Texts;
 use crate::store::View;
+pub use answer::{Answer, Match, Queried, Reasons};
+pub use options::{OptionProblem, Options};
 pub use passages::SharedPassage;
 use reader::Reader;
-pub use window::DateWindow;
+use window::DateWindow;
 
 /// A document to look for.
 #[derive(Debug, Clone, Copy)]
@@ -49,128 +53,15 @@ impl<'q> Query<'q> {
     }
 }
 
-/// What is a match, and what is no evidence.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Documents with at least this Jaccard similarity are matches,
-    pub threshold: f64,
-    /// and those of which at least this share is in the other,
-    pub containment: f64,
-    /// and those that share a passage of at least this many units; not fewer than those of the index.
-    pub passage: Option<usize>,
-    /// How many matches are told.
-    pub top: usize,
-    /// How many candidates are compared at most. The best are compared; how many there are behind them is told.
-    pub candidates: usize,
-    /// How many passages of a match are told: the longest, in the order of the query.
-    pub passages: usize,
-    /// Shingles that stand in more documents than this are no evidence.
-    pub max_df: Option<MostDocuments>,
-    /// Text whose shingles are no evidence, such as that of a form.
-    pub ignore_text: Vec<String>,
-    /// Whether what stands in quotation marks is no evidence.
-    pub ignore_quotations: bool,
-    /// Whether lists of references at the end of a document are no evidence.
-    pub ignore_references: bool,
-    /// Fields of the metadata: documents with the same value in one of them are passed over.
-    pub exclude: Vec<String>,
-    /// Documents outside are passed over.
-    pub window: Option<DateWindow>,
-    /// How shingles are weighed for [`Match::weighted`], if it is asked for.
-    pub weighting: Option<Weighting>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            threshold: 0.5,
-            containment: 0.3,
-            passage: None,
-            top: 10,
-            candidates: 1000,
-            passages: 50,
-            max_df: None,
-            ignore_text: vec![],
-            ignore_quotations: false,
-            ignore_references: false,
-            exclude: vec![],
-            window: None,
-            weighting: None,
-        }
-    }
-}
-
-/// Why a document is a match.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Reasons {
-    /// Its similarity reaches the threshold.
-    pub similarity: bool,
-    /// Enough of one of the two is in the other.
-    pub containment: bool,
-    /// They share a passage that is long enough.
-    pub passage: bool,
-}
-
-impl Reasons {
-    fn any(self) -> bool {
-        self.similarity || self.containment || self.passage
-    }
-}
-
-/// A document that the query repeats, or that repeats the query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Match {
-    /// The document.
-    pub entry: Entry,
-    /// Why it is here.
-    pub reasons: Reasons,
-    /// The exact Jaccard similarity.
-    pub similarity: f64,
-    /// The exact share of the query that is in the document.
-    pub query_in_document: f64,
-    /// The exact share of the document that is in the query.
-    pub document_in_query: f64,
-    /// The weighted Jaccard similarity, if it was asked for.
-    pub weighted: Option<f64>,
-    /// Units of the longest passage that both have.
-    pub longest: usize,
-    /// Units of the query that stand in shared passages.
-    pub shared_units: usize,
-    /// The passages that both have.
-    pub passages: Vec<SharedPassage>,
-    /// Passages beyond those that are told.
-    pub further_passages: usize,
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// Units of the query.
-    pub units: usize,
-    /// Distinct shingles of the query that are evidence.
-    pub shingles: usize,
-    /// The matches, best first.
-    pub matches: Vec<Match>,
-    /// Matches beyond those that are told.
-    pub further: usize,
-    /// Candidates that were compared.
-    pub compared: usize,
-    /// Candidates behind those, which were too many to be looked at. Some of them may be documents that were removed, or that
-    /// would have been passed over.
-    pub not_compared: usize,
-    /// Fingerprints that stand in too many documents to be looked for.
-    pub passed_over: usize,
-}
-
 /// Two documents side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// The exact Jaccard similarity.
     pub similarity: f64,
     /// The exact share of the left one that is in the right one.
-    pub left_in_right: f64,
+    pub containment_of_left: f64,
     /// The exact share of the right one that is in the left one.
-    pub right_in_left: f64,
+    pub containment_of_right: f64,
     /// The passages that both have, in the order of the left one, which is called the query; none, if a side is a document of an
     /// index that keeps no texts.
     pub passages: Vec<SharedPassage>,
@@ -232,7 +123,9 @@ impl Index {
         let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
         let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
         let asked = Asked::new(itself, prepared, Some(places), shingles);
-        self.answer(&view, &asked, &evidence, query.metadata, options, observer)
+        let mut answer = self.answer(&view, &asked, &evidence, query.metadata, options, observer)?;
+        answer.query.characters = query.text.chars().count();
+        Ok(answer)
     }
 
     /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
@@ -251,7 +144,17 @@ impl Index {
         let shingles = evidence.of_query("", prepared.set.as_slice(), None);
         let asked = Asked::new(Some(number), prepared, None, shingles);
         let answer = self.answer(&view, &asked, &evidence, None, options, observer)?;
-        Ok(Answer { units: record.units as usize, ..answer })
+        let characters = usize::try_from(record.characters).unwrap_or(usize::MAX);
+        let query = Queried { tokens: record.units as usize, characters, ..answer.query };
+        Ok(Answer { query, ..answer })
+    }
+
+    /// Why passages have no place in the documents of this index; nothing, if they have one.
+    #[must_use]
+    pub fn no_passages(&self) -> Option<&'static str> {
+        (self.settings.texts == Texts::LeftOut).then_some(
+            "the archive keeps no texts, so that the places of passages in its documents are unknown",
+        )
     }
 
     /// The number and the record of a document that has to be there.
@@ -265,7 +168,7 @@ impl Index {
     fn evidence(&self, options: &Options) -> Result<Evidence> {
         if self.settings.texts == Texts::LeftOut {
             let needing = [
-                (options.weighting.is_some(), "weighing shingles"),
+                (options.weight.is_some(), "weighing shingles"),
                 (options.ignore_quotations, "leaving quotations out"),
                 (options.ignore_references, "leaving lists of references out"),
             ];
@@ -289,14 +192,21 @@ impl Index {
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = Reader::new(self, view);
+        let window = DateWindow::of(options);
         let mut answer = Answer {
-            units: asked.prepared.shingles.units(),
-            shingles: asked.set.len(),
+            query: Queried {
+                tokens: asked.prepared.shingles.units(),
+                shingles: asked.set.len(),
+                ..Queried::default()
+            },
             matches: vec![],
             further: 0,
             compared: 0,
             not_compared: 0,
             passed_over: found.passed_over,
+            recall_at_threshold: self.settings.probability(options.threshold)?,
+            no_passages: self.no_passages().map(str::to_owned),
+            spec: self.settings.spec.to_string(),
         };
         for (at, candidate) in found.candidates.iter().enumerate() {
             go_on(observer)?;
@@ -306,7 +216,7 @@ impl Index {
             }
             // A document that was removed has postings until the index is compacted.
             let Some(record) = self.record(view, candidate.document)? else { continue };
-            if self.is_excluded(&record, metadata, options)? {
+            if self.is_excluded(&record, metadata, options, window.as_ref())? {
                 continue;
             }
             answer.compared += 1;
@@ -330,8 +240,9 @@ impl Index {
         record: &Record,
         metadata: Option<&Map<String, Value>>,
         options: &Options,
+        window: Option<&DateWindow<'_>>,
     ) -> Result<bool> {
-        if options.exclude.is_empty() && options.window.is_none() {
+        if options.exclude.is_empty() && window.is_none() {
             return Ok(false);
         }
         let entry = self.entry(record)?;
@@ -342,8 +253,7 @@ impl Index {
             let theirs = entry.metadata.get(field).map(form);
             ours.is_some_and(|value| !value.is_null() && theirs == Some(form(value)))
         };
-        let outside = |window: &DateWindow| !window.holds(&entry);
-        Ok(options.exclude.iter().any(same) || options.window.as_ref().is_some_and(outside))
+        Ok(options.exclude.iter().any(same) || window.is_some_and(|window| !window.holds(&entry)))
     }
 
     fn compared(
@@ -357,37 +267,41 @@ impl Index {
     ) -> Result<Option<Match>> {
         let other = reader.read(number, record, evidence)?;
         let overlap = Overlap::of(&asked.set, &other.set);
+        let Entry { id, title, metadata, .. } = self.entry(record)?;
         let mut found = Match {
+            id,
+            title,
+            metadata,
             reasons: Reasons::default(),
             similarity: overlap.jaccard(),
-            query_in_document: overlap.left_in_right(),
-            document_in_query: overlap.right_in_left(),
+            containment_of_query: overlap.left_in_right(),
+            containment_of_document: overlap.right_in_left(),
             weighted: None,
-            longest: 0,
-            shared_units: 0,
+            longest_passage: 0,
+            shared_tokens: 0,
             passages: vec![],
             further_passages: 0,
-            entry: self.entry(record)?,
         };
         if asked.set.is_empty() || other.set.is_empty() {
             // Without shingles, documents are equal or have nothing in common.
             let equal = asked.prepared.wordless.is_some() && asked.prepared.wordless == record.wordless;
             let share = f64::from(u8::from(equal));
-            (found.similarity, found.query_in_document, found.document_in_query) = (share, share, share);
+            (found.similarity, found.containment_of_query, found.containment_of_document) =
+                (share, share, share);
         }
         let units = self.settings.spec.shingling.size();
         if let Some(places) = asked.places.as_ref().filter(|_| overlap.shared > 0) {
             let passages = passages::shared(&asked.shingles, places, &other, units);
-            found.longest = passages.iter().map(|passage| passage.units).max().unwrap_or(0);
-            found.shared_units =
+            found.longest_passage = passages.iter().map(|passage| passage.tokens).max().unwrap_or(0);
+            found.shared_tokens =
                 passages::covered(&asked.shingles, &other, units).min(asked.prepared.shingles.units());
             found.passages = passages;
         }
         let passage = options.passage.unwrap_or(self.settings.passage).max(self.settings.passage);
         found.reasons = Reasons {
             similarity: found.similarity >= options.threshold,
-            containment: found.query_in_document.max(found.document_in_query) >= options.containment,
-            passage: found.longest >= passage,
+            containment: found.containment_of_query.max(found.containment_of_document) >= options.containment,
+            passage: found.longest_passage >= passage,
         };
         if !found.reasons.any() {
             return Ok(None);
@@ -421,8 +335,8 @@ impl Index {
         };
         Ok(Pair {
             similarity: if without { equal } else { overlap.jaccard() },
-            left_in_right: if without { equal } else { overlap.left_in_right() },
-            right_in_left: if without { equal } else { overlap.right_in_left() },
+            containment_of_left: if without { equal } else { overlap.left_in_right() },
+            containment_of_right: if without { equal } else { overlap.right_in_left() },
             passages,
         })
     }
@@ -460,13 +374,14 @@ struct Looked {
 
 /// Orders matches: the more of one document is in the other, the better; then by the longest passage, then by id.
 fn rank(matches: &mut [Match]) {
-    let share = |found: &Match| found.similarity.max(found.query_in_document).max(found.document_in_query);
+    let share =
+        |found: &Match| found.similarity.max(found.containment_of_query).max(found.containment_of_document);
     matches.sort_by(|a, b| {
         share(b)
             .total_cmp(&share(a))
             .then(b.similarity.total_cmp(&a.similarity))
-            .then(b.longest.cmp(&a.longest))
-            .then_with(|| a.entry.id.cmp(&b.entry.id))
+            .then(b.longest_passage.cmp(&a.longest_passage))
+            .then_with(|| a.id.cmp(&b.id))
     });
 }
 

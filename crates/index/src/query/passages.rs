@@ -5,19 +5,26 @@ use std::ops::Range;
 use minwise::shingle::Places;
 use minwise::verify::ShingleSet;
 use minwise::verify::passages::{Passage, moved, shared_passages};
+use serde::{Deserialize, Serialize};
 
+use super::form;
 use super::reader::Other;
 
-/// A passage that a query shares with a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A passage that the checked text shares with a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SharedPassage {
-    /// Its length in tokens or characters, as the shingling has it.
-    pub units: usize,
-    /// Where it stands in the text of the query, in bytes.
+    /// Byte range of the passage in the checked text, as `[start, end]`; `end` is exclusive.
+    #[serde(with = "form::range")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<usize>, min_items = 2, max_items = 2))]
     pub query: Range<usize>,
-    /// Where it stands in the text of the document, in bytes, if the index keeps texts.
+    /// Byte range of the passage in the text of the document, as `[start, end]`; null if the archive keeps no texts.
+    #[serde(with = "form::optional_range")]
+    #[cfg_attr(feature = "openapi", schema(required = true, value_type = Option<Vec<usize>>, min_items = 2, max_items = 2))]
     pub document: Option<Range<usize>>,
-    /// Whether it stands out of the order that most of what is shared is in.
+    /// Length of the passage in tokens; in characters, if shingles are made of characters.
+    pub tokens: usize,
+    /// Whether the passage stands in another place among the passages of the document than among those of the checked text.
     pub moved: bool,
 }
 
@@ -41,9 +48,9 @@ pub(crate) fn shared(query: &[u64], places: &Places, other: &Other<'_>, size: us
                 // A document shorter than a shingle is one shingle of all its units.
                 (1..=most).rev().find_map(|units| Some((units, places.span(first, first + units - 1)?)))
             };
-            let (units, query) = span(places, passage.left)?;
+            let (tokens, query) = span(places, passage.left)?;
             let document = other.places.and_then(|places| span(places, passage.right)).map(|span| span.1);
-            Some(SharedPassage { units, query, document, moved })
+            Some(SharedPassage { query, document, tokens, moved })
         })
         .collect()
 }
@@ -80,14 +87,14 @@ pub(crate) fn keep_longest(passages: &mut Vec<SharedPassage>, most: usize) {
     if most == 0 {
         passages.clear();
     } else if passages.len() > most {
-        let mut units: Vec<usize> = passages.iter().map(|passage| passage.units).collect();
-        units.sort_unstable_by(|a, b| b.cmp(a));
-        let least = units[most - 1];
+        let mut lengths: Vec<usize> = passages.iter().map(|passage| passage.tokens).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        let least = lengths[most - 1];
         // Of those as long as the last one that is kept, the first.
-        let mut equal = most - units.iter().filter(|&&units| units > least).count();
+        let mut equal = most - lengths.iter().filter(|&&length| length > least).count();
         passages.retain(|passage| {
-            let is_last = passage.units == least;
-            let kept = passage.units > least || (is_last && equal > 0);
+            let is_last = passage.tokens == least;
+            let kept = passage.tokens > least || (is_last && equal > 0);
             equal -= usize::from(is_last && kept);
             kept
         });

@@ -1,35 +1,49 @@
-//! Dates between which documents are looked at.
+//! The dates between which documents are compared.
 
+use minwise::calendar::{DAY_SECONDS, Date};
 use minwise::keep::date_word;
 use serde_json::Value;
 
+use super::options::Options;
 use crate::record::Entry;
 
-/// A window of time.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DateWindow {
-    /// The field of the metadata that has the date; without it, when the document was added.
-    pub field: Option<String>,
-    /// The first moment, as a date.
-    pub since: Option<String>,
-    /// The first moment behind it, as a date.
-    pub until: Option<String>,
+/// A window of time, both ends inclusive.
+#[derive(Debug)]
+pub(crate) struct DateWindow<'o> {
+    /// The metadata field with the date; without it, the date on which a document was added counts.
+    field: Option<&'o str>,
+    /// The word of the first moment.
+    since: Option<u64>,
+    until: Option<End>,
 }
 
-impl DateWindow {
-    /// Whether both ends are dates; the first that is not.
-    #[must_use]
-    pub fn wrong(&self) -> Option<&str> {
-        [&self.since, &self.until]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .find(|date| date_word(date).is_none())
+/// The end of a window.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// The word of the first moment behind a year, a month or a day that is in the window as a whole.
+    Before(u64),
+    /// The word of the last moment.
+    At(u64),
+}
+
+impl<'o> DateWindow<'o> {
+    /// The window that options have, if they have one. An end that is no date counts as none, because
+    /// [`Options::problems`] names it.
+    pub(crate) fn of(options: &'o Options) -> Option<Self> {
+        let since = options.since.as_deref().and_then(date_word);
+        let until = options.until.as_deref().and_then(end_of);
+        let field = options.date_field.as_deref();
+        (since.is_some() || until.is_some()).then_some(Self { field, since, until })
     }
 
-    /// Whether a document is in it; one without a date is not.
+    /// Whether a text is a date.
+    pub(crate) fn is_date(text: &str) -> bool {
+        date_word(text).is_some()
+    }
+
+    /// Whether a document is in the window. A document without a date is not.
     pub(crate) fn holds(&self, entry: &Entry) -> bool {
-        let date = match &self.field {
+        let date = match self.field {
             None => date_word(&entry.added.to_string()),
             Some(field) => match entry.metadata.get(field) {
                 Some(Value::String(text)) => date_word(text),
@@ -37,12 +51,34 @@ impl DateWindow {
                 _ => None,
             },
         };
-        let end = |end: &Option<String>| end.as_deref().and_then(date_word);
         date.is_some_and(|date| {
-            end(&self.since).is_none_or(|since| since <= date)
-                && end(&self.until).is_none_or(|until| date < until)
+            self.since.is_none_or(|since| since <= date)
+                && self.until.is_none_or(|until| match until {
+                    End::Before(end) => date < end,
+                    End::At(last) => date <= last,
+                })
         })
     }
+}
+
+/// The end of a window whose last date is this one. A year, a month and a day are in the window up to their last moment.
+fn end_of(date: &str) -> Option<End> {
+    let last = date_word(date)?;
+    let parts: Vec<i32> = date.trim().split('-').map_while(|part| part.parse().ok()).collect();
+    let next = match (parts[..].as_ref(), date.trim().len()) {
+        (&[year], 4) => Date::new(year + 1, 1, 1),
+        (&[year, 12], 7) => Date::new(year + 1, 1, 1),
+        (&[year, month], 7) => Date::new(year, u8::try_from(month).ok()? + 1, 1),
+        (&[year, month, day], 10) => {
+            let day = Date::new(year, u8::try_from(month).ok()?, u8::try_from(day).ok()?)?;
+            Some(Date::from_days(day.days() + 1))
+        }
+        _ => None,
+    };
+    let Some(next) = next else { return Some(End::At(last)) };
+    // Seconds as a decimal, because four digits alone would be a year.
+    let seconds = next.days() * DAY_SECONDS.cast_signed();
+    date_word(&format!("{seconds}.0")).map(End::Before)
 }
 
 #[cfg(test)]
@@ -65,25 +101,55 @@ mod tests {
         }
     }
 
-    fn window(field: Option<&str>, since: &str, until: &str) -> DateWindow {
+    fn holds(field: Option<&str>, since: &str, until: &str, entry: &Entry) -> bool {
         let date = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        DateWindow { field: field.map(str::to_owned), since: date(since), until: date(until) }
+        let (since, until) = (date(since), date(until));
+        let options = Options { since, until, date_field: field.map(str::to_owned), ..Options::default() };
+        DateWindow::of(&options).is_none_or(|window| window.holds(entry))
     }
 
     #[test]
-    fn a_window_holds_its_beginning_and_not_its_end() {
+    fn both_ends_of_a_window_are_in_it() {
         let filed = entry(&json!("2020-05-01"));
-        for (since, until, holds) in [
+        for (since, until, is_in) in [
             ("2020-05-01", "", true),
             ("2020-05-02", "", false),
-            ("", "2020-05-01", false),
+            ("", "2020-05-01", true),
+            ("", "2020-04-30", false),
+            ("2020-05-01", "2020-05-01", true),
+            ("", "2020", true),
+            ("", "2019", false),
+            ("", "2020-05", true),
+            ("", "2020-04", false),
             ("2019", "2021", true),
             ("", "", true),
         ] {
-            assert_eq!(window(Some("filed"), since, until).holds(&filed), holds, "{since} to {until}");
+            assert_eq!(holds(Some("filed"), since, until, &filed), is_in, "{since} to {until}");
         }
-        assert!(!window(Some("filed"), "", "").holds(&entry(&json!(null))));
-        assert!(window(None, "2023-11-01", "2023-12-01").holds(&filed));
-        assert_eq!(window(None, "2023-11-01", "soon").wrong(), Some("soon"));
+        let no_date = entry(&json!(null));
+        assert!(!holds(Some("filed"), "2020", "", &no_date) && holds(Some("filed"), "", "", &no_date));
+        assert!(holds(None, "2023-11-01", "2023-12-01", &filed));
+    }
+
+    #[test]
+    fn a_day_is_in_the_window_up_to_its_last_moment() {
+        let late = entry(&json!("2020-12-31T23:59:59.999999Z"));
+        for until in ["2020", "2020-12", "2020-12-31", "2020-12-31T23:59:59.999999Z"] {
+            assert!(holds(Some("filed"), "", until, &late), "{until}");
+        }
+        assert!(!holds(Some("filed"), "", "2020-12-31T23:59", &late));
+        let next = entry(&json!("2021-01-01"));
+        for until in ["2020", "2020-12", "2020-12-31"] {
+            assert!(!holds(Some("filed"), "", until, &next), "{until}");
+        }
+        // 2023-11-14T22:13:20Z, when the document was added.
+        let added = entry(&json!(null));
+        assert!(holds(None, "2023-11-14", "2023-11-14", &added));
+        assert!(holds(None, "", "1700000000", &added) && !holds(None, "", "1699999999", &added));
+        // Seconds after 1970 with four digits are no year.
+        let early = entry(&json!("1970-01-01T00:30:00Z"));
+        assert!(holds(Some("filed"), "", "1970-01-01", &early));
+        assert!(holds(Some("filed"), "1969-12-31", "9999-12-31", &early));
+        assert!(!holds(Some("filed"), "", "1969-12-31", &early));
     }
 }

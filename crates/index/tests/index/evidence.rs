@@ -1,7 +1,7 @@
 //! What is no evidence.
 
 use minwise::weight::Weighting;
-use minwise_index::{DateWindow, Index, Match, NewDocument, Options, Query};
+use minwise_index::{Index, Match, NewDocument, Options, Query};
 use serde_json::{Map, Value, json};
 
 use crate::support::{create, document, text};
@@ -41,9 +41,9 @@ fn what_everybody_writes_is_no_evidence() {
     assert_eq!(matches(&index, &asked, &Options { top: 99, ..Options::default() }).len(), 20);
     let options = Options { max_df: Some("0.5".parse().unwrap()), ..Options::default() };
     let found = matches(&index, &asked, &options);
-    assert_eq!(found.iter().map(|found| found.entry.id.as_str()).collect::<Vec<_>>(), ["5"]);
+    assert_eq!(found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["5"]);
     // The last shingles of the common text run into the document's own words.
-    assert_eq!(found[0].longest, 60 + 4);
+    assert_eq!(found[0].longest_passage, 60 + 4);
 }
 
 // Postings of what was replaced stay until the index is compacted, and make nothing common.
@@ -104,7 +104,7 @@ fn documents_of_the_same_applicant_are_passed_over() {
         let query = Query { metadata: Some(metadata), ..Query::new(&same) };
         let options = Options { exclude: vec!["applicant".to_owned()], ..Options::default() };
         let answer = index.query(&query, &options).unwrap();
-        answer.matches.iter().map(|found| found.entry.id.clone()).collect::<Vec<_>>()
+        answer.matches.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&metadata(json!({ "applicant": "Ada" }))), ["b", "c"]);
     assert_eq!(ids(&metadata(json!({ "applicant": null }))), ["a", "b", "c"]);
@@ -122,10 +122,9 @@ fn documents_outside_a_window_are_passed_over() {
     };
     index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
     let ids = |field: Option<&str>, since: &str| {
-        let field = field.map(str::to_owned);
-        let window = Some(DateWindow { field, since: Some(since.to_owned()), until: None });
-        let found = matches(&index, &same, &Options { window, ..Options::default() });
-        found.iter().map(|found| found.entry.id.clone()).collect::<Vec<_>>()
+        let (date_field, since) = (field.map(str::to_owned), Some(since.to_owned()));
+        let found = matches(&index, &same, &Options { date_field, since, ..Options::default() });
+        found.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(Some("filed"), "2015"), ["new"]);
     assert_eq!(ids(None, "2015"), ["new", "old"]);
@@ -141,9 +140,9 @@ fn rare_shingles_weigh_more() {
         (0..20).map(|n| document(&n.to_string(), &format!("{common} {}", text(100 + n, 60)))).collect();
     documents.push(document("rare", &format!("{rare} {}", text(50, 60))));
     index.add(&documents, 0, 2).unwrap();
-    let options = Options { weighting: Some(Weighting::TfIdfSmooth), top: 99, ..Options::default() };
+    let options = Options { weight: Some(Weighting::TfIdfSmooth), top: 99, ..Options::default() };
     let found = matches(&index, &format!("{common} {rare}"), &options);
-    let of = |id: &str| found.iter().find(|found| found.entry.id == id).unwrap();
+    let of = |id: &str| found.iter().find(|found| found.id == id).unwrap();
     assert!((of("rare").similarity - of("3").similarity).abs() < 0.05);
     assert!(of("rare").weighted.unwrap() > 1.5 * of("3").weighted.unwrap());
 }

@@ -78,7 +78,7 @@ proptest! {
             let found = index.get(id).unwrap().unwrap();
             prop_assert_eq!(found.text.as_ref(), Some(text));
             let answer = index.query(&Query::new(text), &options).unwrap();
-            let mut found: Vec<&str> = answer.matches.iter().map(|found| found.entry.id.as_str()).collect();
+            let mut found: Vec<&str> = answer.matches.iter().map(|found| found.id.as_str()).collect();
             found.sort_unstable();
             let mut expected = vec![];
             for (other, its) in &model {

@@ -53,7 +53,7 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
             let found: BTreeSet<(String, String)> = answer
                 .matches
                 .iter()
-                .map(|found| (found.entry.id.clone(), format!("{:.9}", found.similarity)))
+                .map(|found| (found.id.clone(), format!("{:.9}", found.similarity)))
                 .collect();
             let ours = set(&query.text);
             let expected: BTreeSet<(String, String)> = documents
@@ -76,7 +76,7 @@ fn matches_are_ranked_and_cut_off() {
     index.add(&families(), 0, 1).unwrap();
     let query = families().swap_remove(5);
     let all = index.query(&Query::new(&query.text), &Options { top: 100, ..Options::default() }).unwrap();
-    assert_eq!((all.matches[0].entry.id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
+    assert_eq!((all.matches[0].id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
     assert!(all.matches.is_sorted_by(|a, b| a.similarity >= b.similarity));
     let two = index.query(&Query::new(&query.text), &Options { top: 2, ..Options::default() }).unwrap();
     assert_eq!(two.matches[..], all.matches[..2]);
@@ -217,7 +217,10 @@ fn without_texts_passages_are_certain_too() {
     let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
     let found = &answer.matches[0];
     assert!(found.reasons.passage && !found.reasons.containment);
-    assert!((40..50).contains(&found.longest) && (40..50).contains(&found.shared_units), "{found:?}");
+    assert!(
+        (40..50).contains(&found.longest_passage) && (40..50).contains(&found.shared_tokens),
+        "{found:?}"
+    );
     assert!(asked[found.passages[0].query.clone()].contains(&shared) && found.passages[0].document.is_none());
     let options = Options { ignore_quotations: true, ..Options::default() };
     assert!(index.query(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
@@ -230,9 +233,9 @@ fn short_documents_share_as_many_tokens_as_they_have() {
     index.add(&[document("a", "two words")], 0, 1).unwrap();
     let answer =
         index.query(&Query::new("Two words!"), &Options { passages: 0, ..Options::default() }).unwrap();
-    assert_eq!((answer.matches[0].similarity, answer.matches[0].longest), (1.0, 2));
+    assert_eq!((answer.matches[0].similarity, answer.matches[0].longest_passage), (1.0, 2));
     assert!(answer.matches[0].passages.is_empty());
-    assert_eq!((answer.units, answer.matches[0].shared_units), (2, 2));
+    assert_eq!((answer.query.tokens, answer.matches[0].shared_tokens), (2, 2));
 }
 
 // A walk from left to right takes the twelve first words, and cuts off the head of the run that begins within them.
@@ -247,7 +250,7 @@ fn a_shared_run_that_begins_within_another_is_found() {
     let asked = format!("{} {} {}", text(4, 500), run.join(" "), text(5, 500));
     let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
-    assert_eq!((found.longest, found.reasons.passage), (25, true));
+    assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
     assert!(found.passages.iter().any(|passage| {
         asked[passage.query.clone()] == longest && archived[passage.document.clone().unwrap()] == longest
     }));
@@ -264,7 +267,7 @@ fn a_shared_run_is_found_however_often_its_beginning_is_there() {
     let asked = format!("{} {} {}", text(51, 500), run.join(" "), text(52, 500));
     let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
-    assert_eq!((found.longest, found.reasons.passage), (25, true));
+    assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn documents_without_words_are_found_by_their_text_alone() {
     index.add(&[document("bang", "!!!"), document("what", "???"), document("none", "")], 0, 1).unwrap();
     let found = |text: &str| {
         let answer = index.query(&Query::new(text), &Options::default()).unwrap();
-        answer.matches.iter().map(|found| (found.entry.id.clone(), found.similarity)).collect::<Vec<_>>()
+        answer.matches.iter().map(|found| (found.id.clone(), found.similarity)).collect::<Vec<_>>()
     };
     assert_eq!(found(" !!!\n"), [("bang".to_owned(), 1.0)]);
     assert_eq!(found("  "), [("none".to_owned(), 1.0)]);
@@ -299,7 +302,7 @@ fn chinese_text_is_found_by_default() {
     let asked = "申请人计划:研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,然后发表论文。";
     let answer = index.query(&Query::new(asked), &Options::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
-    assert_eq!(found.entry.id, "旧申请");
+    assert_eq!(found.id, "旧申请");
     let passage = &found.passages[0];
     assert_eq!(&asked[passage.query.clone()], &archived[passage.document.clone().unwrap()]);
     assert!(asked[passage.query.clone()].starts_with("研究多瑙河下游"));
@@ -314,10 +317,10 @@ fn a_pair_shows_its_passages_and_which_of_them_were_moved() {
     let other = format!("{second} {first} Unlike. {third}");
     let pair = index.pair(Side::Id("a"), Side::Text(&other)).unwrap();
     let lengths: Vec<(usize, bool)> =
-        pair.passages.iter().map(|passage| (passage.units, passage.moved)).collect();
+        pair.passages.iter().map(|passage| (passage.tokens, passage.moved)).collect();
     assert_eq!(lengths, [(80, false), (30, true), (60, false)]);
     let same = index.pair(Side::Id("a"), Side::Id("a")).unwrap();
-    assert_eq!((same.similarity, same.left_in_right, same.right_in_left), (1.0, 1.0, 1.0));
+    assert_eq!((same.similarity, same.containment_of_left, same.containment_of_right), (1.0, 1.0, 1.0));
     assert!(
         index
             .pair(Side::Id("b"), Side::Id("a"))
@@ -422,7 +425,7 @@ proptest! {
         let asked = format!("{} {shared} {}", text(seed + 7000, other), text(seed + 8000, before));
         let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
         prop_assert_eq!(answer.matches.len(), 1);
-        prop_assert!(answer.matches[0].longest >= run);
+        prop_assert!(answer.matches[0].longest_passage >= run);
     }
 }
 
@@ -448,13 +451,13 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
                 let answer = index.resembling(&id, &options, &Unobserved).unwrap();
                 let matches = answer.matches.iter().map(|found| {
                     (
-                        found.entry.id.clone(),
+                        found.id.clone(),
                         found.similarity,
-                        found.query_in_document,
-                        found.document_in_query,
+                        found.containment_of_query,
+                        found.containment_of_document,
                     )
                 });
-                (answer.units, answer.shingles, answer.compared, matches.collect::<Vec<_>>())
+                (answer.query.tokens, answer.query.shingles, answer.compared, matches.collect::<Vec<_>>())
             };
             assert_eq!(facts(&without), facts(&kept), "{id}");
             assert_eq!(
@@ -470,7 +473,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
             for other in kept.ids().unwrap() {
                 let pair = |index: &Index| {
                     let pair = index.pair(Side::Id(&id), Side::Id(&other)).unwrap();
-                    (pair.similarity, pair.left_in_right, pair.right_in_left)
+                    (pair.similarity, pair.containment_of_left, pair.containment_of_right)
                 };
                 assert_eq!(pair(&without), pair(&kept), "{id} and {other}");
                 assert_eq!(without.pair(Side::Id(&id), Side::Id(&other)).unwrap().passages, []);

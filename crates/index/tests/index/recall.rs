@@ -57,7 +57,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
             there += 1;
             least += index.settings().probability(similarity).unwrap();
             let answer = index.query(&Query::new(&copy), &options).unwrap();
-            found += usize::from(answer.matches.iter().any(|found| found.entry.id == number.to_string()));
+            found += usize::from(answer.matches.iter().any(|found| found.id == number.to_string()));
         }
         assert!(there > 300, "{there} documents reach the threshold");
         let share = |count: f64| count / there as f64;
@@ -85,7 +85,7 @@ fn a_thousand_planted_passages_are_found_always() {
         let passage = index.settings().passage;
         query.splice(at..at, source[from..from + passage].iter().cloned());
         let answer = index.query(&Query::new(&query.join(" ")), &options).unwrap();
-        let found = answer.matches.iter().any(|found| found.entry.id == number.to_string());
+        let found = answer.matches.iter().any(|found| found.id == number.to_string());
         assert!(found, "tokens {from} and on of document {number}");
     }
 }

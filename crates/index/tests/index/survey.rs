@@ -46,7 +46,7 @@ fn errors_have_names_and_somebody_who_can_do_something() {
         (ErrorKind::DiskFull { path: path.clone() }, "disk_full", Fault::Room),
         (ErrorKind::Stopped { path: path.clone() }, "stopped", Fault::Room),
         (ErrorKind::Damaged { path, what: "all".to_owned() }, "damaged", Fault::Index),
-        (ErrorKind::Interrupted, "interrupted", Fault::Busy),
+        (ErrorKind::Interrupted, "cancelled", Fault::Busy),
     ] {
         assert_eq!((kind.code(), kind.fault()), (code, fault));
     }

@@ -43,7 +43,7 @@ fn an_exported_index_can_be_made_again() {
             let query = text(7, 90);
             let ask = |index: &Index| index.query(&Query::new(&query), &Options::default()).unwrap();
             assert_eq!(ask(&again).matches, ask(&index).matches);
-            assert_eq!(ask(&again).matches[0].entry.id, "d7");
+            assert_eq!(ask(&again).matches[0].id, "d7");
         }
     }
 }

@@ -19,48 +19,59 @@ use crate::uploads::Received;
 const CLUSTERS: usize = 1000;
 const MEMBERS: usize = 1000;
 
-/// Which documents belong together.
+/// Which documents form a cluster.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = ClustersRequest)]
 pub(crate) struct Together {
-    /// Those with at least this similarity to a keeper.
+    /// Minimum Jaccard similarity of a document to the keeper of its cluster: above 0 and at most 1.
+    #[schema(exclusive_minimum = 0, maximum = 1)]
     threshold: f64,
 }
 
 /// The clusters of the archive.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Clusters)]
 pub(crate) struct ClustersSent {
-    /// The largest first, up to 1000.
+    /// The clusters, largest first, up to 1000.
     clusters: Vec<ClusterSent>,
-    /// How many there are beyond those.
+    /// Number of clusters that are not in the list.
     further: usize,
-    /// Documents of all clusters.
+    /// Number of documents in all clusters.
     documents: u64,
+    /// Minimum Jaccard similarity of a document to the keeper of its cluster.
+    #[schema(exclusive_minimum = 0, maximum = 1)]
     threshold: f64,
-    /// The probability with which a document exactly at the threshold to a keeper is found; above it, it is more.
+    /// Minimum probability that a document exactly at the threshold is found.
+    #[schema(minimum = 0, maximum = 1)]
     recall_at_threshold: f64,
-    /// Documents that are like none before them, and share a band with so many such documents that later ones were not compared with
-    /// them by it.
+    /// Number of documents that share a band with so many others that later documents were not compared with them by this band.
     left_out: u64,
 }
 
-/// Documents that are similar to one of them.
+/// Documents that are similar to one of them, the keeper.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Cluster)]
 pub(crate) struct ClusterSent {
-    /// All its documents.
+    /// Number of documents in the cluster.
     size: usize,
-    /// The id of the one that was added first.
+    /// Id of the keeper, the document that was added first.
     keeper: String,
-    /// The keeper, then the others, the most similar first, up to 1000.
+    /// The keeper, then the others, most similar first, up to 1000.
     members: Vec<MemberSent>,
 }
 
 /// A document of a cluster.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ClusterMember)]
 pub(crate) struct MemberSent {
+    /// Id of the document.
     id: String,
+    /// Title of the document, or null.
+    #[schema(required = true)]
     title: Option<String>,
-    /// The exact Jaccard similarity to the keeper.
+    /// Exact Jaccard similarity to the keeper; 1 for the keeper itself.
+    #[schema(minimum = 0, maximum = 1)]
     similarity: f64,
 }
 
@@ -78,14 +89,16 @@ impl From<Cluster> for ClusterSent {
     }
 }
 
-/// Look for clusters.
-#[utoipa::path(post, path = "/clusters", tag = "clusters", request_body = Together,
-    responses((status = 202, description = "A job looks for them; its result is `ClustersSent`", body = Begun),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Find the clusters of the archive.
+///
+/// A job finds them. While the archive does not change, the same threshold gives the same job.
+#[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
+    request_body(description = "The threshold of the clusters", content = Together),
+    responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = Begun)))]
 pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Together { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
-        .map_err(|error| Problem::new(Kind::BadOption, error.to_string()))?;
+        .map_err(|error| Problem::new(Kind::BadSetting, error.to_string()))?;
     let changes = state.run(|state| state.told(state.index.statistics())).await?.changes;
     let same = Some((changes, threshold.to_bits()));
     let until = state.end.until(Phase::Stopping);

@@ -3,11 +3,11 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Document, ErrorKind, Mark, NewDocument};
+use minwise_index::{Document, ErrorKind, Mark, NewDocument, Options};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::check::{Answered, QuerySent, Submission};
+use super::check::{Answered, Submission, queried_document};
 use super::parameters::{Id, Parameters};
 use super::sent;
 use crate::adding;
@@ -32,42 +32,45 @@ impl State {
 }
 
 /// Read a document.
-#[utoipa::path(get, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
-    responses((status = 200, body = WholeDocument), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
+    responses((status = 200, description = "The document", body = WholeDocument)))]
 pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
     state.run(move |state| sent(StatusCode::OK, &WholeDocument::from(state.document(&id)?))).await
 }
 
-/// What a document is to be.
+/// Text, title and metadata of a document.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewContent {
+    /// Text of the document. Its pages may end with form feeds.
     text: String,
-    /// Up to 64 KiB.
+    /// Title of the document, up to 64 KiB.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Up to 64 KiB.
+    /// Metadata of the document, up to 64 KiB of JSON.
     #[serde(default)]
     #[schema(value_type = Object)]
     metadata: Metadata,
 }
 
-/// A file to take the text of.
+/// The file of a document, as a form.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) struct NewFile {
-    #[schema(format = Binary)]
-    file: String,
+    /// The file: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB or PDF.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// Title and metadata of the document, as JSON.
+    #[schema(nullable = false)]
     options: Option<AboutFile>,
 }
 
-/// Add a document under this id, or put it in the place of the one that is there.
-#[utoipa::path(put, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
-    request_body(content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
-    responses((status = 200, description = "It was replaced", body = WholeDocument),
-        (status = 201, description = "It is new", body = WholeDocument),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Add a document under an id, or replace the document that has it.
+#[utoipa::path(put, path = "/documents/{id}", operation_id = "put_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
+    request_body(description = "The document as JSON, or its file as a form", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
+    responses((status = 200, description = "The document was replaced", body = WholeDocument),
+        (status = 201, description = "The document is new", body = WholeDocument)))]
 pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
@@ -95,9 +98,11 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
     if reads_file { state.run_reading(work).await } else { state.run_writing(work).await }
 }
 
-/// Remove a document, which is returned.
-#[utoipa::path(delete, path = "/documents/{id}", tag = "documents", params(("id" = String, Path, description = "Its id")),
-    responses((status = 200, body = WholeDocument), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Remove a document.
+///
+/// The answer is the document that was removed.
+#[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
+    responses((status = 200, description = "The document", body = WholeDocument)))]
 pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
     state
         .run_writing(move |state| {
@@ -110,29 +115,42 @@ pub(crate) async fn delete(At(state): At<Shared>, Id(id): Id) -> Result<Response
         .await
 }
 
-/// What resembles a document is a match from here on.
+/// The conditions of a match.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(default)]
 pub(crate) struct Nearness {
-    /// The similarity; 0.5 without it.
-    threshold: Option<f64>,
-    /// The share of either that is in the other; 0.3 without it.
-    containment: Option<f64>,
-    /// How many at most; 10 without it.
-    top: Option<usize>,
+    /// Minimum Jaccard similarity of a match.
+    #[param(minimum = 0, maximum = 1, default = 0.5)]
+    threshold: f64,
+    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
+    #[param(minimum = 0, maximum = 1, default = 0.3)]
+    containment: f64,
+    /// Maximum number of matches in the answer, which has the best.
+    #[param(minimum = 1, maximum = 1000, default = 10)]
+    top: usize,
 }
 
-/// What resembles a document.
-#[utoipa::path(get, path = "/documents/{id}/similar", tag = "documents",
-    params(("id" = String, Path, description = "Its id"), Nearness),
-    responses((status = 200, body = Answered), (status = "default", body = Problem, content_type = "application/problem+json")))]
+impl Default for Nearness {
+    fn default() -> Self {
+        let Options { threshold, containment, top, .. } = Options::default();
+        Self { threshold, containment, top }
+    }
+}
+
+/// List the documents that are similar to a document of the archive.
+///
+/// The answer is that of a check of the document's text. The document itself is no match.
+#[utoipa::path(get, path = "/documents/{id}/similar", operation_id = "similar_documents", tag = "documents",
+    params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment"), Nearness),
+    responses((status = 200, description = "The similar documents", body = Answered)))]
 pub(crate) async fn similar(
     At(state): At<Shared>,
     Id(id): Id,
     Parameters(nearness): Parameters<Nearness>,
 ) -> Result<Response, Problem> {
     let Nearness { threshold, containment, top } = nearness;
-    let options = Submission::with(threshold, containment, top);
+    let options = Submission::with(Options { threshold, containment, top, ..Options::default() });
     let (id, bytes) = state
         .run(move |state| {
             let bytes = state.length(&id)?;
@@ -141,7 +159,7 @@ pub(crate) async fn similar(
         .await?;
     state
         .run_watched(bytes, move |state, asked| {
-            let query = QuerySent::from(state.document(&id)?);
+            let query = queried_document(state.document(&id)?);
             sent(StatusCode::OK, &state.check(query, &options, asked)?)
         })
         .await

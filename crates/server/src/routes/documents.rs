@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise::Observer;
+use minwise::{Observer, Stage};
 use minwise_index::{Listing, Mark, NewDocument};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -20,7 +20,7 @@ use crate::state::{Shared, State, cores};
 use crate::uploads::{AboutNamed, Content, File, Received, file_limits, json};
 use crate::wire::{DocumentSent, Metadata, Title};
 
-/// Documents of a page if nothing else is asked for, and at most.
+/// Documents of a page if nothing else is asked for, and at most. The parameter `limit` says the same.
 const LIMIT: usize = 50;
 const MOST: usize = 500;
 /// Documents that are looked at for one page of a search, which ends there: whoever wants more asks again.
@@ -34,29 +34,42 @@ const FEW_FILES: usize = 4;
 /// Which documents to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(default)]
 pub(crate) struct Wanted {
-    /// Looked for in ids, titles and the values of metadata, whatever the case.
-    #[serde(default)]
+    /// Text to look for in ids, titles and the values of metadata, in small or capital letters.
+    #[param(default = "")]
     search: String,
-    /// The `next` of the page before.
-    #[serde(default)]
+    /// `next` of the page before; without it, the first page.
+    #[param(default = "")]
     after: String,
-    /// How many; 50 without it, 500 at most.
-    limit: Option<usize>,
+    /// Maximum number of documents on the page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: usize,
 }
 
-/// Some documents.
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { search: String::new(), after: String::new(), limit: LIMIT }
+    }
+}
+
+/// A page of the list of documents.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DocumentPage)]
 pub(crate) struct PageSent {
+    /// Documents of the page.
     documents: Vec<DocumentSent>,
-    /// The `after` of the next page, if there may be one. A page of a search in a large archive may have fewer documents than were
-    /// asked for, or none, and still a next one.
+    /// `after` of the next page, or null on the last page. A page of a search in a large archive may have fewer documents than
+    /// `limit`, or none, and still a next page.
+    #[schema(required = true)]
     next: Option<String>,
 }
 
 /// List documents, the newest first.
-#[utoipa::path(get, path = "/documents", tag = "documents", params(Wanted),
-    responses((status = 200, body = PageSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
+///
+/// Pages follow each other by `after`, which is the `next` of the page before.
+#[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(Wanted),
+    responses((status = 200, description = "A page of documents", body = PageSent)))]
 pub(crate) async fn list(
     At(state): At<Shared>,
     Parameters(wanted): Parameters<Wanted>,
@@ -67,7 +80,11 @@ pub(crate) async fn list(
             Some(after.parse().map_err(|_| Problem::new(Kind::BadParameter, "`after` is not a `next`"))?)
         }
     };
-    let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, MOST);
+    let limit = wanted.limit;
+    if !(1..=MOST).contains(&limit) {
+        let detail = format!("`limit` cannot be `{limit}`: it must be from 1 to {MOST}");
+        return Err(Problem::new(Kind::BadParameter, detail));
+    }
     state
         .run(move |state| {
             let listing =
@@ -83,23 +100,27 @@ pub(crate) async fn list(
 /// Documents to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = NewDocuments)]
 pub(crate) struct New {
+    /// The documents. If two of them have the same id, the later one is added.
     documents: Vec<NewSent>,
 }
 
 /// A document to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = NewDocument)]
 pub(crate) struct NewSent {
-    /// Up to 1024 bytes without control characters, neither empty nor `.` nor `..`.
+    /// Id of the document: 1 to 1024 bytes without control characters, and neither `.` nor `..`.
+    #[schema(min_length = 1, max_length = 1024)]
     id: String,
-    /// Pages of it may end with form feeds.
+    /// Text of the document. Its pages may end with form feeds.
     text: String,
-    /// Up to 64 KiB.
+    /// Title of the document, up to 64 KiB.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Up to 64 KiB.
+    /// Metadata of the document, up to 64 KiB of JSON.
     #[serde(default)]
     #[schema(value_type = Object)]
     metadata: Metadata,
@@ -112,15 +133,23 @@ impl From<NewSent> for NewDocument {
     }
 }
 
-/// Files to add, under their names.
+/// Files to add, as a form. The id of a document is the name of its file, unless `options` has another.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) struct NewFiles {
-    #[schema(format = Binary)]
-    file: Vec<String>,
-    /// By the names of files.
+    /// The files, at least one: text, Markdown, HTML, Word, OpenDocument, PowerPoint, EPUB or PDF.
+    #[schema(value_type = Vec<FileBytes>, min_items = 1)]
+    file: Vec<FileBytes>,
+    /// Id, title and metadata of files, by the names of the files, as JSON.
+    #[schema(nullable = false)]
     options: Option<HashMap<String, AboutNamed>>,
 }
+
+/// The bytes of a file.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "it is only described")]
+pub(crate) struct FileBytes(Vec<u8>);
 
 /// Files with what is said of them.
 fn named(files: Vec<File>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
@@ -142,17 +171,21 @@ fn named(files: Vec<File>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem>
 
 /// A job that was begun.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobBegun)]
 pub(crate) struct Begun {
-    /// Its id.
+    /// Id of the job, for `GET /jobs/{id}`.
     pub(crate) job: String,
 }
 
-/// Add documents, or replace those with the same ids. Many of them become a job.
-#[utoipa::path(post, path = "/documents", tag = "documents",
-    request_body(content((New = "application/json"), (NewFiles = "multipart/form-data"))),
-    responses((status = 201, description = "They are in the archive", body = AddedSent),
-        (status = 202, description = "A job adds them", body = Begun),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Add documents, or replace those with the same ids.
+///
+/// Up to 100 documents, 4 files and 8 MiB of them are added before the answer; more become a job. Documents that cannot be added
+/// are in `rejected`, and the others are added.
+#[utoipa::path(post, path = "/documents", operation_id = "add_documents", tag = "documents",
+    request_body(description = "The documents as JSON, or files as a form",
+        content((New = "application/json"), (NewFiles = "multipart/form-data"))),
+    responses((status = 201, description = "The documents are in the archive", body = AddedSent),
+        (status = 202, description = "A job adds the documents", body = Begun)))]
 pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let items = state
@@ -190,6 +223,7 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
     let until = state.end.until(Phase::Over);
     let job = Jobs::begin(&state, JobKind::Add, None, until, move |state, job| {
         let _queued = queued;
+        job.begin(Stage::Add, total);
         let mut told = AddedSent::default();
         let added = state.add(items, &limits, cores(), &mut told, |done| {
             job.set_progress(done as u64, total);

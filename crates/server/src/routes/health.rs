@@ -10,20 +10,22 @@ use super::sent;
 use crate::problem::Problem;
 use crate::state::Shared;
 
-/// That the server answers.
+/// State of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// `ok`.
+    /// Always `ok`.
     status: &'static str,
+    /// Number of documents in the archive.
     documents: u64,
-    /// Bytes that the body of a request may have.
+    /// Maximum size of a request body in bytes.
     body_bytes: usize,
+    /// Version of the server.
     version: &'static str,
 }
 
-/// Ask whether the server answers.
-#[utoipa::path(get, path = "/health", tag = "archive",
-    responses((status = 200, body = Health), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Check that the server answers.
+#[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "archive",
+    responses((status = 200, description = "The server answers", body = Health)))]
 pub(crate) async fn health(At(state): At<Shared>) -> Result<Response, Problem> {
     let numbers = state.run_quick(|state| state.told(state.index.statistics())).await?;
     let health = Health {

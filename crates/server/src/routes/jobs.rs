@@ -10,9 +10,12 @@ use crate::jobs::JobSent;
 use crate::problem::{Kind, Problem};
 use crate::state::Shared;
 
-/// Look at a job. Its result is kept for an hour.
-#[utoipa::path(get, path = "/jobs/{id}", tag = "jobs", params(("id" = String, Path, description = "Its id")),
-    responses((status = 200, body = JobSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Get the state of a job.
+///
+/// The server keeps the result of a job for an hour.
+#[utoipa::path(get, path = "/jobs/{id}", operation_id = "get_job", tag = "jobs",
+    params(("id" = String, Path, description = "Id of the job")),
+    responses((status = 200, description = "The job", body = JobSent)))]
 pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
     let job = state.jobs.get(&id).ok_or(Kind::NoSuchJob)?;
     // Its result may be long to write.

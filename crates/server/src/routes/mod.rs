@@ -1,5 +1,6 @@
 //! The calls of the API, a file for each kind, and the page.
 
+#[allow(unused_qualifications, reason = "what describes a call names its types by their paths")]
 pub(crate) mod check;
 pub(crate) mod clusters;
 #[allow(unused_qualifications, reason = "what describes parameters names them by their paths")]

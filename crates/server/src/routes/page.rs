@@ -28,11 +28,11 @@ pub(crate) async fn asset(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     // What is no text is no name of a file either.
-    file(&path.map_err(|_| Kind::NotFound)?, &headers)
+    file(&path.map_err(|_| Kind::NoSuchAddress)?, &headers)
 }
 
 fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
-    let file = Web::get(path).ok_or(Kind::NotFound)?;
+    let file = Web::get(path).ok_or(Kind::NoSuchAddress)?;
     let kind = match path.rsplit_once('.') {
         Some((_, "html")) => "text/html; charset=utf-8",
         Some((_, "js")) => "text/javascript; charset=utf-8",

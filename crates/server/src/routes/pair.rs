@@ -12,66 +12,93 @@ use super::sent;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
 use crate::uploads::Received;
-use crate::wire::{self, Bytes, MarkSent, Title};
+use crate::wire::{Bytes, Title};
 
-/// Two documents.
+/// Two documents to compare.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = PairRequest)]
 pub(crate) struct Two {
+    /// The left document.
     left: SideAsked,
+    /// The right document.
     right: SideAsked,
 }
 
-/// A document of the archive by its `id`, or any `text`.
+/// A document of the archive by its `id`, or a `text` with an optional `title`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = PairSideRequest)]
 pub(crate) struct SideAsked {
+    /// Id of a document of the archive; not together with `text`.
+    #[schema(nullable = false)]
     id: Option<String>,
+    /// Any text, up to 16 MiB; not together with `id`.
+    #[schema(nullable = false)]
     text: Option<String>,
+    /// Title of the text, up to 64 KiB; not together with `id`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Title,
 }
 
-/// What two documents share.
+/// Similarity and shared passages of two documents.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Pair)]
 pub(crate) struct PairSent {
+    /// The left document.
     left: SideSent,
+    /// The right document.
     right: SideSent,
-    /// The exact Jaccard similarity.
+    /// Exact Jaccard similarity.
+    #[schema(minimum = 0, maximum = 1)]
     similarity: f64,
-    /// The exact share of the left one that is in the right one,
+    /// Exact share of the left document's shingles that the right document has.
+    #[schema(minimum = 0, maximum = 1)]
     containment_of_left: f64,
-    /// and the other way round.
+    /// Exact share of the right document's shingles that the left document has.
+    #[schema(minimum = 0, maximum = 1)]
     containment_of_right: f64,
-    /// In the order of the left one.
+    /// All shared passages, in the order of the left document.
     passages: Vec<TwinPassage>,
-    /// Why there are no passages, if there cannot be any.
+    /// Why there are no passages; null if both texts are known.
+    #[schema(required = true)]
     no_passages: Option<&'static str>,
 }
 
-/// One of the two.
+/// One of two documents.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PairSide)]
 pub(crate) struct SideSent {
-    /// None of a text that was sent.
+    /// Id of the document; null for a text that was sent.
+    #[schema(required = true)]
     id: Option<String>,
+    /// Title of the document, or null.
+    #[schema(required = true)]
     title: Option<String>,
-    /// None where the archive keeps no texts.
+    /// Text of the document; null if the archive keeps no texts.
+    #[schema(required = true)]
     text: Option<String>,
-    marks: Vec<MarkSent>,
+    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    marks: Vec<Mark>,
+    /// Metadata of the document: any JSON object.
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
 }
 
-/// A passage that both have.
+/// A passage that two documents share.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PairPassage)]
 pub(crate) struct TwinPassage {
-    #[schema(value_type = [usize; 2])]
+    /// Byte range of the passage in the left text, as `[start, end]`; `end` is exclusive.
+    #[schema(value_type = Vec<usize>, min_items = 2, max_items = 2)]
     left: Bytes,
-    #[schema(value_type = [usize; 2])]
+    /// Byte range of the passage in the right text, as `[start, end]`; `end` is exclusive.
+    #[schema(value_type = Vec<usize>, min_items = 2, max_items = 2)]
     right: Bytes,
+    /// Length of the passage in tokens; in characters, if shingles are made of characters.
     tokens: usize,
-    /// It stands elsewhere in the order of the passages.
+    /// Whether the passage stands in another place among the passages of the right text than among those of the left text.
     moved: bool,
 }
 
@@ -92,13 +119,13 @@ impl State {
                 Ok(SideSent {
                     id: Some(id),
                     title: document.entry.title,
-                    marks: wire::marks(&document.marks),
+                    marks: document.marks,
                     text: document.text,
                     metadata: document.entry.metadata,
                 })
             }
             SideAsked { id: None, text: Some(text), title: Title(title) } => {
-                let marks = wire::marks(&Mark::pages(&text));
+                let marks = Mark::pages(&text);
                 Ok(SideSent { id: None, title, marks, text: Some(text), metadata: Map::new() })
             }
             _ => {
@@ -116,9 +143,12 @@ fn looked_at(side: &SideSent) -> minwise_index::Side<'_> {
     }
 }
 
-/// Show what two documents share.
-#[utoipa::path(post, path = "/pair", tag = "check", request_body = Two,
-    responses((status = 200, body = PairSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Compare two documents.
+///
+/// Each is a document of the archive or a text. The answer has all passages that they share.
+#[utoipa::path(post, path = "/pair", operation_id = "compare_pair", tag = "check",
+    request_body(description = "The two documents", content = Two),
+    responses((status = 200, description = "Similarity and shared passages", body = PairSent)))]
 pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let (held, Two { left, right }, bytes) = state
@@ -141,21 +171,21 @@ pub(crate) async fn pair(At(state): At<Shared>, received: Received) -> Result<Re
                 Some(TwinPassage {
                     left: (passage.query.start, passage.query.end),
                     right: (right.start, right.end),
-                    tokens: passage.units,
+                    tokens: passage.tokens,
                     moved: passage.moved,
                 })
             };
             let passages = found.passages.into_iter().filter_map(passage).collect();
             let is_without = left.text.is_none() || right.text.is_none();
-            let no_passages = state.no_passages().filter(|_| is_without);
+            let no_passages = state.index.no_passages().filter(|_| is_without);
             sent(
                 StatusCode::OK,
                 &PairSent {
                     left,
                     right,
                     similarity: found.similarity,
-                    containment_of_left: found.left_in_right,
-                    containment_of_right: found.right_in_left,
+                    containment_of_left: found.containment_of_left,
+                    containment_of_right: found.containment_of_right,
                     passages,
                     no_passages,
                 },

@@ -14,28 +14,39 @@ use crate::state::Shared;
 
 /// The archive in numbers.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Stats)]
 pub(crate) struct StatsSent {
+    /// Number of documents.
     documents: u64,
+    /// Bytes of all texts.
     text_bytes: u64,
+    /// Bytes of the archive on disk.
     disk_bytes: u64,
+    /// Settings by which texts become shingles and sketches.
     spec: String,
-    /// Tokens of a shared passage that is certain to be found.
+    /// Minimum length of a shared passage that a check always finds, in tokens.
     passage: usize,
+    /// Number of bands of a sketch.
     bands: usize,
+    /// Number of rows of a band.
     rows: usize,
+    /// Whether the archive keeps texts.
     text_kept: bool,
-    /// Changes so far.
+    /// Number of changes of the archive so far.
     sequence: u64,
+    /// Version of the server.
     version: &'static str,
-    /// None while it is not known.
+    /// Histogram of similarities in a sample of documents; null until it is known.
+    #[schema(required = true)]
     similarities: Option<Similarities>,
+    /// Number of documents per month in which they were added, in ascending order; absent until it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     added_by_month: Option<Vec<Month>>,
 }
 
-/// Show the archive in numbers.
-#[utoipa::path(get, path = "/stats", tag = "archive",
-    responses((status = 200, body = StatsSent), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// Get the archive in numbers.
+#[utoipa::path(get, path = "/stats", operation_id = "get_stats", tag = "archive",
+    responses((status = 200, description = "The archive in numbers", body = StatsSent)))]
 pub(crate) async fn stats(At(state): At<Shared>) -> Result<Response, Problem> {
     let numbers = state.run(|state| state.told(state.index.statistics())).await?;
     let seen = Overview::at(&state, numbers.changes).await;

@@ -61,9 +61,16 @@ fn what_cannot_be_added_is_rejected_and_the_others_are_not() {
         ];
         let told = archive.post("/api/v1/documents", &json!({ "documents": documents })).await.json();
         assert_eq!(told["added"], json!(["twice", "good"]));
-        let names: Vec<&str> =
-            told["rejected"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["", ".", "..", "bell\u{7}", "twice"]);
+        let rejected = told["rejected"].as_array().unwrap();
+        let listed =
+            |field: &str| rejected.iter().map(|one| one[field].as_str().unwrap()).collect::<Vec<_>>();
+        assert_eq!(listed("id"), ["", ".", "..", "bell\u{7}", "twice"]);
+        assert_eq!(listed("reason"), ["bad_id", "bad_id", "bad_id", "bad_id", "repeated_ids"]);
+        assert_eq!(
+            rejected[4],
+            json!({"file": null, "line": null, "id": "twice", "reason": "repeated_ids",
+                "message": "a later document of this request has the same id"})
+        );
         assert_eq!(archive.get("/api/v1/documents/twice").await.json()["text"], "the second");
         let answer = archive.ask("PUT", "/api/v1/documents/%07", &json!({"text": "a"})).await;
         assert_eq!(answer.problem(), (422, "rejected_document".to_owned()));
@@ -97,7 +104,7 @@ fn all_documents_are_paged_through_and_searched() {
         assert_eq!(found["documents"].as_array().unwrap().len(), 2);
         let found = archive.get("/api/v1/documents?search=title+1&limit=500").await.json();
         assert_eq!((found["documents"].as_array().unwrap().len(), &found["next"]), (15, &json!(null)));
-        for wrong in ["after=x", "limit=x", "limit=-1"] {
+        for wrong in ["after=x", "limit=x", "limit=-1", "limit=0", "limit=501"] {
             let answer = archive.get(&format!("/api/v1/documents?{wrong}")).await;
             assert_eq!(answer.problem(), (400, "bad_parameter".to_owned()), "{wrong}");
         }
@@ -130,8 +137,8 @@ fn bodies_that_cannot_be_read_are_told_so() {
         let answer = archive.post_files("POST", "/api/v1/pair", &[("a.txt", b"a".to_vec())], None).await;
         assert_eq!(answer.problem(), (415, "unsupported_type".to_owned()));
         for (method, path, expected) in [
-            ("GET", "/api/v1/nothing", (404, "not_found")),
-            ("GET", "/nothing", (404, "not_found")),
+            ("GET", "/api/v1/nothing", (404, "no_such_address")),
+            ("GET", "/nothing", (404, "no_such_address")),
             ("GET", "/api/v1/jobs/1", (404, "no_such_job")),
             ("PATCH", "/api/v1/documents/a", (405, "method_not_allowed")),
             ("GET", "/api/v1/documents/%ff", (400, "bad_parameter")),

@@ -31,7 +31,7 @@ fn many_documents_become_a_job() {
         assert_eq!((&job["done"], &job["total"]), (&json!(1200), &json!(1200)));
         assert_eq!(job["result"]["added"].as_array().unwrap().len(), 1199);
         assert_eq!(job["result"]["counts"], json!({"added": 1199, "replaced": 0, "rejected": 1}));
-        assert_eq!(job["result"]["rejected"][0]["name"], "..");
+        assert_eq!(job["result"]["rejected"][0]["id"], "..");
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 1199);
     });
 }
@@ -72,6 +72,7 @@ fn clusters_come_with_their_keepers_first() {
         assert_eq!(clusters.len(), 30);
         assert_eq!((&job["result"]["further"], &job["result"]["documents"]), (&json!(0), &json!(60)));
         assert_eq!((&job["done"], &job["total"]), (&json!(60), &json!(60)), "documents");
+        assert_eq!((&job["stage"], &job["unit"]), (&json!("clusters"), &json!("steps")));
         let recall = archive.post("/api/v1/check", &json!({"text": "a", "threshold": 0.7})).await.json();
         assert_eq!(job["result"]["recall_at_threshold"], recall["recall_at_threshold"]);
         assert_eq!(job["result"]["left_out"], 0);
@@ -83,7 +84,7 @@ fn clusters_come_with_their_keepers_first() {
         }
         for threshold in [json!(0), json!(1.5), json!(-1)] {
             let answer = archive.post("/api/v1/clusters", &json!({ "threshold": threshold })).await;
-            assert_eq!(answer.problem(), (422, "bad_option".to_owned()));
+            assert_eq!(answer.problem(), (422, "bad_setting".to_owned()));
         }
     });
 }

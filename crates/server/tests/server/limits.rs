@@ -121,7 +121,7 @@ fn texts_titles_and_metadata_have_a_size() {
         let archive = Archive::with(Limits { text_bytes: 1000, ..wide() }, None, &Settings::default());
         let (long, short) = (text(1, 1000), text(1, 50));
         archive.add(&[("long", &long), ("short", &short)]).await;
-        let too_large = (413, "body_too_large".to_owned());
+        let too_large = (413, "text_too_long".to_owned());
         let by_id = json!({"left": {"id": "long"}, "right": {"text": "a"}});
         let by_text = json!({"left": {"id": "short"}, "right": {"text": long}});
         assert_eq!(archive.post("/api/v1/pair", &by_id).await.problem(), too_large);

@@ -50,7 +50,7 @@ fn the_description_is_served_and_has_every_call() {
     assert_eq!(served["components"]["securitySchemes"]["token"]["scheme"], "bearer");
     assert!(served["security"].as_array().unwrap().contains(&serde_json::json!({"token": []})));
     // What comes of a job is described, as what can be said of files is.
-    for name in ["ClustersSent", "AddedSent", "AboutFile", "AboutNamed"] {
+    for name in ["Clusters", "Added", "AboutFile", "AboutNamed", "Reject", "CheckOptions"] {
         assert!(served["components"]["schemas"][name].is_object(), "{name}");
     }
     // Everything that is referred to is there.

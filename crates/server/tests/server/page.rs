@@ -54,7 +54,7 @@ fn files_of_the_page_are_in_the_program_and_nothing_else_is() {
             "",
         ] {
             let answer = archive.get(&format!("/assets/{path}")).await;
-            assert_eq!(answer.problem(), (404, "not_found".to_owned()), "{path}");
+            assert_eq!(answer.problem(), (404, "no_such_address".to_owned()), "{path}");
         }
     });
 }

@@ -134,9 +134,17 @@ fn files_that_mean_harm_are_rejected_by_name_and_the_others_added() {
         ];
         let told = archive.post_files("POST", "/api/v1/documents", &files, None).await.json();
         assert_eq!(told["added"], json!(["../../../etc/passwd"]));
-        let rejected: Vec<&str> =
-            told["rejected"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-        assert_eq!(rejected, ["bomb.docx", "broken.docx", "picture.txt"]);
+        let rejected: Vec<[&str; 2]> = told["rejected"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| ["file", "reason"].map(|field| one[field].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            rejected,
+            [["bomb.docx", "damaged"], ["broken.docx", "damaged"], ["picture.txt", "only_pictures"]]
+        );
+        assert_eq!((&told["rejected"][0]["line"], &told["rejected"][0]["id"]), (&json!(1), &json!(null)));
         let nested = package(&[("word/document.xml", &nested), ("[Content_Types].xml", "<Types/>")]);
         for (name, bytes) in [("bomb.docx", bomb()), ("entities.docx", nested), ("..", b"a".to_vec())] {
             let answer = archive.post_files("POST", "/api/v1/check", &[(name, bytes)], None).await;
@@ -145,7 +153,9 @@ fn files_that_mean_harm_are_rejected_by_name_and_the_others_added() {
         }
         let told =
             archive.post_files("POST", "/api/v1/documents", &[("..", b"a".to_vec())], None).await.json();
-        assert_eq!(told["rejected"][0]["name"], "..");
+        let rejected = &told["rejected"][0];
+        assert_eq!((&rejected["file"], &rejected["id"]), (&json!(".."), &json!("..")));
+        assert_eq!((&rejected["line"], &rejected["reason"]), (&json!(1), &json!("bad_id")));
         let counts = archive.get("/metrics").await.text().to_owned();
         assert!(counts.contains(r#"minwise_files_refused_total{reason="only_pictures"} 1"#), "{counts}");
     });
@@ -209,6 +219,15 @@ fn what_is_said_of_files_is_kept_with_them() {
 fn forms_that_are_none_are_told_so() {
     wait(async {
         let archive = Archive::new();
+        // A form without a file is no list of no files.
+        for (method, path) in
+            [("POST", "/api/v1/documents"), ("PUT", "/api/v1/documents/a"), ("POST", "/api/v1/check")]
+        {
+            for options in [None, Some(&json!({}))] {
+                let answer = archive.post_files(method, path, &[], options).await;
+                assert_eq!(answer.problem(), (400, "bad_body".to_owned()), "{method} {path}");
+            }
+        }
         for (kind, body) in [
             ("multipart/form-data", "a"),
             ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"file\""),
@@ -236,6 +255,10 @@ fn many_files_become_a_job() {
         assert_eq!(answer.status, 202);
         let job = archive.ended(&answer.json()["job"]).await;
         assert_eq!(job["result"]["added"].as_array().unwrap().len(), 11);
-        assert_eq!(job["result"]["rejected"][0]["name"], "3.docx");
+        assert_eq!(job["result"]["rejected"][0]["file"], "3.docx");
+        assert_eq!(
+            (&job["stage"], &job["unit"], &job["total"]),
+            (&json!("add"), &json!("steps"), &json!(12))
+        );
     });
 }

@@ -90,7 +90,10 @@ async function pairOfCheck(number, id, signal) {
     similarity: match.similarity,
     containment_of_left: match.containment_of_query,
     containment_of_right: match.containment_of_document,
-    passages: match.passages.map((passage) => ({ ...passage, left: passage.query, right: passage.document })),
+    // Without texts a passage has no place in the document, and nothing is laid side by side.
+    passages: match.passages.flatMap((passage) =>
+      passage.document === null ? [] : [{ ...passage, left: passage.query, right: passage.document }],
+    ),
     further_passages: match.further_passages,
   };
 }

@@ -10,11 +10,11 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
-use minwise_index::{Answer, DateWindow, Document, Index, NewDocument, Options, Query, Settings};
+use minwise_index::{Answer, Document, Index, NewDocument, Options, Queried, Query, Settings};
 use serde_json::{Map, Value, json};
 
 use self::page::Page;
-use super::documents::{self, CHUNK_BYTES};
+use super::documents::{self, CHUNK_BYTES, Rejects};
 use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
@@ -62,16 +62,17 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         None => None,
         Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
     };
+    let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let recall = index.settings().probability(options.threshold)?;
     printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
-    let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), vec![]);
+    let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), Rejects::default());
     let (mut found, mut checked, mut skipped) = (false, 0, 0);
     let mut lines = documents::Lines::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
         let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
         let before = lines.before(chunk.source(), read.lines);
-        rejects.extend(read.rejects.iter().map(|rejected| rejected.describe(&corpus, before)));
+        rejects.extend(read.rejects, &corpus, before);
         skipped += read.skipped;
         documents::refuse_null(&corpus, before, read.null_error.as_ref())?;
         for (source, line, mut document) in read.documents {
@@ -83,14 +84,20 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             }
             document.metadata.extend(metadata.clone());
             let query = Query { metadata: Some(&document.metadata), ..Query::new(&document.text) };
-            let answer = index.query(&query, &options)?;
+            let mut answer = index.query(&query, &options)?;
+            answer.query = Queried {
+                id: Some(document.id.clone()),
+                title: document.title.clone(),
+                marks: document.marks.clone(),
+                ..answer.query
+            };
             checked += 1;
             found |= answer.matches.len() + answer.further > 0;
             let matched = matched(&index, &answer)?;
             let one = Checked { document, answer, matched };
             match args.format {
                 ListFormat::Text => show::text(&one)?,
-                ListFormat::Jsonl => show::jsonl(&one, index.settings(), recall)?,
+                ListFormat::Jsonl => show::jsonl(&one.answer)?,
             }
             if report.is_some() {
                 page.add(&one);
@@ -111,12 +118,9 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         "skipped_files": skipped_files, "skipped_records": skipped,
     }));
     printer.skipped(corpus.skipped());
-    printer.rejects(
-        rejects.len() as u64,
-        &rejects[..rejects.len().min(super::SHOWN_REJECTS)],
-        "they were not checked",
-    );
-    Ok(match (rejects.is_empty(), found) {
+    let is_whole = rejects.is_empty();
+    rejects.finish(list, printer, "they were not checked")?;
+    Ok(match (is_whole, found) {
         (false, _) => Exit::Error,
         (true, true) => Exit::Finding,
         (true, false) => Exit::Done,
@@ -189,7 +193,7 @@ fn leaves_out(options: &Options) -> bool {
 fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
     let mut documents = vec![];
     for found in &answer.matches {
-        if let Some(document) = index.get(&found.entry.id)? {
+        if let Some(document) = index.get(&found.id)? {
             documents.push(document);
         }
     }
@@ -198,25 +202,9 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
 fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
-    let window =
-        DateWindow { field: args.date_field.clone(), since: args.since.clone(), until: args.until.clone() };
-    for (option, date) in [("--since", &window.since), ("--until", &window.until)] {
-        if let Some(date) = date
-            && minwise::keep::date_word(date).is_none()
-        {
-            problems.add(format!("`{option}`: `{date}` is not a date such as `2024-05-06`"), None);
-        }
-    }
-    let share = |option: &str, text: &str, problems: &mut Problems| -> f64 {
-        let share: f64 = problems.number(option, text, "a number");
-        if !(0.0..=1.0).contains(&share) {
-            problems.add(format!("`{option}`: `{text}` is not between 0 and 1"), None);
-        }
-        share
-    };
-    Options {
-        threshold: settings::threshold(&args.threshold, problems),
-        containment: share("--containment", &args.containment, problems),
+    let options = Options {
+        threshold: problems.number("--threshold", &args.threshold, "a number"),
+        containment: problems.number("--containment", &args.containment, "a number"),
         passage: match args.passage.as_deref() {
             None => None,
             Some("off") => Some(usize::MAX),
@@ -231,13 +219,20 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
         ignore_quotations: args.ignore_quotations,
         ignore_references: args.ignore_references,
         exclude: args.exclude.clone(),
-        window: (window.since.is_some() || window.until.is_some()).then_some(window),
-        weighting: args
+        since: args.since.clone(),
+        until: args.until.clone(),
+        date_field: args.date_field.clone(),
+        weight: args
             .weight
             .as_deref()
             .and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
         ..Options::default()
+    };
+    for problem in options.problems() {
+        let option = problem.option.replace('_', "-");
+        problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), None);
     }
+    options
 }
 
 fn given_metadata(given: &[String], problems: &mut Problems) -> Map<String, Value> {

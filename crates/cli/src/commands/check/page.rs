@@ -42,7 +42,7 @@ impl Page {
             name: name(one).to_owned(),
             matches: (matches.len() + one.answer.further, matches.len()),
             best: matches.iter().map(|found| found.similarity).fold(0.0, f64::max),
-            longest: matches.iter().map(|found| found.longest).max().unwrap_or(0),
+            longest: matches.iter().map(|found| found.longest_passage).max().unwrap_or(0),
         });
         document(number, one, &mut self.sections);
     }
@@ -115,13 +115,13 @@ fn not_evidence(options: &Options) -> Vec<String> {
     ];
     let mut passed_over: Vec<String> =
         options.exclude.iter().map(|field| format!("those with the same `{field}`")).collect();
-    if let Some(window) = &options.window {
-        let by = match &window.field {
+    if options.since.is_some() || options.until.is_some() {
+        let by = match &options.date_field {
             Some(field) => format!("by `{field}`"),
             None => "by when they were added".to_owned(),
         };
         let end = |word: &str, date: &Option<String>| date.as_ref().map(|date| format!("{word} {date}"));
-        let ends = [end("before", &window.since), end("from", &window.until)];
+        let ends = [end("before", &options.since), end("after", &options.until)];
         let ends: Vec<String> = ends.into_iter().flatten().collect();
         passed_over.push(format!("those {}, {by}, or without a date", ends.join(" or ")));
     }
@@ -135,7 +135,7 @@ fn not_evidence(options: &Options) -> Vec<String> {
         sentences
             .push(format!("Documents of the archive that were passed over: {}.", passed_over.join("; ")));
     }
-    if let Some(weighting) = options.weighting {
+    if let Some(weighting) = options.weight {
         sentences.push(format!("The weighted similarity is that with `--weight {weighting}`."));
     }
     sentences
@@ -155,7 +155,7 @@ fn document(number: usize, one: &Checked, out: &mut String) {
             .title
             .as_ref()
             .map_or(String::new(), |_| format!("<code>{}</code>, ", escaped(&one.document.id))),
-        counted(answer.units as u64, "token"),
+        counted(answer.query.tokens as u64, "token"),
     );
     if answer.matches.is_empty() {
         out.push_str("<p>Nothing like it was found in the archive.</p>\n");
@@ -168,18 +168,18 @@ fn document(number: usize, one: &Checked, out: &mut String) {
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\"><a href=\"#d{number}m{at}\">{}</a></th><td>{:.3}</td><td>{:.1} %</td><td>{:.1} %</td><td>{}</td><td class=\"why\">{}</td></tr>",
-            escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
+            escaped(found.title.as_deref().unwrap_or(&found.id)),
             found.similarity,
-            100.0 * found.query_in_document,
-            100.0 * found.document_in_query,
-            found.longest,
+            100.0 * found.containment_of_query,
+            100.0 * found.containment_of_document,
+            found.longest_passage,
             reasons(found.reasons),
         );
     }
     out.push_str("</tbody>\n</table>\n");
     left_out(one, out);
     for (at, found) in answer.matches.iter().enumerate() {
-        let other = one.matched.iter().find(|document| document.entry.id == found.entry.id);
+        let other = one.matched.iter().find(|document| document.entry.id == found.id);
         one_match(&format!("d{number}m{at}"), one, found, other, out);
     }
     out.push_str("</section>\n");
@@ -202,16 +202,16 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
     let _ = write!(
         out,
         "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
-        escaped(found.entry.title.as_deref().unwrap_or(&found.entry.id)),
+        escaped(found.title.as_deref().unwrap_or(&found.id)),
         found.similarity,
     );
     if let Some(weighted) = found.weighted {
         let _ = write!(out, ", weighted {weighted:.4}");
     }
-    if found.entry.title.is_some() {
-        let _ = write!(out, ", <code>{}</code>", escaped(&found.entry.id));
+    if found.title.is_some() {
+        let _ = write!(out, ", <code>{}</code>", escaped(&found.id));
     }
-    for (field, value) in &found.entry.metadata {
+    for (field, value) in &found.metadata {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let _ = write!(out, ", {}: {}", escaped(field), escaped(&value));
     }
@@ -224,7 +224,7 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
         let _ = writeln!(
             out,
             "<p class=\"facts\">{}{}</p>",
-            counted(passage.units as u64, "token"),
+            counted(passage.tokens as u64, "token"),
             if passage.moved { ", moved" } else { "" },
         );
         side(
@@ -299,7 +299,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use minwise::weight::{MostDocuments, Weighting};
-    use minwise_index::{Answer, DateWindow, NewDocument};
+    use minwise_index::{Answer, NewDocument, Queried};
 
     use super::*;
 
@@ -310,13 +310,15 @@ mod tests {
             let (id, text) = (format!("d{number}"), "no match ".repeat(100_000));
             let document = NewDocument { id, text, ..NewDocument::default() };
             let answer = Answer {
-                units: 0,
-                shingles: 0,
+                query: Queried::default(),
                 matches: vec![],
                 further: 0,
                 compared: 0,
                 not_compared: 0,
                 passed_over: 0,
+                recall_at_threshold: 1.0,
+                no_passages: None,
+                spec: String::new(),
             };
             page.add(&Checked { document, answer, matched: vec![] });
         }
@@ -332,8 +334,8 @@ mod tests {
         assert!(shown(&all).contains("are exact, on shingles of"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
-            let text = |text: Option<&str>| text.map(str::to_owned);
-            Some(DateWindow { field: text(field), since: text(since), until: text(until) })
+            let [since, until, date_field] = [since, until, field].map(|text| text.map(str::to_owned));
+            Options { since, until, date_field, ..Options::default() }
         };
         for (options, says) in [
             (
@@ -351,14 +353,14 @@ mod tests {
                 "over: those with the same `a&lt;b`.",
             ),
             (
-                Options { window: window(Some("2015"), Some("2020"), Some("filed")), ..all.clone() },
-                "over: those before 2015 or from 2020, by `filed`, or without a date.",
+                window(Some("2015"), Some("2020"), Some("filed")),
+                "over: those before 2015 or after 2020, by `filed`, or without a date.",
             ),
             (
-                Options { window: window(Some("2015"), None, None), ..all.clone() },
+                window(Some("2015"), None, None),
                 "over: those before 2015, by when they were added, or without a date.",
             ),
-            (Options { weighting: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
+            (Options { weight: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
         ] {
             let page = shown(&options);
             assert!(page.contains(says), "{says}: {page}");

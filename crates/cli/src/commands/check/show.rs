@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use minwise_corpus::{visible, visible_json};
-use minwise_index::{Mark, MarkedPlace, Match, Reasons, Settings, SharedPassage};
-use serde_json::{Value, json};
+use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 
 use super::Checked;
 use crate::printer::{Failure, counted, grouped};
@@ -73,24 +72,21 @@ pub fn text(checked: &Checked) -> Result<(), Failure> {
 }
 
 fn one_match(checked: &Checked, found: &Match, out: &mut String) {
-    let title = found.entry.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(title)));
-    let _ = writeln!(out, "\n  {}{title}: {}", visible(&found.entry.id), reasons(found.reasons));
+    let title = found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(title)));
+    let _ = writeln!(out, "\n  {}{title}: {}", visible(&found.id), reasons(found.reasons));
     let weighted = found.weighted.map_or(String::new(), |weighted| format!(", weighted {weighted:.4}"));
     let _ = writeln!(
         out,
         "    similarity {:.4} exact{weighted}; {:.1} % of it is there, {:.1} % of that is here; longest passage {}",
         found.similarity,
-        100.0 * found.query_in_document,
-        100.0 * found.document_in_query,
-        counted(found.longest as u64, "token"),
+        100.0 * found.containment_of_query,
+        100.0 * found.containment_of_document,
+        counted(found.longest_passage as u64, "token"),
     );
-    let marks = checked
-        .matched
-        .iter()
-        .find(|document| document.entry.id == found.entry.id)
-        .map(|document| &document.marks);
+    let marks =
+        checked.matched.iter().find(|document| document.entry.id == found.id).map(|document| &document.marks);
     let mut passages: Vec<&SharedPassage> = found.passages.iter().collect();
-    passages.sort_by_key(|passage| std::cmp::Reverse(passage.units));
+    passages.sort_by_key(|passage| std::cmp::Reverse(passage.tokens));
     for passage in passages.iter().take(PASSAGES) {
         let here = place_of(&checked.document.marks, passage.query.start);
         let there =
@@ -112,7 +108,7 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
         let _ = writeln!(
             out,
             "    {}{places}{moved}: {}",
-            counted(passage.units as u64, "token"),
+            counted(passage.tokens as u64, "token"),
             visible(&excerpt)
         );
     }
@@ -122,51 +118,9 @@ fn one_match(checked: &Checked, found: &Match, out: &mut String) {
     }
 }
 
-pub fn jsonl(checked: &Checked, settings: &Settings, recall: f64) -> Result<(), Failure> {
-    let answer = &checked.answer;
-    let line = json!({
-        "id": checked.document.id,
-        "title": checked.document.title,
-        "units": answer.units,
-        "shingles": answer.shingles,
-        "matches": answer.matches.iter().map(match_json).collect::<Vec<_>>(),
-        "further": answer.further,
-        "compared": answer.compared,
-        "not_compared": answer.not_compared,
-        "passed_over": answer.passed_over,
-        "recall_at_threshold": recall,
-        "spec": settings.spec.to_string(),
-    });
-    writeln!(std::io::stdout().lock(), "{}", visible_json(&line.to_string()))?;
+/// The answer in the form that the API of the server has too.
+pub fn jsonl(answer: &Answer) -> Result<(), Failure> {
+    let line = serde_json::to_string(answer).map_err(std::io::Error::from)?;
+    writeln!(std::io::stdout().lock(), "{}", visible_json(&line))?;
     Ok(())
-}
-
-fn match_json(found: &Match) -> Value {
-    let passages: Vec<Value> = found
-        .passages
-        .iter()
-        .map(|passage| {
-            let range = |range: &std::ops::Range<usize>| json!([range.start, range.end]);
-            json!({
-                "query": range(&passage.query),
-                "document": passage.document.as_ref().map(range),
-                "tokens": passage.units,
-                "moved": passage.moved,
-            })
-        })
-        .collect();
-    json!({
-        "id": found.entry.id,
-        "title": found.entry.title,
-        "metadata": found.entry.metadata,
-        "reasons": found.reasons,
-        "similarity": found.similarity,
-        "query_in_document": found.query_in_document,
-        "document_in_query": found.document_in_query,
-        "weighted": found.weighted,
-        "longest_passage": found.longest,
-        "shared_tokens": found.shared_units,
-        "passages": passages,
-        "further_passages": found.further_passages,
-    })
 }

@@ -9,7 +9,7 @@ use minwise_index::{Added, Batch, NewDocument};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
-use crate::commands::documents::{self, CHUNK_BYTES, Rejected};
+use crate::commands::documents::{self, CHUNK_BYTES, Rejected, Rejects};
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
 use crate::settings::{self, Problems};
@@ -42,6 +42,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let sheet = args.meta.as_deref().map(documents::sheet).transpose()?.unwrap_or_default();
     let index = super::open(&args.folder)?;
+    let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let progress = Progress::new(printer);
     let corpus = crate::commands::open(&settings::words(&args.inputs), &options, &progress)?;
     same_ids(&corpus)?;
@@ -50,7 +51,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.begin(Stage::Read, corpus.size_bytes());
 
     let named = AtomicU64::new(0);
-    let (mut total, mut rejects, mut read) = (Added::default(), vec![], 0);
+    let (mut total, mut rejects, mut read) = (Added::default(), Rejects::default(), 0);
     let mut lines = documents::Lines::default();
     let (mut batch, mut nulls, mut skipped) = (Batch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
@@ -99,7 +100,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         if batch.is_full() {
             total += index.commit(std::mem::take(&mut batch))?;
         }
-        rejects.extend(ready.rejects.iter().map(|rejected| rejected.describe(&corpus, before)));
+        rejects.extend(ready.rejects, &corpus, before);
         progress.advance(ready.bytes);
         Ok(())
     };
@@ -134,14 +135,9 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
-    Ok(exit(&rejects, printer))
-}
-
-/// Lists the records that were rejected, and gives the exit code that they make.
-fn exit(rejects: &[String], printer: &Printer) -> Exit {
-    let hint = "they are not in the archive; all others are";
-    printer.rejects(rejects.len() as u64, &rejects[..rejects.len().min(SHOWN)], hint);
-    if rejects.is_empty() { Exit::Done } else { Exit::Error }
+    let exit = if rejects.is_empty() { Exit::Done } else { Exit::Error };
+    rejects.finish(list, printer, "they are not in the archive; all others are")?;
+    Ok(exit)
 }
 
 /// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would

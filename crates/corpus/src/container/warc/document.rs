@@ -268,7 +268,7 @@ mod tests {
             ("text/html", b""),
         ] {
             let found = code(page(content_type, body));
-            let expected = if content_type == "application/zip" { "broken" } else { "not_text" };
+            let expected = if content_type == "application/zip" { "damaged" } else { "not_text" };
             assert_eq!(found, expected, "{content_type}");
         }
         // The bytes decide before the media type.

@@ -35,7 +35,7 @@ use self::page::page;
 use crate::decide::{Decisions, Removed};
 use crate::error::Error;
 use crate::output::Findings;
-use crate::read::rejects::{Rejected, Rejects};
+use crate::read::rejects::Rejects;
 
 pub use self::page::THIS_RUN;
 pub use crate::output::summary::Summary;
@@ -104,15 +104,6 @@ pub struct Report {
 struct MemberOfCluster {
     id: String,
     similarity: f64,
-}
-
-#[derive(Serialize)]
-struct RejectLine<'a> {
-    file: &'a str,
-    line: u64,
-    id: Option<&'a str>,
-    reason: &'a str,
-    message: &'a str,
 }
 
 impl Report {
@@ -244,11 +235,7 @@ fn write_cluster(
 }
 
 fn write_rejects(corpus: &Corpus, rejects: &Rejects, out: &mut Output) -> Result<(), Error> {
-    rejects.for_each(|Rejected { source, line, id, code, message }| {
-        let file = corpus.sources().get(source as usize).map_or("?", |source| source.name());
-        let line = RejectLine { file, line, id: id.as_deref(), reason: &code, message: &message };
-        write_json_line(&line, out)
-    })
+    rejects.for_each(|rejected| write_json_line(&rejected.line(corpus), out))
 }
 
 fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error> {

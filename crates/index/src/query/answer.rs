@@ -1,0 +1,114 @@
+//! The answer of a check. `minwise check --format jsonl` and the API of the server write this type.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::passages::SharedPassage;
+use crate::record::Mark;
+
+/// The conditions of a match that a document meets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Reasons {
+    /// The similarity reaches the threshold.
+    pub similarity: bool,
+    /// The containment of one of the two texts in the other reaches its minimum.
+    pub containment: bool,
+    /// A shared passage reaches the minimum length.
+    pub passage: bool,
+}
+
+impl Reasons {
+    pub(crate) fn any(self) -> bool {
+        self.similarity || self.containment || self.passage
+    }
+}
+
+/// A document of the archive that shares text with the checked one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Match {
+    /// Id of the document.
+    pub id: String,
+    /// Title of the document, or null.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub title: Option<String>,
+    /// Metadata of the document: any JSON object.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub metadata: Map<String, Value>,
+    /// Conditions of a match that the document meets; at least one is true.
+    pub reasons: Reasons,
+    /// Exact Jaccard similarity.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
+    pub similarity: f64,
+    /// Exact share of the checked text's shingles that the document has.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
+    pub containment_of_query: f64,
+    /// Exact share of the document's shingles that the checked text has.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
+    pub containment_of_document: f64,
+    /// Weighted Jaccard similarity, or null without `weight`.
+    #[cfg_attr(feature = "openapi", schema(required = true, minimum = 0, maximum = 1))]
+    pub weighted: Option<f64>,
+    /// Tokens of the longest shared passage.
+    pub longest_passage: usize,
+    /// Tokens of the checked text that stand in shared passages.
+    pub shared_tokens: usize,
+    /// The longest shared passages, in the order of the checked text.
+    pub passages: Vec<SharedPassage>,
+    /// Number of shared passages that are not in the answer.
+    pub further_passages: usize,
+}
+
+/// The text that was checked.
+// An index counts it. Callers fill in `id`, `title`, `text` and `marks`, because a text outside of the archive has none there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Queried {
+    /// Id of the text: that of the archived document, or the one under which a command read it; null for a text that was sent to
+    /// the server.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub id: Option<String>,
+    /// Title of the text, or null.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub title: Option<String>,
+    /// Characters of the text.
+    pub characters: usize,
+    /// Tokens of the text.
+    pub tokens: usize,
+    /// Distinct shingles of the text that are evidence.
+    pub shingles: usize,
+    /// The text itself. It is null in answers of the command, and for a document of an archive that keeps no texts.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub text: Option<String>,
+    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    pub marks: Vec<Mark>,
+}
+
+/// Answer of a check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Answer {
+    /// The text that was checked.
+    pub query: Queried,
+    /// The matches, best first.
+    pub matches: Vec<Match>,
+    /// Number of matches that are not in the answer, because there are more than `top`.
+    pub further: usize,
+    /// Number of candidates that were compared exactly.
+    pub compared: usize,
+    /// Number of candidates that were not compared, because there are more than `candidates`. Some of them may be documents that
+    /// were removed, or that would have been passed over.
+    pub not_compared: usize,
+    /// Number of fingerprints that were not looked up, because they stand in more documents than `max_df` allows.
+    pub passed_over: usize,
+    /// Minimum probability that the check finds a document exactly at the threshold. A document that shares a passage of the
+    /// minimum length is always found.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
+    pub recall_at_threshold: f64,
+    /// Why passages have no place in their documents; null if they have one.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub no_passages: Option<String>,
+    /// Settings of the archive by which texts become shingles and sketches.
+    pub spec: String,
+}

@@ -1,0 +1,190 @@
+//! The options of a check. The command and the server build the same type, and [`Options::problems`] checks it for both.
+
+use std::fmt;
+
+use minwise::weight::{MostDocuments, Weighting};
+use serde::{Deserialize, Serialize};
+
+use super::form;
+use super::window::DateWindow;
+
+/// Options of a check: the conditions of a match, and the text that is no evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct Options {
+    /// Minimum Jaccard similarity of a match.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.5))]
+    pub threshold: f64,
+    /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.3))]
+    pub containment: f64,
+    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts
+    /// as that of the archive, which is also the default.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
+    pub passage: Option<usize>,
+    /// Maximum number of matches in the answer, which has the best.
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 10))]
+    pub top: usize,
+    /// Maximum number of candidates that are compared, the most promising first.
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 1000))]
+    pub candidates: usize,
+    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, default = 50))]
+    pub passages: usize,
+    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
+    /// above 0 and at most 1.0, written with a decimal point.
+    #[serde(with = "form::most_documents")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, exclusive_minimum = 0, default = json!(null)))]
+    pub max_df: Option<MostDocuments>,
+    /// Texts whose shingles are no evidence, such as the text of a form.
+    pub ignore_text: Vec<String>,
+    /// Whether text in quotation marks is no evidence.
+    pub ignore_quotations: bool,
+    /// Whether lists of references at the end of a document are no evidence.
+    pub ignore_references: bool,
+    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    pub exclude: Vec<String>,
+    /// First day of the documents that are compared, inclusive. Earlier documents are passed over.
+    #[cfg_attr(feature = "openapi", schema(format = Date))]
+    pub since: Option<String>,
+    /// Last day of the documents that are compared, inclusive. Later documents are passed over.
+    #[cfg_attr(feature = "openapi", schema(format = Date))]
+    pub until: Option<String>,
+    /// Metadata field with the date of a document, for `since` and `until`. Without it, the date on which the document was added
+    /// counts.
+    pub date_field: Option<String>,
+    /// Weighting of shingles for the weighted similarity of a match, which is left out without it.
+    #[serde(with = "form::weighting")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<form::WeightingName>, default = json!(null)))]
+    pub weight: Option<Weighting>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threshold: 0.5,
+            containment: 0.3,
+            passage: None,
+            top: 10,
+            candidates: 1000,
+            passages: 50,
+            max_df: None,
+            ignore_text: vec![],
+            ignore_quotations: false,
+            ignore_references: false,
+            exclude: vec![],
+            since: None,
+            until: None,
+            date_field: None,
+            weight: None,
+        }
+    }
+}
+
+/// An option with a value that it cannot have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OptionProblem {
+    /// The option, as a field of [`Options`] is called.
+    pub option: &'static str,
+    /// Its value.
+    pub given: String,
+    /// The values that it can have, as the end of a sentence.
+    pub expected: &'static str,
+}
+
+impl OptionProblem {
+    /// A value that an option cannot have.
+    pub fn new(option: &'static str, given: impl fmt::Display, expected: &'static str) -> Self {
+        Self { option, given: given.to_string(), expected }
+    }
+}
+
+impl fmt::Display for OptionProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` cannot be `{}`: it must be {}", self.option, self.given, self.expected)
+    }
+}
+
+impl Options {
+    /// Every option with a value that it cannot have, in the order of the fields.
+    #[must_use]
+    pub fn problems(&self) -> Vec<OptionProblem> {
+        let mut problems = vec![];
+        for (option, share) in [("threshold", self.threshold), ("containment", self.containment)] {
+            if !(0.0..=1.0).contains(&share) {
+                problems.push(OptionProblem::new(option, share, "a number from 0 to 1"));
+            }
+        }
+        for (option, count) in [("top", self.top), ("candidates", self.candidates)] {
+            if count == 0 {
+                problems.push(OptionProblem::new(option, count, "at least 1"));
+            }
+        }
+        let is_wrong = |most: &MostDocuments| match *most {
+            MostDocuments::Share(share) => !(share > 0.0 && share <= 1.0),
+            MostDocuments::Number(number) => number == 0,
+        };
+        if let Some(most) = self.max_df.filter(is_wrong) {
+            let expected = "a share such as `0.1`, up to `1.0`, or a number such as `500`, from `1`";
+            problems.push(OptionProblem::new("max_df", most, expected));
+        }
+        for (option, date) in [("since", &self.since), ("until", &self.until)] {
+            if let Some(date) = date.as_ref().filter(|date| !DateWindow::is_date(date)) {
+                problems.push(OptionProblem::new(option, date, "a date such as `2026-03-01`"));
+            }
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(options: &str) -> Options {
+        serde_json::from_str(options).unwrap()
+    }
+
+    #[test]
+    fn options_that_are_absent_have_their_defaults() {
+        assert_eq!(read("{}"), Options::default());
+        let some = read(r#"{"top": 3, "max_df": 0.25, "weight": "tf-idf,smooth", "until": "2026-03-01"}"#);
+        assert_eq!((some.top, some.max_df), (3, Some(MostDocuments::Share(0.25))));
+        assert_eq!(some.weight, Some(Weighting::TfIdfSmooth));
+        assert_eq!(read(&serde_json::to_string(&some).unwrap()), some);
+        assert_eq!(read(r#"{"max_df": 1}"#).max_df, Some(MostDocuments::Number(1)));
+        assert_eq!(read(r#"{"max_df": 1.0}"#).max_df, Some(MostDocuments::Share(1.0)));
+    }
+
+    #[test]
+    fn every_wrong_option_is_named() {
+        assert_eq!(Options::default().problems(), []);
+        for (options, named) in [
+            (r#"{"threshold": 1.5}"#, "threshold"),
+            (r#"{"containment": -0.1}"#, "containment"),
+            (r#"{"top": 0}"#, "top"),
+            (r#"{"candidates": 0}"#, "candidates"),
+            (r#"{"max_df": 0}"#, "max_df"),
+            (r#"{"max_df": -3}"#, "max_df"),
+            (r#"{"max_df": 1.5}"#, "max_df"),
+            (r#"{"since": "yesterday"}"#, "since"),
+            (r#"{"until": "2026-02-30"}"#, "until"),
+        ] {
+            let problems = read(options).problems();
+            assert_eq!(problems.iter().map(|problem| problem.option).collect::<Vec<_>>(), [named]);
+        }
+        let all = read(r#"{"threshold": 2, "top": 0, "until": "soon"}"#).problems();
+        let said: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "`threshold` cannot be `2`: it must be a number from 0 to 1",
+                "`top` cannot be `0`: it must be at least 1",
+                "`until` cannot be `soon`: it must be a date such as `2026-03-01`",
+            ]
+        );
+        assert_eq!(Options { threshold: f64::NAN, ..Options::default() }.problems().len(), 1);
+    }
+}

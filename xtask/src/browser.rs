@@ -62,22 +62,21 @@ impl Pages {
 
 impl Tools {
     fn prepare() -> Result<Result<Self, String>> {
-        let missing = |what: &str| Ok(Err(format!("{what} is not in the path")));
-        let Some(node) = find("node") else { return missing("`node`") };
-        let Some(npm) = find("npm") else { return missing("`npm`") };
-        let version = output(&node, &["--version"])?;
-        if !is_new_enough(&version) {
-            return Ok(Err(format!("`node` has version {}; 20.10 or later is needed", version.trim())));
-        }
+        let Node { node, npm } = match node()? {
+            Ok(node) => node,
+            Err(why) => return Ok(Err(why)),
+        };
         let browser = match browser() {
             Ok(Some(browser)) => browser,
-            Ok(None) => return missing("no Chromium is named by `CHROMIUM`, and `chromium`"),
+            Ok(None) => {
+                return Ok(Err(
+                    "no Chromium is named by `CHROMIUM`, and `chromium` is not in the path".to_owned()
+                ));
+            }
             Err(error) => return Ok(Err(format!("Chromium could not be installed: {error:#}"))),
         };
         let folder = root().join("tests/browser");
-        if !is_installed(&folder) {
-            command(&npm, &["ci", "--prefix", "tests/browser", "--no-audit", "--no-fund"])?;
-        }
+        install_packages(&npm, "tests/browser")?;
         Ok(Ok(Self { node, browser, minwise: build_minwise()?, tests: tests(&folder)? }))
     }
 
@@ -100,6 +99,32 @@ impl Tools {
             &[("MINWISE_URL", &open.url), ("MINWISE_TOKEN_URL", &guarded.url), ("MINWISE_TOKEN", TOKEN)],
         )
     }
+}
+
+/// Node, and the program that installs its packages.
+pub struct Node {
+    pub node: PathBuf,
+    pub npm: PathBuf,
+}
+
+/// Node in the path, or why there is none that is new enough.
+pub fn node() -> Result<Result<Node, String>> {
+    let missing = |what: &str| Ok(Err(format!("{what} is not in the path")));
+    let Some(node) = find("node") else { return missing("`node`") };
+    let Some(npm) = find("npm") else { return missing("`npm`") };
+    let version = output(&node, &["--version"])?;
+    if !is_new_enough(&version) {
+        return Ok(Err(format!("`node` has version {}; 20.10 or later is needed", version.trim())));
+    }
+    Ok(Ok(Node { node, npm }))
+}
+
+/// Installs the packages of a folder, unless those of its lock file are installed.
+pub fn install_packages(npm: &Path, folder: &str) -> Result<()> {
+    if is_installed(&root().join(folder)) {
+        return Ok(());
+    }
+    command(npm, &["ci", "--prefix", folder, "--no-audit", "--no-fund"])
 }
 
 /// Whether a version such as `v20.10.0` of Node is the one in `package.json` or a later one.

@@ -25,10 +25,11 @@ use test::part::{self, Part};
 
 const HELP: &str = "\
 cargo x check              type-check everything
-cargo x test               every test: Rust, documentation, vectors, pages in a browser
+cargo x test               every test: Rust, documentation, vectors, formats, API, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
 cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation
 cargo x test-browser       the pages in a browser only
+cargo x test-api           the OpenAPI document and clients that are generated of it only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, `docs --check`
 cargo x docs [--check]     draw the pictures of docs/concepts, describe the API and check what all pages point to
 cargo x tables             write the Unicode table of `core` anew
@@ -73,6 +74,7 @@ fn task(args: &[&str]) -> Result<bool> {
         ["test", "--long"] => test::long(),
         ["test", words @ ..] => test::test(words),
         ["test-browser"] => Ok(test::browser()),
+        ["test-api"] => Ok(test::of_api()),
         ["lint"] => Ok(lint()),
         _ => other_task(args).map(|()| true),
     }

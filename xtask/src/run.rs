@@ -115,7 +115,7 @@ pub fn package_name(manifest: &str) -> Result<String> {
     Ok(name.context("the manifest has no name")?.to_owned())
 }
 
-/// A Python with these packages, in the repository's own environment.
+/// A Python with these packages, in the repository's own environment. A package may have a version: `name==1.2.3`.
 pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
     let venv = root().join(".venv");
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -124,10 +124,8 @@ pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
             .context("a Python with the module `venv` is needed")?;
     }
     let installed = output(&python, &["-m", "pip", "list", "--format", "freeze"])?.to_lowercase();
-    let has = |package: &&&str| {
-        !installed.lines().any(|line| line.split("==").next() == Some(&package.to_lowercase()))
-    };
-    let missing: Vec<&str> = packages.iter().filter(has).copied().collect();
+    let is_missing = |package: &&&str| !is_installed(&installed, package);
+    let missing: Vec<&str> = packages.iter().filter(is_missing).copied().collect();
     if !missing.is_empty() {
         command(
             &python,
@@ -137,9 +135,25 @@ pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Whether a package, in its version if it names one, is in a list of lines such as `name==1.2.3`.
+fn is_installed(list: &str, package: &str) -> bool {
+    let package = package.to_lowercase();
+    let is_it = |line: &str| {
+        line == package || (!package.contains("==") && line.split("==").next() == Some(package.as_str()))
+    };
+    list.lines().any(|line| is_it(line.trim()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_package_is_installed_in_the_version_that_is_named() {
+        let list = "regex==2026.1\nopenapi-python-client==0.29.1\n";
+        assert!(is_installed(list, "regex") && is_installed(list, "openapi-python-client==0.29.1"));
+        assert!(!is_installed(list, "openapi-python-client==0.29.0") && !is_installed(list, "reg"));
+    }
 
     #[test]
     fn a_command_is_shown_as_it_would_be_typed() {

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::browser::Pages;
+use crate::browser::{self, Pages};
 use crate::run::{self, find, has_nextest, root, target};
 use ignored::Choice;
 pub use long::test as long;
@@ -43,9 +43,19 @@ pub fn test(words: &[&str]) -> Result<bool> {
         }),
         Part::new("vectors", "vectors/ against the reference in Python", vectors),
         Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
+        api_part(),
     ];
     parts.extend(pages.parts());
     Ok(part::run("cargo x test", parts, &notes))
+}
+
+/// The tests of the OpenAPI document. Returns whether all passed.
+pub fn of_api() -> bool {
+    part::run("cargo x test-api", vec![api_part()], &[])
+}
+
+fn api_part() -> Part<'static> {
+    Part::new("API", "clients that others generate of the OpenAPI document work with the server", api)
 }
 
 /// The tests in a browser. Returns whether all passed.
@@ -77,6 +87,24 @@ fn formats() -> Result<Outcome> {
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/formats/check.py").arg(minwise);
+    Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
+}
+
+/// The OpenAPI document, and clients that are generated of it, in Python and TypeScript.
+fn api() -> Result<Outcome> {
+    if let Some(why) = no_python() {
+        return Ok(Outcome::Skipped(why.to_owned()));
+    }
+    let node = match browser::node()? {
+        Ok(node) => node,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    browser::install_packages(&node.npm, "tests/api")?;
+    // Another version of a generator may make other names, so that versions are pinned.
+    let python = run::python_venv(&["openapi-spec-validator==0.9.0", "openapi-python-client==0.29.1"])?;
+    let minwise = build_minwise()?;
+    let mut command = Command::new(python);
+    command.current_dir(root()).arg("tests/api/check.py").arg(minwise).arg(node.node);
     Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
 }
 

@@ -21,12 +21,16 @@ fn the_description_in_the_repository_is_current() {
 fn the_description_is_served_and_has_every_call() {
     let served = wait(async { Archive::new().get("/api/v1/openapi.json").await.json() });
     assert_eq!(served, serde_json::from_str::<Value>(&minwise_server::openapi()).unwrap());
-    let mut calls: Vec<String> = vec![];
+    let (mut calls, mut ids) = (vec![], std::collections::BTreeSet::new());
+    let described = |part: &Value| part["description"].as_str().is_some_and(|words| !words.is_empty());
     for (path, methods) in served["paths"].as_object().unwrap() {
         calls.extend(methods.as_object().unwrap().keys().map(|method| format!("{method} {path}")));
         for call in methods.as_object().unwrap().values() {
             assert!(call["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{call}");
             assert!(call["responses"]["default"].is_object(), "{call}");
+            assert!(call["responses"].as_object().unwrap().values().all(described), "{call}");
+            assert!(call["parameters"].as_array().is_none_or(|all| all.iter().all(described)), "{call}");
+            assert!(ids.insert(call["operationId"].as_str().unwrap().to_owned()), "{call}");
         }
     }
     calls.sort_unstable();
@@ -52,6 +56,9 @@ fn the_description_is_served_and_has_every_call() {
     // What comes of a job is described, as what can be said of files is.
     for name in ["Clusters", "Added", "AboutFile", "AboutNamed", "Reject", "CheckOptions"] {
         assert!(served["components"]["schemas"][name].is_object(), "{name}");
+    }
+    for (name, schema) in served["components"]["schemas"].as_object().unwrap() {
+        assert!(described(schema), "{name}");
     }
     // Everything that is referred to is there.
     let text = served.to_string();

@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     options.threshold = 0.4;
     let answer = index.query(&Query::new(submission), &options)?;
     for found in &answer.matches {
-        println!("{}: similarity {:.2}", found.entry.id, found.similarity);
-        println!("  {:.0} % of the submission is in it", 100.0 * found.query_in_document);
+        println!("{}: similarity {:.2}", found.id, found.similarity);
+        println!("  {:.0} % of the submission is in it", 100.0 * found.containment_of_query);
         for passage in &found.passages {
             println!("  shared: {}", &submission[passage.query.clone()]);
         }

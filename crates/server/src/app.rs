@@ -286,8 +286,7 @@ mod tests {
         let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&notes);
-        let log =
-            Box::new(move |event: &Value| log.lock().unwrap().push(event["event"].to_string()));
+        let log = Box::new(move |event: &Value| log.lock().unwrap().push(event["event"].to_string()));
         let state = State::new(index, Access::Local, Limits::default(), log);
         let app = Router::new().route("/broken", get(broken)).route("/behind", get(broken_behind));
         let app = guarded(app.route("/whole", get(|| async { "whole" })), state);

@@ -49,7 +49,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
     Ok(part::run("cargo x test", parts, &notes))
 }
 
-/// The tests of the OpenAPI document. Returns whether all passed.
+/// The tests of the `OpenAPI` document. Returns whether all passed.
 pub fn of_api() -> bool {
     part::run("cargo x test-api", vec![api_part()], &[])
 }
@@ -90,7 +90,7 @@ fn formats() -> Result<Outcome> {
     Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
 }
 
-/// The OpenAPI document, and clients that are generated of it, in Python and TypeScript.
+/// The `OpenAPI` document, and clients that are generated of it, in Python and TypeScript.
 fn api() -> Result<Outcome> {
     if let Some(why) = no_python() {
         return Ok(Outcome::Skipped(why.to_owned()));

@@ -6,6 +6,7 @@
 mod answer;
 mod candidates;
 pub(crate) mod evidence;
+#[expect(clippy::ref_option, reason = "serde hands a field over as it is")]
 mod form;
 mod options;
 mod passages;
@@ -192,7 +193,7 @@ impl Index {
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = Reader::new(self, view);
-        let window = DateWindow::of(options);
+        let window = options.window();
         let mut answer = Answer {
             query: Queried {
                 tokens: asked.prepared.shingles.units(),

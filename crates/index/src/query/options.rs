@@ -108,6 +108,11 @@ impl fmt::Display for OptionProblem {
 }
 
 impl Options {
+    /// The dates between which documents are compared, if they are given.
+    pub(crate) fn window(&self) -> Option<DateWindow<'_>> {
+        DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
+    }
+
     /// Every option with a value that it cannot have, in the order of the fields.
     #[must_use]
     pub fn problems(&self) -> Vec<OptionProblem> {

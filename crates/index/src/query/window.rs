@@ -4,7 +4,6 @@ use minwise::calendar::{DAY_SECONDS, Date};
 use minwise::keep::date_word;
 use serde_json::Value;
 
-use super::options::Options;
 use crate::record::Entry;
 
 /// A window of time, both ends inclusive.
@@ -27,12 +26,10 @@ enum End {
 }
 
 impl<'o> DateWindow<'o> {
-    /// The window that options have, if they have one. An end that is no date counts as none, because
-    /// [`Options::problems`] names it.
-    pub(crate) fn of(options: &'o Options) -> Option<Self> {
-        let since = options.since.as_deref().and_then(date_word);
-        let until = options.until.as_deref().and_then(end_of);
-        let field = options.date_field.as_deref();
+    /// The window between two dates, if there is one. An end that is no date counts as none, because `Options::problems`
+    /// names it.
+    pub(crate) fn new(field: Option<&'o str>, since: Option<&str>, until: Option<&str>) -> Option<Self> {
+        let (since, until) = (since.and_then(date_word), until.and_then(end_of));
         (since.is_some() || until.is_some()).then_some(Self { field, since, until })
     }
 
@@ -66,8 +63,7 @@ fn end_of(date: &str) -> Option<End> {
     let last = date_word(date)?;
     let parts: Vec<i32> = date.trim().split('-').map_while(|part| part.parse().ok()).collect();
     let next = match (parts[..].as_ref(), date.trim().len()) {
-        (&[year], 4) => Date::new(year + 1, 1, 1),
-        (&[year, 12], 7) => Date::new(year + 1, 1, 1),
+        (&[year], 4) | (&[year, 12], 7) => Date::new(year + 1, 1, 1),
         (&[year, month], 7) => Date::new(year, u8::try_from(month).ok()? + 1, 1),
         (&[year, month, day], 10) => {
             let day = Date::new(year, u8::try_from(month).ok()?, u8::try_from(day).ok()?)?;
@@ -101,11 +97,9 @@ mod tests {
         }
     }
 
-    fn holds(field: Option<&str>, since: &str, until: &str, entry: &Entry) -> bool {
-        let date = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let (since, until) = (date(since), date(until));
-        let options = Options { since, until, date_field: field.map(str::to_owned), ..Options::default() };
-        DateWindow::of(&options).is_none_or(|window| window.holds(entry))
+    fn holds(field: Option<&str>, since: &'static str, until: &'static str, entry: &Entry) -> bool {
+        let date = |text: &'static str| (!text.is_empty()).then_some(text);
+        DateWindow::new(field, date(since), date(until)).is_none_or(|window| window.holds(entry))
     }
 
     #[test]

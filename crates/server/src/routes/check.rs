@@ -20,11 +20,29 @@ use crate::state::{Asked, Shared, State};
 use crate::uploads::{Content, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
-/// Options whose values have a maximum here, because others wait while a check takes its time and its memory.
-const MOST: [(&str, fn(&Options) -> usize, u32, &str); 3] = [
-    ("top", |options| options.top, 1000, "at most 1000"),
-    ("candidates", |options| options.candidates, 10_000, "at most 10000"),
-    ("passages", |options| options.passages, 10_000, "at most 10000"),
+/// An option whose value has a maximum here, because others wait while a check takes its time and its memory.
+struct Bounded {
+    option: &'static str,
+    value: fn(&Options) -> usize,
+    most: u32,
+    /// The maximum as the end of a sentence.
+    expected: &'static str,
+}
+
+const BOUNDED: [Bounded; 3] = [
+    Bounded { option: "top", value: |options| options.top, most: 1000, expected: "at most 1000" },
+    Bounded {
+        option: "candidates",
+        value: |options| options.candidates,
+        most: 10_000,
+        expected: "at most 10000",
+    },
+    Bounded {
+        option: "passages",
+        value: |options| options.passages,
+        most: 10_000,
+        expected: "at most 10000",
+    },
 ];
 
 /// A text or a file that is checked, with the options of the check.
@@ -49,7 +67,7 @@ impl Submission {
     /// The options, if all of them have values that are possible here.
     fn checked(&self) -> Result<&Options, Problem> {
         let mut problems = self.options.problems();
-        for (option, value, most, expected) in MOST {
+        for Bounded { option, value, most, expected } in BOUNDED {
             let value = value(&self.options);
             if value > most as usize {
                 problems.push(OptionProblem::new(option, value, expected));
@@ -70,7 +88,7 @@ fn with_options(fields: RefOr<Schema>) -> RefOr<Schema> {
         unreachable!("both are described as objects");
     };
     all.properties.extend(options.properties);
-    for (option, _, most, _) in MOST {
+    for Bounded { option, most, .. } in BOUNDED {
         if let Some(RefOr::T(Schema::Object(option))) = all.properties.get_mut(option) {
             option.maximum = Some(most.into());
         }
@@ -289,7 +307,7 @@ mod tests {
     #[test]
     fn the_maxima_are_described() {
         let schema = serde_json::to_value(CheckText::schema()).unwrap();
-        for (option, _, most, _) in MOST {
+        for Bounded { option, most, .. } in BOUNDED {
             assert_eq!(schema["properties"][option]["maximum"], most, "{option}");
         }
         assert_eq!(schema["required"], serde_json::json!(["text"]));

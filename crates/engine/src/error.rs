@@ -153,7 +153,8 @@ pub enum ErrorKind {
         /// How many threads it would be enough for, if there are any.
         threads: Option<usize>,
     },
-    /// The person asked to stop.
+    /// The observer cancelled. If it does so while inputs are opened, the kind is [`Corpus`](Self::Corpus): ask
+    /// [`Error::is_cancelled`], which knows both.
     Cancelled,
 }
 

@@ -121,6 +121,8 @@ const ENGINE: &[&str] = &[
     "verify",
     "audit",
     "decide",
+    // The stages, by the names under which they are public.
+    "stages",
     "estimate",
     "output",
     "run",

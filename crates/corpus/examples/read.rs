@@ -1,4 +1,4 @@
-//! Documents of files and of memory, read in parallel chunks, and one of them read again by its place.
+//! Reads documents from a file and from memory chunk by chunk, then reads one of them again by its place.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 

@@ -1,42 +1,42 @@
 //! Documents in and out.
 //!
-//! A [`Corpus`] is a list of *sources* of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
-//! standard input; plain or compressed; texts and tables [in memory](InMemory)) that can all be read **by position, any number of times**. That one property is what the rest of Minwise
-//! is built on: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
+//! A [`Corpus`] is a list of *sources*, each of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
+//! standard input; plain or compressed; texts and tables [in memory](InMemory)) that can all be read **by position, any number of times**. The rest of Minwise
+//! depends on this property: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
 //! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
 //!
 //! | a source that is | is read |
 //! |---|---|
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
-//! | a Parquet file or Arrow IPC | by its rows, of which some that lie together are decoded at a time, and read again from another such file |
+//! | a Parquet file or Arrow IPC | piece by piece, each some adjacent rows; rows that are read again come from a temporary file |
 //! | texts or record batches in memory | where they lie, without decoding or copying |
-//! | a record or a text of more than some MiB | piece by piece where it lies, if [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) is asked |
+//! | a record or a text of more than 8 MiB | piece by piece where it lies, if the caller uses [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
 //!
 //! Files in a folder that are no documents are [skipped](Corpus::skipped); a file that cannot be read is a reject.
 //!
-//! One bad record never stops a scan: it is handed on as a [`Reject`] with its reason. What does stop a run
-//! is an [`Error`], written for the person who reads it, with a hint where one helps.
+//! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run; its
+//! message has a hint where one helps.
 //!
 //! # Features
 //!
 //! | feature | reads and writes | default | brings |
 //! |---|---|---|---|
-//! | `arrow` | Arrow IPC files and streams | yes | arrow-ipc |
+//! | `arrow` | Arrow IPC files and streams | yes | arrow-ipc, with a C compiler |
 //! | `bzip2` | files and outputs compressed by bzip2 | yes | bzip2 |
 //! | `html` | the text of HTML, and of EPUB together with `office` | yes | html5ever |
 //! | `office` | the text of Word, OpenDocument and PowerPoint, and of EPUB together with `html` | yes | zip, quick-xml |
-//! | `parquet` | Parquet files | yes | parquet |
+//! | `parquet` | Parquet files | yes | parquet, with a C compiler |
 //! | `pdf` | the text of PDF files | no | pdf-extract |
 //! | `warc` | WARC and WET files; their pages need `html` | yes | none |
 //! | `xz` | files and outputs compressed by xz | yes | liblzma, with a C compiler |
 //! | `zstd` | files and outputs compressed by Zstandard | yes | zstd, with a C compiler |
 //!
 //! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All features but `pdf` are
-//! on by default, so that a file which is on the disk can be read; `pdf` is off because its parser is large and panics on bad files,
-//! for which it is given threads of its own. A file whose feature is off is recognised all the same, and the error names the feature.
+//! on by default, so that every common format can be read. `pdf` is off because its parser is large and panics on bad files; therefore it
+//! runs on threads of its own. If a feature is off, the error for such a file names the feature.
 //!
 //! # Example
 //!

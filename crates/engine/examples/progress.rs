@@ -1,5 +1,4 @@
-//! A run under the eyes of an observer, which shows progress and warnings and may stop the run, with pairs taken one by one
-//! instead of as a list.
+//! Runs with an observer that prints progress and warnings and can cancel the run, and visits pairs one by one.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 

@@ -1,4 +1,4 @@
-//! Shingles and sketches as a run makes them: with weights, and without the text of a form.
+//! Makes shingles and sketches as a run does: with weights, and with the text of a form ignored.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 

@@ -1,9 +1,9 @@
-//! An archive from its creation: documents are added, replaced and removed, and new texts are checked against it.
+//! Creates an archive, adds documents, checks a new text against them, removes a document, and opens the archive again.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 #![allow(
     clippy::field_reassign_with_default,
-    reason = "options may get fields, so that literals do not compile elsewhere"
+    reason = "setting one field at a time still compiles if the options get new fields"
 )]
 
 use std::error::Error;

@@ -18,19 +18,19 @@
 //!
 //! | wanted | call |
 //! |---|---|
-//! | an archive, new or there | [`Index::create`], [`Index::open`] |
-//! | documents in it, replaced or out of it | [`Index::add_now`], [`Index::remove`] |
+//! | create or open an archive | [`Index::create`], [`Index::open`] |
+//! | add, replace or remove documents | [`Index::add_now`], [`Index::remove`] |
 //! | many documents, prepared on other threads than they are written | [`Index::prepare`], [`Index::commit`] |
-//! | what a text repeats, with the passages | [`Index::query`] |
+//! | what a text repeats, with the passages (`minwise check`) | [`Index::query`] |
 //! | what a document of the archive resembles | [`Index::resembling`] |
 //! | two documents side by side | [`Index::pair`] |
 //! | one document, or page after page of them | [`Index::get`], [`Index::list`] |
 //! | clusters of near-duplicates in it | [`Index::clusters`] |
-//! | whether all of it is as it was written | [`Index::check`], [`Index::examine`], [`Index::repair`] |
+//! | verify the stored data, and repair it | [`Index::check`], [`Index::examine`], [`Index::repair`] |
 //! | a copy as lines of JSON, and back | [`Index::export`], [`Index::import`] |
 //!
 //! A change is acknowledged when it is on disk, and is made whole or not at all; readers see the index as it was when they
-//! began. A folder is held by one process at a time, and by any number of threads of it.
+//! began. One process at a time can open a folder; its threads share the [`Index`].
 
 mod acknowledge;
 mod add;

@@ -1,9 +1,9 @@
-//! An archive served over HTTP from one's own program, asked one question, and stopped.
+//! Serves an archive over HTTP from a program, sends one request, and stops.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 #![allow(
     clippy::field_reassign_with_default,
-    reason = "options may get fields, so that literals do not compile elsewhere"
+    reason = "setting one field at a time still compiles if the options get new fields"
 )]
 
 use std::error::Error;

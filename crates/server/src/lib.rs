@@ -1,4 +1,4 @@
-//! The archive over HTTP: an API with evidence, described by `OpenAPI`, and a page for people.
+//! The archive over HTTP: an API that returns shared passages, described by `OpenAPI`, and a page for people.
 //!
 //! ```
 //! use std::thread;
@@ -19,9 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `API.md` has the contract with the page. The server is safe as it comes: without tokens it listens to this machine
-//! alone, every request has limits ([`Limits`]), files of strangers are read on threads of their own within bounds, and
-//! nothing that a client sends is ever taken for a path.
+//! By default the server is protected: without tokens it listens on the loopback address only, every request has limits
+//! ([`Limits`]), uploaded files are parsed on threads of their own within limits, and no input of a client is used as a path.
 
 mod adding;
 mod app;

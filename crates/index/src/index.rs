@@ -31,7 +31,7 @@ use crate::text;
 /// assert!(index.has("note")?);
 /// let query = Query::new("Each year herons nest in the old willow by the mill pond.");
 /// let answer = index.query(&query, &Options::default())?;
-/// assert_eq!(answer.matches[0].entry.id, "note");
+/// assert_eq!(answer.matches[0].id, "note");
 ///
 /// // All that was written can be read, and is as it was written.
 /// assert_eq!(index.check(&Unobserved)?.found(), 0);

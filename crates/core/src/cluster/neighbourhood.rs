@@ -6,8 +6,8 @@ use super::Judge;
 
 /// Documents that meet one another, numbered from 0 in keeper order.
 ///
-/// Those that share bands stand on shelves: one for each band key that at least two of them have. Who stands where is known
-/// to the neighbourhood or, where that is too much to have at hand, to the [`Judge`]. Of candidates that were found pair by
+/// Documents that share a band key stand on one shelf. The neighbourhood stores the shelves or, if they do not fit into
+/// memory, the [`Judge`] does. Of candidates that were found pair by
 /// pair the judge knows the [partners](Judge::partners).
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
@@ -122,7 +122,7 @@ impl Neighbourhood {
 }
 
 /// Documents on a shelf from which on it is a crowd. Going through a smaller shelf is cheaper than a scan.
-const CROWD: usize = 64;
+pub(super) const CROWD: usize = 64;
 /// A scan takes a small part of the time per document that going through shelves takes. It pays if the longest shelf has one
 /// in this many of the documents that are scanned.
 const SCAN_SHARE: usize = 1024;
@@ -265,6 +265,30 @@ impl<'a> Meetings<'a> {
             self.meet(document, from);
         }
         self.met.retain(|&other| !passes_over(other));
+        self.screen_met(document, judge)
+    }
+
+    /// Finds those of `others`, which are ascending, that `document` meets and that may be similar to it.
+    pub(super) fn look_among<J: Judge>(
+        &mut self,
+        document: u32,
+        others: &[u32],
+        judge: &mut J,
+    ) -> Result<(), J::Error> {
+        self.open.clear();
+        self.shares.clear();
+        self.met.clear();
+        self.find_own(document, judge)?;
+        self.take_shared(others, judge)?;
+        std::mem::swap(&mut self.met, &mut self.open);
+        for &shelf in &self.own {
+            self.shares.extend(self.shelves.share(shelf));
+        }
+        self.screen_met(document, judge)
+    }
+
+    /// Appends to `open` those of the documents in `met` that sketches and bounds leave open.
+    fn screen_met<J: Judge>(&mut self, document: u32, judge: &mut J) -> Result<(), J::Error> {
         let mut open = std::mem::take(&mut self.others);
         open.clear();
         judge.screen(document, &self.met, &mut open)?;

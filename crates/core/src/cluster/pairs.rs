@@ -1,6 +1,6 @@
 //! All similar pairs.
 
-use super::neighbourhood::Meetings;
+use super::neighbourhood::{CROWD, Meetings};
 use super::{Found, Judge, Neighbourhood};
 
 /// Tells `found` of every pair of documents that meets and reaches the threshold, if at least one of the two is wanted. A
@@ -14,19 +14,29 @@ pub fn pairs<J: Judge>(
 ) -> Result<(), J::Error> {
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut block = 0..0;
+    // The wanted documents that were put, while they are few.
+    let mut put = vec![];
     for document in 0..neighbourhood.len() as u32 {
         if document == block.end {
             block = document..(document + meetings.block_len() as u32).min(neighbourhood.len() as u32);
             meetings.begin(block.clone().filter(|&document| wanted(document)), judge)?;
         }
         let is_wanted = wanted(document);
-        meetings.look(document, 0, |earlier| !is_wanted && !wanted(earlier), judge)?;
+        // An unwanted document of a crowd would go through thousands of others to find the few that are wanted.
+        if !is_wanted && put.len() < CROWD && !neighbourhood.is_of_pairs() {
+            meetings.look_among(document, &put, judge)?;
+        } else {
+            meetings.look(document, 0, |earlier| !is_wanted && !wanted(earlier), judge)?;
+        }
         for &earlier in &meetings.open {
             if let Some(similarity) = judge.similarity(document, earlier)? {
                 found(&Found { document, earlier, similarity, shares: &meetings.shares })?;
             }
         }
         meetings.put(document, judge)?;
+        if is_wanted && put.len() < CROWD {
+            put.push(document);
+        }
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! A bound on the similarity of two sets, from 1024 bits of each or more.
 //!
 //! - **Idea.** Every shingle flips one bit of a small array. Shingles that two sets share cancel in the exclusive or of their
-//!   arrays, so each bit in which these differ is due to a shingle that only one of the two sets has. Sets of so
-//!   many shingles that are similar have few such shingles; if more bits differ, the sets are not similar.
-//! - **Cost.** 128 bytes per set, and one count of different bits per pair: a hundredth of a merge of large sets.
+//!   arrays, so each bit in which these differ is due to a shingle that only one of the two sets has. Two
+//!   similar sets differ in few shingles; if more bits differ, the sets are not similar.
+//! - **Cost.** 128 to 1024 bytes per set, and one count of different bits per pair: a hundredth of a merge of large sets.
 //!   Sets that are larger need more: an array of [`words_for`] words tells most of them apart.
 //! - **Folding.** The exclusive or of the halves of an array is the array that half as many bits give. A folded array is
 //!   compared faster and rejects less; [`allowance`] bounds its difference by one number per set.

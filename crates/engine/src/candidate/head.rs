@@ -16,12 +16,11 @@ use minwise::sketch::{HeadShape, Values};
 pub(crate) const UNLIKE: f64 = 0.02;
 /// The similarity of two documents of a crowd: fillings of a form and near-copies of one text have about this much in common.
 pub(crate) const CROWDED: f64 = 0.45;
-/// Instructions per eight pairs that [`Kernel::near`] takes for each word of a head, for each group of 64 values, and
-/// besides.
+/// Instructions of [`Kernel::near`] per eight pairs: per word of a head, per group of 64 values, and fixed.
 const WORD_COST: f64 = 2.0;
 const GROUP_COST: f64 = 2.0;
 const BLOCK_COST: f64 = 4.0;
-/// The same for eight pairs whose rows are compared.
+/// Instructions to compare the rows of eight pairs.
 const ROW_COST: f64 = 1000.0;
 
 /// Instructions that [`Kernel::near`] takes per eight heads of this shape.
@@ -38,7 +37,7 @@ pub(crate) struct HeadRule {
     most: usize,
 }
 
-/// A condition that every pair fulfils which is not to be lost: at most `most` of the first `first` of some values differ.
+/// A necessary condition of similar pairs: at most `most` of the first `first` values differ.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) values: Values,

@@ -1,6 +1,6 @@
 //! The sketches of the documents of a crowd, side by side, so that many can be screened at once.
 //!
-//! Documents that fill in one form are half alike or more, which the first registers of a sketch do not tell from similar.
+//! Fillings of one form have a similarity of 0.5 or more, so their first registers do not separate them from similar pairs.
 //! Parity bits do, because shingles that all of them share cancel. So if a crowd is dense, its documents are screened by
 //! parity bits, folded to the width that [`Crowd::choose_fold`] finds cheapest on a sample.
 
@@ -17,12 +17,12 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::rows::Rows;
 
-/// Documents that one thread scans for together.
+/// Documents per task of a scan, at most.
 const TOGETHER: usize = 16;
 /// Heads that go by together and stay in the cache, in bytes.
 const STRETCH_BYTES: usize = 32 << 10;
 
-/// Instructions for eight pairs whose whole parity bits are compared, and per word of these bits. Most of them wait for memory.
+/// The cost of comparing whole parity bits, in instructions per eight pairs and per word. Most of it is cache misses.
 const PARITY_COST: f64 = 200.0;
 const PARITY_WORD_COST: f64 = 6.0;
 /// Documents of the crowd that each probe of a sample is compared with.
@@ -60,7 +60,7 @@ impl Fold {
         Self { heads: Heads::new(words, 1), folded: vec![0; words], threshold }
     }
 
-    /// Adds a document; if nothing is known of it, one that is always open.
+    /// Adds a document. If its parity bits are unknown, every scan leaves it open.
     fn push(&mut self, known: Option<(usize, &[u32])>) {
         self.folded.fill(0);
         let allowed = known.map_or(heads::ALL, |(size, array)| {
@@ -94,7 +94,7 @@ impl Parities {
 }
 
 impl<'a> Crowd<'a> {
-    /// No documents yet; nothing if sketches cannot tell anything of them.
+    /// Makes an empty crowd; returns `None` if the filter rejects no pair.
     pub(super) fn new(screen: &'a Screen, rows: &'a Rows) -> Option<Self> {
         let rule = screen.crowd_rule()?;
         Some(Self {
@@ -155,8 +155,8 @@ impl<'a> Crowd<'a> {
     }
 
     /// Chooses what these documents and those of `probes` are screened by: sketches, if these left the share `open` of the
-    /// pairs open, or parity bits, which both have. The choice is made anew whenever the crowd has doubled, and it depends on
-    /// its documents alone.
+    /// pairs open, or parity bits, which both have. The choice is made anew whenever the crowd has doubled. It depends on the
+    /// documents and on the width of their parity bits.
     pub(super) fn choose_fold(&mut self, probes: &mut Self, threshold: f64, open: f64) {
         if self.len() >= self.choose_at {
             self.choose_at = 2 * self.len();
@@ -207,6 +207,8 @@ impl<'a> Crowd<'a> {
 
     /// Folds the parity bits of all documents to so many words, or to none.
     fn fold_to(&mut self, words: Option<usize>, threshold: f64) {
+        // The old arrays go first, so that no more than two copies are in memory.
+        self.fold = None;
         self.fold = words.map(|words| {
             let mut fold = Fold::new(words, threshold);
             (0..self.parities.sizes.len()).for_each(|place| fold.push(self.parities.of(place)));
@@ -214,8 +216,8 @@ impl<'a> Crowd<'a> {
         });
     }
 
-    /// For each of the documents of `probes`, the documents of which it is open whether both reach the threshold, ascending:
-    /// by their heads, and by their parity bits as far as they are known.
+    /// Returns, per document of `probes`, the documents with which it may reach the threshold, ascending: by their heads, and by
+    /// their parity bits as far as they are known.
     pub(super) fn scan(
         &self,
         probes: &Crowd<'_>,
@@ -225,11 +227,13 @@ impl<'a> Crowd<'a> {
     ) -> Result<Scanned, Error> {
         let words = self.fold.as_ref().map_or(self.heads.words(), |fold| fold.heads.words());
         let stretch = (STRETCH_BYTES / (words * size_of::<u64>())).max(64);
+        // Few probes are spread over all threads.
+        let together = probes.len().div_ceil(threads).clamp(1, TOGETHER);
         let work = |(): &mut (), task: usize| -> Result<Scanned, Error> {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
-            let probed: Range<usize> = task * TOGETHER..((task + 1) * TOGETHER).min(probes.len());
+            let probed: Range<usize> = task * together..((task + 1) * together).min(probes.len());
             let mut scans: Vec<Scan<'_>> =
                 probed.clone().map(|place| Scan::new(self, probes, place, threshold)).collect();
             for begin in (0..self.len()).step_by(stretch) {
@@ -250,7 +254,7 @@ impl<'a> Crowd<'a> {
         };
         let mut all = Scanned::default();
         parallel::in_order(
-            probes.len().div_ceil(TOGETHER),
+            probes.len().div_ceil(together),
             threads,
             || (),
             work,
@@ -285,7 +289,7 @@ struct Scan<'a> {
     probes: &'a Crowd<'a>,
     place: usize,
     kernel: Kernel,
-    /// Its parity bits, and what they say.
+    /// The parity bits of the probe, and the bound for its set size.
     parity: Option<(&'a [u32], Bound)>,
     /// The folded arrays of the crowd, those of the probes, and its own allowance.
     folds: Option<(&'a Fold, &'a Fold, u64)>,

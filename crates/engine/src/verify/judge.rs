@@ -3,7 +3,8 @@
 
 use minwise::Observer;
 use minwise::cluster::Judge;
-use minwise::verify::Measure;
+use minwise::verify::{Measure, parity};
+use minwise::weight::Weighting;
 
 use crate::candidate::neighbourhood::{Meeting, NeighbourhoodRef};
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
@@ -126,6 +127,12 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
         if self.bench.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 
+    /// Whether parity bits bound the measure: they are about sets without weights.
+    fn has_parity(&self) -> bool {
+        let plan = self.bench.plan;
+        plan.measure == Measure::Jaccard && plan.spec.weights.weighting == Weighting::None
+    }
+
     /// Whether the sketches say that a pair is reordered.
     fn is_misaligned(&mut self, a: u32, b: u32) -> Result<bool, Error> {
         let bench = self.bench;
@@ -198,6 +205,9 @@ impl Judge for ExactJudge<'_, '_> {
             probes.set_width(crowd.width());
             for crowd in [&mut crowd, &mut probes] {
                 while let Some(document) = crowd.next_parity() {
+                    if observer.cancelled() {
+                        return Err(ErrorKind::Cancelled.into());
+                    }
                     crowd.put_parity(|out| self.sets.parity_into(document, out))?;
                 }
             }
@@ -207,16 +217,16 @@ impl Judge for ExactJudge<'_, '_> {
         let seen = (documents.len() * crowd.len()) as u64;
         let left: u64 = scanned.open.iter().map(|others| others.len() as u64).sum();
         self.judged.candidates += seen - left;
-        // Parity bits are as good as a comparison.
-        self.judged.compared += scanned.left_by_heads - left;
+        let rejected = seen - left;
+        let by_whole = (scanned.left_by_heads - left) * crowd.width() as u64;
         self.judged.screened.merge(&Screened {
-            pairs: scanned.rejected,
-            compared: scanned.compared,
-            registers: scanned.rejected * screen.registers(),
+            pairs: rejected,
+            compared: scanned.compared + by_whole,
+            registers: rejected * screen.registers(),
         });
         // Parity bits mean reading every document once, which pays if most have many others to be compared with.
         let many = documents.len() as u64 * MANY;
-        if !self.is_dense && plan.measure == Measure::Jaccard && scanned.left_by_heads >= many {
+        if !self.is_dense && self.has_parity() && scanned.left_by_heads >= many {
             self.is_dense = true;
             self.share_open = scanned.left_by_heads as f64 / seen as f64;
         }
@@ -231,8 +241,13 @@ impl Judge for ExactJudge<'_, '_> {
 
     fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Error> {
         let plan = self.bench.plan;
-        if open.len() as u64 >= MANY && plan.measure == Measure::Jaccard {
-            self.judged.compared += self.sets.bound(document, open, plan.threshold)?;
+        if open.len() as u64 >= MANY && self.has_parity() {
+            let rejected = self.sets.bound(document, open, plan.threshold)?;
+            self.judged.screened.merge(&Screened {
+                pairs: rejected,
+                compared: rejected * parity::WORDS as u64,
+                registers: 0,
+            });
         }
         Ok(())
     }

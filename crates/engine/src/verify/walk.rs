@@ -116,15 +116,16 @@ impl Walk<'_> {
             turns: Turns::default(),
         };
         let bench = Bench::new(&reading.documents, plan, observer)?;
-        let crowd_bytes = memory.entries(1);
+        // An eighth of the memory, whatever the threads, so that counts of comparisons do not depend on them. A small
+        // neighbourhood has less than 8 MiB of text, and its parity bits take a fraction of that.
+        let crowd_bytes = usize::try_from(plan.memory.bytes() / 8).unwrap_or(usize::MAX);
         let all = Budget {
             bytes: SETS_BYTES * plan.threads,
             threads: plan.threads,
             ahead_bytes: AHEAD_BYTES.min(preparation.whole_bytes(1)) * plan.threads as u64,
             crowd_bytes,
         };
-        let crowd_bytes = crowd_bytes / plan.threads;
-        let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0, crowd_bytes };
+        let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0, crowd_bytes: usize::MAX };
         let seat = || Seat::new(&reading.documents);
         for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
             let batch = candidates.load(numbers.clone(), memory, folder)?;

@@ -126,6 +126,34 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
     }
 }
 
+/// Threads share the work of a scan and change neither decisions nor counts.
+#[test]
+fn a_dense_crowd_does_not_depend_on_threads() {
+    let documents = Documents::new(fillings(2000));
+    let [one, three] = [1, 3].map(|threads| {
+        let decisions = documents.dedup(&with_registers("words:1", 0.6, 24, 1, 64).threads(threads));
+        let verification = decisions.verification;
+        (decisions.removed, verification.candidates, verification.compared, verification.screened)
+    });
+    assert_eq!(one, three);
+}
+
+#[test]
+fn documents_that_are_asked_for_in_a_crowd_have_all_their_pairs() {
+    let documents = Documents::new(fillings(1500));
+    let settings = with_registers("words:1", 0.6, 24, 1, 64);
+    let all = listed(&documents.pairs(&settings));
+    let wanted: Vec<String> = [8, 9, 700, 808, 1499].map(|number| format!("d{number}")).to_vec();
+    let is_wanted = |number: u32| wanted.contains(&format!("d{number}"));
+    let expected: Vec<_> =
+        all.iter().filter(|pair| is_wanted(pair.first) || is_wanted(pair.second)).copied().collect();
+    let plan = settings.plan().unwrap();
+    let found =
+        pairs(&documents.corpus, &documents.read_by(&plan), Some(&wanted), &plan, &Unobserved).unwrap();
+    assert_eq!(listed(&found), expected);
+    assert_eq!(expected.len(), 3);
+}
+
 #[test]
 fn a_crowd_loses_no_pair() {
     let documents = Documents::new(boilerplate(2000));

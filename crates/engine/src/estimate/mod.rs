@@ -345,7 +345,8 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
             let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
             vec![Bound { values, most }]
         }
-        Statistic::Other => sketcher.bounds(threshold),
+        // A sketch states its own bounds if its estimate is another function of the rows.
+        _ => sketcher.bounds(threshold),
     };
     if bounds.iter().any(|bound| bound.most.is_none()) {
         return Ok(Way::Nothing);

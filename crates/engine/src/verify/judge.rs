@@ -3,7 +3,7 @@
 
 use minwise::Observer;
 use minwise::cluster::Judge;
-use minwise::verify::{Measure, parity};
+use minwise::verify::Measure;
 use minwise::weight::Weighting;
 
 use crate::candidate::neighbourhood::{Meeting, NeighbourhoodRef};
@@ -242,12 +242,8 @@ impl Judge for ExactJudge<'_, '_> {
     fn bound(&mut self, document: u32, open: &mut Vec<u32>) -> Result<(), Error> {
         let plan = self.bench.plan;
         if open.len() as u64 >= MANY && self.has_parity() {
-            let rejected = self.sets.bound(document, open, plan.threshold)?;
-            self.judged.screened.merge(&Screened {
-                pairs: rejected,
-                compared: rejected * parity::WORDS as u64,
-                registers: 0,
-            });
+            // These pairs may have passed no filter, so they count as compared: parity bits of both sets decided about them.
+            self.judged.compared += self.sets.bound(document, open, plan.threshold)?;
         }
         Ok(())
     }

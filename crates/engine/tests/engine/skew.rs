@@ -119,10 +119,11 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
         let by_counting = documents.dedup(&exact);
         assert_eq!(by_bands.removed, by_counting.removed);
         assert_eq!(by_bands.removed.len(), 300);
-        // All pairs are candidates, and few of them go as far as the shingle sets.
+        // All pairs are candidates. Documents of one block of up to 256 do not scan one another, which makes 400,000 pairs; nearly
+        // all others end in a scan.
         let verification = by_bands.verification;
         assert!(verification.candidates > 3_500_000, "{} candidates", verification.candidates);
-        assert!(verification.compared < 400_000, "{} compared", verification.compared);
+        assert!(verification.compared < 500_000, "{} compared", verification.compared);
     }
 }
 

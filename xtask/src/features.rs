@@ -77,7 +77,7 @@ fn formats(folder: &str) -> Result<BTreeSet<String>> {
     let lines = section.lines().take_while(|line| !line.starts_with('['));
     let names =
         lines.filter_map(|line| Some(line.split_once(" = ")?.0)).filter(|name| !name.starts_with('#'));
-    Ok(names.filter(|name| !matches!(*name, "default" | "fuzzing")).map(str::to_owned).collect())
+    Ok(names.filter(|name| !matches!(*name, "default" | "fuzzing" | "openapi")).map(str::to_owned).collect())
 }
 
 /// The names of all packages that a package is built with.

@@ -15,8 +15,8 @@
 //!   the bands, which are independent draws. It is not too small on average (Efron and Stein, 1981).
 //! - **Stars.** A document that was missed is kept, and those behind it meet it. What sets it apart from the others
 //!   hides it from them too, so that one missed pair may be the first of many ([`Followers`]).
-//! Components see as few pairs as connect their documents, and those are the ones that are easy to find. The bound is that
-//!            of pairs at the threshold ([`ExpectedRecall::with_least`]).
+//! - **Components.** They see as few pairs as connect their documents, and those are the ones that are easy to find. The
+//!   bound is that of pairs at the threshold ([`ExpectedRecall::with_least`]).
 //!
 //! `cargo x bench recall` has the measurements: kinds of corpora, and how often the bound holds.
 

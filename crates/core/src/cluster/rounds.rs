@@ -1,15 +1,15 @@
 //! Star clustering in rounds, for documents on many machines.
 //!
-//! Idea       A cluster of machines compares pairs of documents in rounds and collects the similar ones as edges. After each
-//!            round, [`decide_round`] decides about every document of which enough is known; in the end, [`name_keepers`]
-//!            names the kept document that each removed one repeats. Both see ranks and edges: no text, sketch or shelf.
-//! Rule       In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
-//!            So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
-//!            It is removed as soon as one similar document before it is kept.
-//! Result     that of [`star`](super::star) in one piece, whatever the rounds compare first, if every pair of a kept and a
-//!            later document that meet is compared in the end.
-//! Cost       one pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
-//!            sorted by their later rank are copied and sorted.
+//! - **Idea.** A cluster of machines compares pairs of documents in rounds and collects the similar ones as edges. After each
+//!   round, [`decide_round`] decides about every document of which enough is known; in the end, [`name_keepers`]
+//!   names the kept document that each removed one repeats. Both see ranks and edges: no text, sketch or shelf.
+//! - **Rule.** In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
+//!   So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
+//!   It is removed as soon as one similar document before it is kept.
+//! - **Result.** That of [`star`](super::star) in one piece, whatever the rounds compare first, if every pair of a kept and a
+//!   later document that meet is compared in the end.
+//! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
+//!   sorted by their later rank are copied and sorted.
 //!
 //! The caller counts, per undecided document, the earlier members of its shelves that matter and were not compared with it.
 //! A member does not matter if it is removed, or if its shelf is full without it: if `most` kept documents stand before it.

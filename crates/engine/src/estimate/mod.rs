@@ -332,21 +332,19 @@ fn empty_before(file: &SketchFile) -> Vec<u32> {
 fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
     let statistic = sketcher.statistic();
-    let bounds = match statistic {
-        Statistic::EqualBits => {
-            let values = Values::single_bits(sketcher.words());
-            let most = most_different(sketcher, threshold, values.count(), |row, bit| {
-                row[bit / 32] |= 1 << (bit % 32);
-            });
-            vec![Bound { values, most }]
-        }
-        Statistic::EqualWords => {
-            let values = Values::registers(sketcher.words());
-            let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
-            vec![Bound { values, most }]
-        }
-        // A sketch states its own bounds if its estimate is another function of the rows.
-        _ => sketcher.bounds(threshold),
+    // A sketch states its own bounds if its estimate is another function of the rows.
+    let bounds = if matches!(statistic, Statistic::EqualBits) {
+        let values = Values::single_bits(sketcher.words());
+        let most = most_different(sketcher, threshold, values.count(), |row, bit| {
+            row[bit / 32] |= 1 << (bit % 32);
+        });
+        vec![Bound { values, most }]
+    } else if matches!(statistic, Statistic::EqualWords) {
+        let values = Values::registers(sketcher.words());
+        let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
+        vec![Bound { values, most }]
+    } else {
+        sketcher.bounds(threshold)
     };
     if bounds.iter().any(|bound| bound.most.is_none()) {
         return Ok(Way::Nothing);

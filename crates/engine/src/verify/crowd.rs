@@ -328,15 +328,12 @@ impl<'a> Scan<'a> {
     /// Goes through some places of the crowd.
     fn take(&mut self, range: Range<usize>) {
         let (crowd, begin) = (self.crowd, self.open.len());
-        match self.folds {
-            Some((fold, own, allowed)) => {
-                let allowed = allowed as usize;
-                self.kernel.near(&own.heads, self.place, &fold.heads, range, allowed, &mut self.open);
-            }
-            None => {
-                let heads = &self.probes.heads;
-                crowd.rule.screen(heads, self.place, &crowd.heads, range, self.kernel, &mut self.open);
-            }
+        if let Some((fold, own, allowed)) = self.folds {
+            let allowed = allowed as usize;
+            self.kernel.near(&own.heads, self.place, &fold.heads, range, allowed, &mut self.open);
+        } else {
+            let heads = &self.probes.heads;
+            crowd.rule.screen(heads, self.place, &crowd.heads, range, self.kernel, &mut self.open);
         }
         self.left_by_heads += (self.open.len() - begin) as u64;
         let Some((words, bound)) = &mut self.parity else { return };

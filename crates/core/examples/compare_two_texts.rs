@@ -2,7 +2,7 @@
 //!
 //! `cargo run --package minwise --example compare_two_texts`
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
 use minwise::shingle::Shingles;
 use minwise::verify::{Overlap, ShingleSet};

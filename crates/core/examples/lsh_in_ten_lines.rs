@@ -2,7 +2,7 @@
 //!
 //! `cargo run --package minwise --example lsh_in_ten_lines`
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
 use minwise::{Error, Lsh, Spec};
 

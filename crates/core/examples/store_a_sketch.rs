@@ -2,7 +2,7 @@
 //!
 //! `cargo run --package minwise --example store_a_sketch`
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
 use minwise::{Error, Sketch, Spec};
 

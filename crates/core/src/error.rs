@@ -1,4 +1,4 @@
-//! What can be wrong with a setting, with stored bytes, or with a document that an index is given.
+//! Errors of this crate: in settings, in stored bytes, and in documents that an index is given.
 //!
 //! Core functions validate in their constructors and never fail afterwards, so most errors here are about a value
 //! that a person wrote. [`Error::hint`] says what to try instead.

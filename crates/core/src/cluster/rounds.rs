@@ -5,7 +5,7 @@
 //!   names the kept document that each removed one repeats. Both see ranks and edges: no text, sketch or shelf.
 //! - **Rule.** In keeper order, a document is removed if a kept document before it that it meets on a shelf is similar to it.
 //!   So it is kept if each earlier document on its shelves is removed, or was compared with it and is not similar.
-//!   It is removed as soon as one similar document before it is kept.
+//!   A document is removed as soon as one similar document before it is kept.
 //! - **Result.** That of [`star`](super::star) in one piece, whatever the rounds compare first, if every pair of a kept and a
 //!   later document that meet is compared in the end.
 //! - **Cost.** One pass over documents and edges in the order of ranks, with one binary search per edge. Edges that are not
@@ -66,16 +66,16 @@ pub struct Edge {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
-    /// It stays.
+    /// The document stays.
     Kept,
-    /// It goes, and no later round names another document that it repeats.
+    /// The document goes, and no later round names another document that it repeats.
     Duplicate {
         /// The rank of the most similar kept document before it, ties by keeper order.
         of: u64,
         /// Their exact similarity.
         similarity: f64,
     },
-    /// It goes, because a kept document is similar to it. Another one that is more similar may still be found.
+    /// The document goes, because a kept document is similar to it. Another one that is more similar may still be found.
     Removed,
     /// Too little is known yet.
     Undecided,
@@ -378,7 +378,7 @@ mod tests {
         }
     }
 
-    /// What a cluster of machines does: compares pairs in rounds, with up to `pivots` members per shelf and round.
+    /// Compares pairs in rounds as a cluster of machines does, with up to `pivots` members per shelf and round.
     struct Machines<'a> {
         world: &'a World,
         /// Rank of the first and of the last visit of each document.

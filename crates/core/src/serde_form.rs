@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cluster::Cluster;
+use crate::cluster::Clustering;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::shingle::Shingling;
@@ -41,7 +41,7 @@ macro_rules! by_text_form {
 }
 
 by_text_form!(
-    Cluster,
+    Clustering,
     Filter,
     Measure,
     Method,

@@ -33,7 +33,7 @@ pub use star::{Verdict, star};
 
 /// A clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Cluster {
+pub enum Clustering {
     /// Around kept documents.
     #[default]
     Star,
@@ -41,7 +41,7 @@ pub enum Cluster {
     Components,
 }
 
-impl fmt::Display for Cluster {
+impl fmt::Display for Clustering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Star => "star",
@@ -50,7 +50,7 @@ impl fmt::Display for Cluster {
     }
 }
 
-impl FromStr for Cluster {
+impl FromStr for Clustering {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

@@ -380,7 +380,7 @@ fn a_full_shelf_is_told() {
 #[test]
 fn text_forms_round_trip() {
     for form in ["star", "components"] {
-        assert_eq!(form.parse::<Cluster>().unwrap().to_string(), form);
+        assert_eq!(form.parse::<Clustering>().unwrap().to_string(), form);
     }
-    assert!("ring".parse::<Cluster>().is_err());
+    assert!("ring".parse::<Clustering>().is_err());
 }

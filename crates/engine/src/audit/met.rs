@@ -4,7 +4,7 @@
 //! earlier one may have been removed and not be there; it counts as met if the shelf had room for it when it came, because
 //! another pair decided about it. Pairs that the filters of the run rejected did not meet.
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 
 use super::Run;
 use crate::candidate::neighbourhood::Candidates;
@@ -44,7 +44,7 @@ pub(super) fn met(
         looked_at.push(Pair { earlier: a.min(b), bands });
     }
     // By components, all documents are put on their shelves.
-    let is_put = |place: u32| plan.cluster == Cluster::Components || !is_duplicate(order.document(place));
+    let is_put = |place: u32| plan.cluster == Clustering::Components || !is_duplicate(order.document(place));
     let mut by_earlier: Vec<&mut Pair> = looked_at.iter_mut().collect();
     by_earlier.sort_unstable_by_key(|pair| pair.earlier);
     candidates.for_each_group(|band, group| leave_full(band, group, plan.shelf, is_put, &mut by_earlier))?;

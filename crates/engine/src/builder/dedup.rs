@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::keep::Keep;
 use minwise::verify::Measure;
 use minwise::{Observer, Spec, Unobserved};
@@ -123,7 +123,7 @@ impl Dedup {
     }
 
     /// Sets what a cluster is. Default: a star.
-    pub fn cluster(mut self, cluster: Cluster) -> Self {
+    pub fn cluster(mut self, cluster: Clustering) -> Self {
         self.options.settings.cluster = cluster;
         self
     }

@@ -2,7 +2,7 @@
 
 use minwise::Observer;
 use minwise::candidate::Followers;
-use minwise::cluster::{Cluster, Found, Neighbourhood, Verdict, components, star};
+use minwise::cluster::{Clustering, Found, Neighbourhood, Verdict, components, star};
 use minwise_corpus::Corpus;
 
 use crate::audit;
@@ -98,7 +98,7 @@ impl Decide for Verdicts<'_> {
             })
         };
         match self.plan.cluster {
-            Cluster::Star => {
+            Clustering::Star => {
                 let numbers: Vec<u32> = visits.iter().map(|visit| visit.number).collect();
                 let mut followers = Followers::default();
                 let verdicts = star(neighbourhood, &numbers, self.plan.shelf, judge, |found| {
@@ -112,7 +112,7 @@ impl Decide for Verdicts<'_> {
                 judge.give_back();
                 Ok(removed_in(documents, &visits, verdicts, |document| self.is_input(document)))
             }
-            Cluster::Components => {
+            Clustering::Components => {
                 let first = components(neighbourhood, self.plan.shelf, judge, |found| {
                     sum.add(found, alone(found), copies(found.document));
                 })?;
@@ -319,7 +319,7 @@ mod tests {
     }
 
     /// Runs with shelves that take so many documents.
-    fn run(count: usize, shelf: usize, cluster: Cluster) -> Decisions {
+    fn run(count: usize, shelf: usize, cluster: Clustering) -> Decisions {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
         fs_err::write(&file, form(count)).unwrap();
@@ -341,7 +341,7 @@ mod tests {
     /// it costs is stated.
     #[test]
     fn a_full_shelf_bounds_the_work_and_its_cost_is_stated() {
-        for cluster in [Cluster::Star, Cluster::Components] {
+        for cluster in [Clustering::Star, Clustering::Components] {
             let [half, all] = [3000, 6000].map(|count| run(count, 200, cluster));
             let growth = all.verification.candidates as f64 / half.verification.candidates as f64;
             assert!(growth < 2.6, "twice the documents, {growth} times the work");

@@ -79,7 +79,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
 #[cfg(test)]
 mod tests {
     use minwise::Unobserved;
-    use minwise::cluster::Cluster;
+    use minwise::cluster::Clustering;
     use minwise::verify::Measure;
     use minwise_corpus::{Encoding, FieldPath, ReadOptions};
 
@@ -119,7 +119,7 @@ mod tests {
             // The same share is for each look instead of all of them.
             (Settings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
             (Settings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
-            (Settings { cluster: Cluster::Components, ..settings() }, vec!["cluster"]),
+            (Settings { cluster: Clustering::Components, ..settings() }, vec!["cluster"]),
             (Settings { max_cluster: Some(9), ..settings() }, vec!["max-cluster"]),
             (
                 Settings {

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, tune};
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::keep::{Keep, Ranking};
 use minwise::sketch::{Bits, Method};
 use minwise::verify::Measure;
@@ -150,7 +150,7 @@ pub struct Settings {
     /// Which document of a cluster stays. Default: the first; the longest for containment.
     pub keep: Option<Keep>,
     /// What a cluster is.
-    pub cluster: Cluster,
+    pub cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
     /// limit.
     pub max_cluster: Option<u64>,
@@ -172,7 +172,7 @@ setters!(Settings {
     measure: Measure,
     threshold: f64,
     bands: Bands,
-    cluster: Cluster,
+    cluster: Clustering,
     ;
     order: Option<f64>,
     search: Option<Search>,
@@ -204,7 +204,7 @@ impl Default for Settings {
             looks: None,
             error_per_look: None,
             keep: None,
-            cluster: Cluster::default(),
+            cluster: Clustering::default(),
             max_cluster: None,
             audit: Some(AuditSize::default()),
             threads: None,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use minwise::candidate::{Banding, Curve};
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::filter::{Budget, bit_looks, default_looks};
 use minwise::keep::Keep;
 use minwise::sketch::Bits;
@@ -52,7 +52,7 @@ pub struct Plan {
     /// Which document of a cluster stays.
     pub(crate) keep: Keep,
     /// What a cluster is.
-    pub(crate) cluster: Cluster,
+    pub(crate) cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed.
     pub(crate) max_cluster: Option<u64>,
     /// Documents that are compared without bands to measure the recall.

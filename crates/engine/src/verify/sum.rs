@@ -1,7 +1,7 @@
 //! The counts of all comparisons of a run, and in which bands the pairs that were found agree.
 
 use minwise::candidate::ExpectedRecall;
-use minwise::cluster::{Cluster, Found};
+use minwise::cluster::{Clustering, Found};
 
 use crate::candidate::screen::Screened;
 use crate::error::Error;
@@ -82,7 +82,7 @@ impl Verification {
         for error in [plan.filter_error(), order].into_iter().flatten() {
             expected_recall = expected_recall.with_loss(error);
         }
-        if plan.cluster == Cluster::Components {
+        if plan.cluster == Clustering::Components {
             // They connect documents by the first pairs that are found, and look at no others.
             expected_recall = expected_recall.with_least(plan.threshold);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
 use minwise_engine::stages::{dedup, read};
@@ -13,9 +13,9 @@ use crate::support::settings;
 
 /// What is removed of the documents from `references` on: star takes the others as kept, components as connected only
 /// through inputs.
-fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluster) -> Vec<Removed> {
+fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Clustering) -> Vec<Removed> {
     match cluster {
-        Cluster::Star => {
+        Clustering::Star => {
             let mut kept: Vec<usize> = (0..references).collect();
             let mut removed = vec![];
             for &document in order {
@@ -31,7 +31,7 @@ fn expected(oracle: &Oracle, references: usize, order: &[usize], cluster: Cluste
             removed.sort_by_key(|one| one.document);
             removed
         }
-        Cluster::Components => {
+        Clustering::Components => {
             let everyone: Vec<usize> = (0..references).chain(order.iter().copied()).collect();
             let pairs = oracle.pairs(0.5);
             // Equal documents are one. An input that equals a reference is that reference, and connects it with no other.
@@ -83,7 +83,7 @@ fn inputs_go_for_references_and_references_stay() {
         fs_err::write(&paths[1], texts[references..].iter().map(line).collect::<String>()).unwrap();
         let [reference, input] = paths.map(|path| [path.into()]);
         let corpus = Corpus::open_against(&reference, &input, &ReadOptions::default(), &Unobserved).unwrap();
-        for cluster in [Cluster::Star, Cluster::Components] {
+        for cluster in [Clustering::Star, Clustering::Components] {
             for keep in ["first", "last"] {
                 let mut settings = settings("words:3", 0.5, 160, 3);
                 (settings.keep, settings.cluster) = (Some(keep.parse().unwrap()), cluster);

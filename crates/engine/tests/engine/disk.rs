@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{ErrorKind, Memory, Plan, Search, Settings, Unobserved};
@@ -60,7 +60,7 @@ fn ways() -> Vec<Settings> {
     vec![
         way(&|_| {}),
         way(&|s| s.keep = Some("longest".parse().unwrap())),
-        way(&|s| s.cluster = Cluster::Components),
+        way(&|s| s.cluster = Clustering::Components),
         way(&|s| (s.bits, s.keep) = (Some("1".parse().unwrap()), Some("shortest;last".parse().unwrap()))),
         way(&|s| s.order = Some(0.9)),
         way(&|s| s.search = Some(Search::SortMergeSketch)),

@@ -1,6 +1,6 @@
 //! The filter puts aside what could not be a near-duplicate, and nothing else, whatever is kept of the sketches.
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_engine::{Search, Settings};
 
 use crate::support::{Documents, Random, listed, with_registers};
@@ -86,7 +86,7 @@ fn bits_find_the_same_pairs() {
 #[test]
 fn bits_find_the_same_clusters() {
     let documents = corpus();
-    for cluster in [Cluster::Star, Cluster::Components] {
+    for cluster in [Clustering::Star, Clustering::Components] {
         let whole = documents.dedup(&settings().cluster(cluster));
         let bits = documents.dedup(&settings().cluster(cluster).bits(Some("1".parse().unwrap())));
         assert_eq!(bits.removed, whole.removed);

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_corpus::{FieldPath, ReadOptions};
 use minwise_engine::stages::read;
 use minwise_engine::{ErrorKind, Unobserved};
@@ -94,7 +94,7 @@ fn documents_are_considered_in_the_order_of_their_fields() {
             settings.plan().unwrap().keep().fields().map(|field| field.parse().unwrap()).collect();
         let options = ReadOptions::default().value_fields(value_fields);
         let documents = Documents::of_records(records.iter().cloned(), &options);
-        for cluster in [Cluster::Star, Cluster::Components] {
+        for cluster in [Clustering::Star, Clustering::Components] {
             settings.cluster = cluster;
             let expected = oracle.decide_in(0.5, &order, cluster);
             for threads in [1, 3] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_corpus::Overwrite;
 use minwise_engine::Removed;
 use minwise_engine::output::Findings;
@@ -27,7 +27,7 @@ fn larger_clusters_are_spared_and_nothing_else_changes() {
     let texts = corpus(9);
     let oracle = Oracle::new(&texts, 3);
     let documents = Documents::new(&texts);
-    for cluster in [Cluster::Star, Cluster::Components] {
+    for cluster in [Clustering::Star, Clustering::Components] {
         for keep in ["first", "longest"] {
             let mut settings = settings("words:3", 0.5, 160, 3);
             (settings.keep, settings.cluster) = (Some(keep.parse().unwrap()), cluster);

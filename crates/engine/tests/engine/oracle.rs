@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::keep::Keep;
 use minwise_engine::Removed;
 
@@ -150,15 +150,15 @@ impl Oracle {
         removed
     }
 
-    pub fn decide(&self, threshold: f64, keep: &Keep, cluster: Cluster) -> Vec<Removed> {
+    pub fn decide(&self, threshold: f64, keep: &Keep, cluster: Clustering) -> Vec<Removed> {
         self.decide_in(threshold, &self.order(keep), cluster)
     }
 
     /// What is decided when documents are considered in this order.
-    pub fn decide_in(&self, threshold: f64, order: &[usize], cluster: Cluster) -> Vec<Removed> {
+    pub fn decide_in(&self, threshold: f64, order: &[usize], cluster: Clustering) -> Vec<Removed> {
         match cluster {
-            Cluster::Star => self.star(threshold, order),
-            Cluster::Components => self.components(threshold, order),
+            Clustering::Star => self.star(threshold, order),
+            Clustering::Components => self.components(threshold, order),
         }
     }
 }
@@ -279,7 +279,7 @@ fn every_decision_is_the_one_of_the_definition() {
         let documents = Documents::new(&texts);
         for threshold in [0.5, 0.8] {
             for keep in ["first", "last", "longest", "shortest"].map(|keep| keep.parse::<Keep>().unwrap()) {
-                for cluster in [Cluster::Star, Cluster::Components] {
+                for cluster in [Clustering::Star, Clustering::Components] {
                     let mut settings = settings("words:3", threshold, 160, 3);
                     (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);
                     let decisions = documents.dedup(&settings);

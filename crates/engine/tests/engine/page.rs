@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_corpus::{Overwrite, ReadOptions};
 use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, THIS_RUN, ThisRun};
@@ -179,8 +179,8 @@ fn what_the_caller_knows_is_shown_too() {
 fn it_says_why_precision_is_one() {
     let documents = families();
     for (cluster, why) in [
-        (Cluster::Star, "Every removed document was compared exactly with the one that was kept for it"),
-        (Cluster::Components, "Every pair that holds a cluster together was compared exactly"),
+        (Clustering::Star, "Every removed document was compared exactly with the one that was kept for it"),
+        (Clustering::Components, "Every pair that holds a cluster together was compared exactly"),
     ] {
         let settings = settings("words:3", 0.8, 16, 6).cluster(cluster);
         let page = page(&documents, &settings, &Extras::default());

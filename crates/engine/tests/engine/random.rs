@@ -1,6 +1,6 @@
 //! Small corpora of every shape, against brute force. What fails here is small enough to read.
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::keep::Keep;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ proptest! {
         size in 1usize..4,
         threshold in prop::sample::select(vec![0.4, 0.5, 2.0 / 3.0, 0.75, 1.0]),
         keep in prop::sample::select(vec!["first", "last", "longest", "shortest"]),
-        cluster in prop::sample::select(vec![Cluster::Star, Cluster::Components]),
+        cluster in prop::sample::select(vec![Clustering::Star, Clustering::Components]),
     ) {
         let oracle = Oracle::new(&texts, size);
         let documents = Documents::new(&texts);

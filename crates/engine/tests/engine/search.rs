@@ -1,6 +1,6 @@
 //! Other ways to find candidates: sort-merge and all pairs, against brute force.
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -74,7 +74,7 @@ fn clusters_are_those_of_brute_force() {
             oracle.decide(0.6, &minwise::keep::Keep::default(), settings.cluster),
             "{search}"
         );
-        let components = documents.dedup(&settings.clone().cluster(Cluster::Components));
+        let components = documents.dedup(&settings.clone().cluster(Clustering::Components));
         assert!(components.removed.len() >= decisions.removed.len());
     }
 }

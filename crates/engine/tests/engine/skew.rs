@@ -1,6 +1,6 @@
 //! Corpora made to be slow: one family, one band, one text.
 
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_engine::stages::pairs;
 use minwise_engine::{Bands, Search, Settings, Unobserved};
 
@@ -32,7 +32,7 @@ fn one_family_is_linear_work_for_components_too() {
     let count = 5000;
     let documents = Documents::new((0..count).map(|i| near_copy(i, 60)));
     let mut settings = settings("words:5", 0.8, 16, 6);
-    settings.cluster = Cluster::Components;
+    settings.cluster = Clustering::Components;
     let decisions = documents.dedup(&settings);
     let candidates = decisions.verification.candidates as usize;
     assert!(candidates <= 8 * count, "{candidates} comparisons for {count} documents");
@@ -47,7 +47,7 @@ fn equal_documents_are_no_work() {
             if i % 2 == 0 { "One two THREE four five six." } else { "one two three four five six" }
         }));
     let mut settings = settings("words:5", 0.8, 16, 6);
-    for cluster in [Cluster::Star, Cluster::Components] {
+    for cluster in [Clustering::Star, Clustering::Components] {
         settings.cluster = cluster;
         let decisions = documents.dedup(&settings);
         assert_eq!(decisions.removed.len(), count - 1);
@@ -85,7 +85,7 @@ fn one_row() -> Settings {
 /// Nearly all documents crowd one shelf, and none of them is a near-duplicate but those planted.
 #[test]
 fn a_crowd_loses_nothing() {
-    for cluster in [Cluster::Star, Cluster::Components] {
+    for cluster in [Clustering::Star, Clustering::Components] {
         let settings = one_row().cluster(cluster);
         let decisions = Documents::new(boilerplate(4_000)).dedup(&settings);
         assert!(decisions.removed.len() >= 398, "{} of 400 found", decisions.removed.len());
@@ -112,7 +112,7 @@ fn fillings(count: usize) -> impl Iterator<Item = String> {
 #[test]
 fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
     let documents = Documents::new(fillings(3000));
-    for cluster in [Cluster::Star, Cluster::Components] {
+    for cluster in [Clustering::Star, Clustering::Components] {
         let banded = with_registers("words:1", 0.6, 24, 1, 64).cluster(cluster);
         let by_bands = documents.dedup(&banded);
         let exact = banded.search(Search::SortMerge).bands(Bands::default());

@@ -227,10 +227,10 @@ fn charts(run: &Findings<'_>, extras: &Extras) -> String {
     let (summary, plan) = (run.summary, run.plan);
     let similarities = Similarities::new(run.decisions.removed.iter().map(|removed| removed.similarity));
     let precision = match plan.cluster {
-        minwise::cluster::Cluster::Star => {
+        minwise::cluster::Clustering::Star => {
             "Every removed document was compared exactly with the one that was kept for it, so precision is 1."
         }
-        minwise::cluster::Cluster::Components => {
+        minwise::cluster::Clustering::Components => {
             "Every pair that holds a cluster together was compared exactly, so precision is 1. In components a document may be \
              near another member than the kept one, so similarities can be below the threshold."
         }

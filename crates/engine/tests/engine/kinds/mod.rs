@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use minwise::Spec;
-use minwise::cluster::Cluster;
+use minwise::cluster::Clustering;
 use minwise_engine::stages::dedup;
 use minwise_engine::stages::pairs;
 use minwise_engine::{Bands, Observer, Plan, Settings, Unobserved, Warning};
@@ -64,7 +64,7 @@ fn settings(kind: &Kind, spec: Spec, mode: Mode, recall: f64) -> Settings {
         .threshold(kind.threshold)
         .bands(kind.bands.map_or(Bands::ForRecall(recall), |(bands, rows)| Bands::Given { bands, rows }))
         .bits((mode == Mode::OneBit).then(|| "1".parse().unwrap()))
-        .cluster(if mode == Mode::Components { Cluster::Components } else { Cluster::Star })
+        .cluster(if mode == Mode::Components { Clustering::Components } else { Clustering::Star })
         .audit(None)
         .threads(1)
 }

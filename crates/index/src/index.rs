@@ -61,7 +61,7 @@ pub(crate) struct Writer {
 
 /// A document of an index.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct StoredDocument {
     /// What is known of it.
     pub entry: Entry,
     /// Its text, if the index keeps texts.
@@ -243,14 +243,14 @@ impl Index {
     }
 
     /// The document with this id.
-    pub fn get(&self, id: &str) -> Result<Option<Document>> {
+    pub fn get(&self, id: &str) -> Result<Option<StoredDocument>> {
         let view = self.store.view();
         let Some(number) = self.number(&view, id)? else { return Ok(None) };
         let Some(record) = self.record(&view, number)? else {
             return Err(self.damaged(format!("the document `{id}` has no record")));
         };
         let text = self.text(&view, number, &record)?;
-        Ok(Some(Document { entry: self.entry(&record)?, text, marks: record.marks }))
+        Ok(Some(StoredDocument { entry: self.entry(&record)?, text, marks: record.marks }))
     }
 
     /// Documents in the order in which they were added, or the other way round.

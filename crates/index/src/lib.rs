@@ -69,7 +69,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;
 pub use frequencies::Frequencies;
-pub use index::{Document, Index, Listing, Page, Statistics};
+pub use index::{Index, Listing, Page, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
 pub use query::{Answer, Match, OptionProblem, Options, Pair, Queried, Query, Reasons, SharedPassage, Side};

@@ -103,9 +103,9 @@ pub(crate) struct WholeDocument {
     marks: Vec<Mark>,
 }
 
-impl From<minwise_index::Document> for WholeDocument {
-    fn from(document: minwise_index::Document) -> Self {
-        let minwise_index::Document { entry, text, marks } = document;
+impl From<minwise_index::StoredDocument> for WholeDocument {
+    fn from(document: minwise_index::StoredDocument) -> Self {
+        let minwise_index::StoredDocument { entry, text, marks } = document;
         Self { document: entry.into(), text, marks }
     }
 }

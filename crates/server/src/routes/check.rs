@@ -6,7 +6,7 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::Observer;
-use minwise_index::{Answer, Document, Mark, NewDocument, OptionProblem, Options, Queried, Query};
+use minwise_index::{Answer, Mark, NewDocument, OptionProblem, Options, Queried, Query, StoredDocument};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::AdditionalProperties;
@@ -179,8 +179,8 @@ pub(crate) fn queried(title: Option<String>, text: String, marks: Vec<Mark>) -> 
 }
 
 /// A document of the archive whose matches are asked for.
-pub(crate) fn queried_document(document: Document) -> Queried {
-    let Document { entry, text, marks } = document;
+pub(crate) fn queried_document(document: StoredDocument) -> Queried {
+    let StoredDocument { entry, text, marks } = document;
     Queried { id: Some(entry.id), title: entry.title, text, marks, ..Queried::default() }
 }
 

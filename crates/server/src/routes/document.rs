@@ -3,7 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{Document, ErrorKind, Mark, NewDocument, Options};
+use minwise_index::{ErrorKind, Mark, NewDocument, Options, StoredDocument};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,7 +18,7 @@ use crate::wire::{Metadata, Title, WholeDocument};
 
 impl State {
     /// The document with this id.
-    pub(crate) fn document(&self, id: &str) -> Result<Document, Problem> {
+    pub(crate) fn document(&self, id: &str) -> Result<StoredDocument, Problem> {
         let missing = || Problem::from(&ErrorKind::NoSuchDocument { id: id.to_owned() }.into());
         self.told(self.index.get(id))?.ok_or_else(missing)
     }
@@ -26,7 +26,7 @@ impl State {
     /// How long the text of a document is: in bytes or, where texts are not kept, in characters. Work on long ones waits for its
     /// turn, and they are read again when it has come, so that those that wait do not hold them.
     pub(crate) fn length(&self, id: &str) -> Result<usize, Problem> {
-        let Document { entry, text, .. } = self.document(id)?;
+        let StoredDocument { entry, text, .. } = self.document(id)?;
         Ok(text.map_or(usize::try_from(entry.characters).unwrap_or(usize::MAX), |text| text.len()))
     }
 }

@@ -10,7 +10,7 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
-use minwise_index::{Answer, Document, Index, NewDocument, Options, Queried, Query, Settings};
+use minwise_index::{Answer, Index, NewDocument, Options, Queried, Query, Settings, StoredDocument};
 use serde_json::{Map, Value, json};
 
 use self::page::Page;
@@ -30,7 +30,7 @@ pub struct Checked {
     /// What was found.
     pub answer: Answer,
     /// The documents that matched, as the archive has them.
-    pub matched: Vec<Document>,
+    pub matched: Vec<StoredDocument>,
 }
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -190,7 +190,7 @@ fn leaves_out(options: &Options) -> bool {
     forms || options.max_df.is_some() || options.ignore_quotations || options.ignore_references
 }
 
-fn matched(index: &Index, answer: &Answer) -> Result<Vec<Document>, Failure> {
+fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failure> {
     let mut documents = vec![];
     for found in &answer.matches {
         if let Some(document) = index.get(&found.id)? {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use minwise_corpus::{Quotes, escape_html};
-use minwise_index::{Document, Match, Options, Settings, SharedPassage};
+use minwise_index::{Match, Options, Settings, SharedPassage, StoredDocument};
 
 use super::Checked;
 use super::show::{place_of, reasons};
@@ -198,7 +198,7 @@ fn left_out(one: &Checked, out: &mut String) {
     }
 }
 
-fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document>, out: &mut String) {
+fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&StoredDocument>, out: &mut String) {
     let _ = write!(
         out,
         "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
@@ -244,7 +244,7 @@ fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&Document
     out.push_str("</article>\n");
 }
 
-fn other_side(other: Option<&Document>, passage: &SharedPassage, out: &mut String) {
+fn other_side(other: Option<&StoredDocument>, passage: &SharedPassage, out: &mut String) {
     let there = other.and_then(|other| Some((other, other.text.as_deref()?, passage.document.as_ref()?)));
     match there {
         Some((other, text, range)) => {

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::Pending;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequencies::{Frequencies, WINDOW};
+use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::in_place::InPlaceOfText;
 use crate::index::{Index, Writer};
 use crate::postings::{self, Posting};
@@ -340,7 +340,7 @@ impl Index {
     }
 
     /// Writes a table of frequencies in place of the one that is there.
-    pub(crate) fn put_frequencies(&self, change: &mut Change<'_>, table: &Frequencies) -> Result<()> {
+    pub(crate) fn put_frequencies(&self, change: &mut Change<'_>, table: &CommonFrequencies) -> Result<()> {
         let parts = table.to_parts();
         let end = parts.len() as u32;
         for (part, bytes) in (0u32..).zip(parts) {

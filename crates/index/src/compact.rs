@@ -4,7 +4,7 @@ use minwise::{Observer, Stage};
 
 use crate::acknowledge::Pending;
 use crate::error::Result;
-use crate::frequencies::{Frequencies, WINDOW};
+use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, Row};
 use crate::progress::{Reached, go_on};
@@ -115,7 +115,7 @@ impl Index {
     pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = view.state()?.next;
-        let mut table = Frequencies::default();
+        let mut table = CommonFrequencies::default();
         let (mut documents, mut shingles) = (0, vec![]);
         let mut reader = SetReader::new(self, &view);
         for number in 0..end {

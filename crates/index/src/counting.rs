@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use crate::error::Result;
-use crate::frequencies::Frequencies;
+use crate::frequencies::CommonFrequencies;
 use crate::index::Index;
 use crate::sets::SetReader;
 use crate::store::{Space, View};
 
 impl Index {
     /// In how many documents shingles stand, as far as that is often.
-    pub fn frequencies(&self) -> Result<Arc<Frequencies>> {
+    pub fn frequencies(&self) -> Result<Arc<CommonFrequencies>> {
         let view = self.store.view();
         let state = view.state()?;
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,13 +30,13 @@ impl Index {
         Ok(table)
     }
 
-    pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<Frequencies> {
+    pub(crate) fn stored_frequencies(&self, view: &View<'_>) -> Result<CommonFrequencies> {
         let mut parts: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         view.each(Space::Frequencies, b"", |key, part| {
             parts.insert(key.to_vec(), part.to_vec());
             Ok(true)
         })?;
-        Frequencies::from_parts(parts.values().map(Vec::as_slice))
+        CommonFrequencies::from_parts(parts.values().map(Vec::as_slice))
             .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
     }
 

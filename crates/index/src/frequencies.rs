@@ -9,7 +9,7 @@
 //!   and counts are exact. Documents that were removed or replaced are counted until the index is compacted.
 
 use minwise::sort::sort_mixed;
-use minwise::weight::Frequencies as Look;
+use minwise::weight::FrequencyLookup as Look;
 
 /// Shingles after which a window ends.
 pub(crate) const WINDOW: usize = 4 << 20;
@@ -27,13 +27,13 @@ struct Counted {
 
 /// Counts of common shingles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frequencies {
+pub struct CommonFrequencies {
     documents: u64,
     windows: u32,
     entries: Vec<Counted>,
 }
 
-impl Frequencies {
+impl CommonFrequencies {
     /// Documents that were counted.
     #[must_use]
     pub fn documents(&self) -> u64 {
@@ -138,7 +138,7 @@ impl Frequencies {
     }
 }
 
-impl Look for Frequencies {
+impl Look for CommonFrequencies {
     fn documents(&self) -> u64 {
         self.documents
     }
@@ -171,7 +171,7 @@ mod tests {
                 }
                 all
             };
-            let mut table = Frequencies::default();
+            let mut table = CommonFrequencies::default();
             for window in &windows {
                 table.count_window(window.len() as u64, shingles(window));
             }
@@ -183,21 +183,21 @@ mod tests {
             }
             prop_assert_eq!(whole.of(fmix64(99)), 0);
             let parts = whole.to_parts();
-            prop_assert_eq!(Frequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(whole));
+            prop_assert_eq!(CommonFrequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(whole));
         }
 
         #[test]
         fn no_bytes_make_it_panic(parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..4)) {
-            if let Some(table) = Frequencies::from_parts(parts.iter().map(Vec::as_slice)) {
+            if let Some(table) = CommonFrequencies::from_parts(parts.iter().map(Vec::as_slice)) {
                 let parts = table.to_parts();
-                prop_assert_eq!(Frequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(table));
+                prop_assert_eq!(CommonFrequencies::from_parts(parts.iter().map(Vec::as_slice)), Some(table));
             }
         }
     }
 
     #[test]
     fn what_is_rare_is_forgotten_and_what_is_common_is_not() {
-        let mut table = Frequencies::default();
+        let mut table = CommonFrequencies::default();
         for window in 0..100u64 {
             let rare = (0..50).map(|n| fmix64(1_000_000 + 50 * window + n));
             table.count_window(10, rare.chain((0..10).map(|_| fmix64(1))).collect());

@@ -3,7 +3,7 @@
 
 use minwise::candidate::Fingerprint;
 
-use crate::frequencies::Frequencies;
+use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::postings::{self, Posting, Row};
 use crate::record::{Mark, MarkedPlace, Record};
@@ -21,7 +21,7 @@ pub fn decode(bytes: &[u8]) {
     if let Some(stored) = InPlaceOfText::from_bytes(bytes) {
         assert_eq!(InPlaceOfText::from_bytes(&stored.to_bytes()), Some(stored));
     }
-    drop(Frequencies::from_parts([&bytes[..bytes.len().min(12)], &bytes[bytes.len().min(12)..]]));
+    drop(CommonFrequencies::from_parts([&bytes[..bytes.len().min(12)], &bytes[bytes.len().min(12)..]]));
     drop(unpack(bytes, 3 * bytes.len() as u64));
 }
 
@@ -52,7 +52,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         postings::encode(&(0..20).map(posting).collect::<Vec<_>>()),
         record.to_bytes(),
         stored.to_bytes(),
-        Frequencies::default().with(3, (0..30).map(|n| n / 2).collect()).to_parts().concat(),
+        CommonFrequencies::default().with(3, (0..30).map(|n| n / 2).collect()).to_parts().concat(),
         Packer::new().pack(&"some words, and again, ".repeat(9)),
     ]
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
-use crate::frequencies::Frequencies;
+use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::prepare::Preparation;
 use crate::record::{Entry, Mark, Record};
@@ -48,7 +48,7 @@ pub struct Index {
     pub(crate) preparation: Preparation,
     pub(crate) writer: Mutex<Writer>,
     /// The frequencies as they were after some change.
-    pub(crate) counted: Mutex<Option<(u64, Arc<Frequencies>)>>,
+    pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
 }
 
 /// What whoever writes has to know.

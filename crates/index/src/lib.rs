@@ -68,7 +68,7 @@ pub use clusters::{Cluster, Clusters, Member};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;
-pub use frequencies::Frequencies;
+pub use frequencies::CommonFrequencies;
 pub use index::{Index, Listing, Page, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::Error;
 
 /// Knows in how many documents shingles stand. The answer is for whole documents, so that asking costs nothing.
-pub trait Frequencies: fmt::Debug + Send + Sync {
+pub trait FrequencyLookup: fmt::Debug + Send + Sync {
     /// D.
     fn documents(&self) -> u64;
 
@@ -14,7 +14,7 @@ pub trait Frequencies: fmt::Debug + Send + Sync {
     fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
 }
 
-impl Frequencies for DocumentFrequencies {
+impl FrequencyLookup for DocumentFrequencies {
     fn documents(&self) -> u64 {
         self.documents
     }

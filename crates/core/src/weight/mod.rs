@@ -22,7 +22,7 @@ mod frequency;
 mod set;
 mod weigher;
 
-pub use frequency::{DocumentFrequencies, Frequencies, MostDocuments};
+pub use frequency::{DocumentFrequencies, FrequencyLookup, MostDocuments};
 pub use set::{Weighted, WeightedSet, merged};
 pub use weigher::{Weigher, Work};
 

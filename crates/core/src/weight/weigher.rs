@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Frequencies, MostDocuments, WeightedSet, Weighting};
+use super::{FrequencyLookup, MostDocuments, WeightedSet, Weighting};
 use crate::error::Error;
 use crate::kernel::ln;
 use crate::sort::sort_mixed;
@@ -13,7 +13,7 @@ use crate::sort::sort_mixed;
 #[derive(Debug, Clone, Default)]
 pub struct Weigher {
     weighting: Weighting,
-    frequencies: Option<Arc<dyn Frequencies>>,
+    frequencies: Option<Arc<dyn FrequencyLookup>>,
     most_documents: Option<MostDocuments>,
     /// Sorted.
     ignored: Vec<u64>,
@@ -33,7 +33,7 @@ impl Weigher {
     #[must_use]
     pub fn with_frequencies(
         weighting: Weighting,
-        frequencies: Arc<dyn Frequencies>,
+        frequencies: Arc<dyn FrequencyLookup>,
         most_documents: Option<MostDocuments>,
     ) -> Self {
         Self { weighting, frequencies: Some(frequencies), most_documents, ignored: vec![] }
@@ -230,7 +230,7 @@ mod tests {
     fn a_table_of_no_documents_is_as_one_of_one() {
         #[derive(Debug)]
         struct Empty(u64);
-        impl Frequencies for Empty {
+        impl FrequencyLookup for Empty {
             fn documents(&self) -> u64 {
                 self.0
             }

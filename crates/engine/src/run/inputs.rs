@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use minwise::shingle::Shingles;
-use minwise::weight::Frequencies;
+use minwise::weight::FrequencyLookup;
 use minwise::{Observer, Sentence, Spec, Stage, Weights};
 use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 

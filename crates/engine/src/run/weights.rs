@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use minwise::weight::Frequencies;
+use minwise::weight::FrequencyLookup;
 use minwise::{Observer, Spec};
 use minwise_corpus::{Skipped, refuse_overlap};
 

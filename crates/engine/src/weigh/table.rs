@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use minwise::weight::Frequencies;
+use minwise::weight::FrequencyLookup;
 use minwise::{ErrorKind as SettingKind, Spec};
 use minwise_corpus::TemporaryFolder;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct FrequencyTable {
     _folder: Option<TemporaryFolder>,
 }
 
-impl Frequencies for FrequencyTable {
+impl FrequencyLookup for FrequencyTable {
     fn documents(&self) -> u64 {
         self.about.documents
     }

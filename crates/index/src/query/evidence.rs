@@ -11,7 +11,7 @@ use minwise::weight::{MostDocuments, Weigher, Weighting};
 
 use super::Options;
 use crate::error::Result;
-use crate::frequencies::Frequencies;
+use crate::frequencies::CommonFrequencies;
 use crate::index::Index;
 
 /// Stands for a shingle of the query that is no evidence. A shingle has one of these values with probability 2⁻⁶³.
@@ -54,7 +54,7 @@ const LONGEST_QUOTATION: usize = 4000;
 
 /// Takes out what is no evidence.
 pub(crate) struct Evidence {
-    frequencies: Option<(Arc<Frequencies>, MostDocuments)>,
+    frequencies: Option<(Arc<CommonFrequencies>, MostDocuments)>,
     /// Sorted.
     ignored: Vec<u64>,
     quotations: bool,
@@ -79,7 +79,7 @@ impl Evidence {
         let weigher = match (options.weight, &table) {
             (None, _) => None,
             (Some(weighting), Some(table)) if weighting.needs_frequencies() => {
-                Some(Weigher::with_frequencies(weighting, Arc::<Frequencies>::clone(table), None))
+                Some(Weigher::with_frequencies(weighting, Arc::<CommonFrequencies>::clone(table), None))
             }
             (Some(weighting), _) => Some(Weigher::new(weighting)?),
         };

@@ -6,7 +6,7 @@
 use std::io::{Cursor, Write};
 use std::time::Duration;
 
-use minwise_corpus::{Extracted, Limits, Refusal};
+use minwise_corpus::{ExtractLimits, Extracted, Refusal};
 use zip::write::SimpleFileOptions;
 
 /// What is made of the bytes; the first of them says which.
@@ -40,7 +40,7 @@ fn found(bytes: &[u8]) -> Option<Result<Extracted, Refusal>> {
         4 => (open_document(content), None),
         _ => (book(content), None),
     };
-    let limits = Limits::default().unfolded_bytes(16 << 20).time(Duration::from_secs(20));
+    let limits = ExtractLimits::default().unfolded_bytes(16 << 20).time(Duration::from_secs(20));
     Some(minwise_corpus::extract(&file, name, &limits))
 }
 

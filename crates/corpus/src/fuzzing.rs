@@ -9,7 +9,7 @@ use crate::container::warc::document;
 use crate::container::warc::follow::{self, Fate, Links};
 use crate::container::warc::http;
 use crate::container::warc::record::{Kind, Records, parse_at};
-use crate::extract::Limits;
+use crate::extract::ExtractLimits;
 use crate::members::MemberReader;
 
 /// The most bytes that a target decompresses.
@@ -55,7 +55,8 @@ fn read_records(bytes: &[u8]) {
 
 /// Finds the text of a record, within the limits.
 fn find(kind: Kind, headers: &crate::container::warc::headers::Headers, block: &[u8]) {
-    let limits = Limits { unfolded_bytes: LIMIT, time: Duration::from_secs(20), ..Limits::default() };
+    let limits =
+        ExtractLimits { unfolded_bytes: LIMIT, time: Duration::from_secs(20), ..ExtractLimits::default() };
     match document::find(kind, headers, block, &limits) {
         Ok(found) => assert_eq!(found.is_some(), kind.is_document()),
         Err(reason) => assert!(!reason.to_string().is_empty()),

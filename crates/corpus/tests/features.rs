@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use minwise_corpus::{
-    Corpus, ErrorKind, Format, InMemory, Limits, Output, Overwrite, ReadOptions, Refusal, Scratch,
+    Corpus, ErrorKind, ExtractLimits, Format, InMemory, Output, Overwrite, ReadOptions, Refusal, Scratch,
     TableCompression, Unobserved, extract, refuse_conversion,
 };
 
@@ -94,7 +94,7 @@ fn documents_of_a_missing_kind_are_rejects_that_name_the_feature() {
         ("a.docx", zip, "office", cfg!(feature = "office")),
         ("a.pdf", b"%PDF-1.7 and nothing of a page", "pdf", cfg!(feature = "pdf")),
     ] {
-        let refused = extract(bytes, Some(name), &Limits::default()).err();
+        let refused = extract(bytes, Some(name), &ExtractLimits::default()).err();
         let found = match &refused {
             Some(Refusal::MissingFeature { feature, .. }) => Some(*feature),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use minwise_corpus::{Limits as FileLimits, RejectLine};
+use minwise_corpus::{ExtractLimits as FileLimits, RejectLine};
 use minwise_index::{Index, NewDocument};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -209,14 +209,14 @@ mod tests {
 
     use super::*;
     use crate::auth::Access;
-    use crate::limits::Limits;
+    use crate::limits::ServerLimits;
     use crate::problem::Kind;
 
     #[test]
     fn what_was_added_before_it_failed_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
-        let state = State::new(index, Access::Local, Limits::default(), Box::new(|_| {}));
+        let state = State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
         let documents = (0..2 * BATCH_DOCUMENTS).map(|at| {
             Item::Document(NewDocument { id: at.to_string(), text: "a".to_owned(), ..NewDocument::default() })
         });

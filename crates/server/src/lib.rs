@@ -20,7 +20,7 @@
 //! ```
 //!
 //! By default the server is protected: without tokens it listens on the loopback address only, every request has limits
-//! ([`Limits`]), uploaded files are parsed on threads of their own within limits, and no input of a client is used as a path.
+//! ([`ServerLimits`]), uploaded files are parsed on threads of their own within limits, and no input of a client is used as a path.
 
 mod adding;
 mod app;
@@ -53,7 +53,7 @@ use tokio::sync::watch;
 
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
-pub use limits::Limits;
+pub use limits::ServerLimits;
 pub use state::Log;
 
 use auth::Access;
@@ -64,7 +64,7 @@ pub struct Options {
     /// Who may ask; without tokens, everybody on this machine.
     pub tokens: Option<Tokens>,
     /// What requests may take.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// Takes note of what happens.
     pub log: Log,
 }
@@ -169,7 +169,7 @@ pub fn app(index: Index, options: Options) -> axum::Router {
 impl Default for Options {
     /// No tokens, the default limits, and no log.
     fn default() -> Self {
-        Self { tokens: None, limits: Limits::default(), log: Box::new(|_| {}) }
+        Self { tokens: None, limits: ServerLimits::default(), log: Box::new(|_| {}) }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::problem::{Kind, Problem};
 
 /// What requests may take.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Bytes of the body of a request. Default: 64 MiB.
     pub body_bytes: usize,
     /// Bytes of all bodies that are held at once: half of them for requests and answers, half for jobs that run or wait, and
@@ -51,7 +51,7 @@ pub struct Limits {
     pub unmerged_changes: u64,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             body_bytes: 64 << 20,
@@ -93,7 +93,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
         let units = (limits.held_bytes / 2).max(limits.body_bytes).div_ceil(UNIT).clamp(1, most);
         let quota = |rate: NonZeroU32| Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_client_that_asks_too_often_is_told_when_to_come_again_and_others_are_not_kept() {
-        let limits = Limits { rate: NonZeroU32::new(2), requests: 1, ..Limits::default() };
+        let limits = ServerLimits { rate: NonZeroU32::new(2), requests: 1, ..ServerLimits::default() };
         let gate = Gate::new(&limits);
         let [one, other] = [Client::Token(0), Client::Token(1)];
         assert!((0..4).all(|_| gate.count(one).is_ok()));
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn clients_that_are_gone_are_forgotten() {
-        let limits = Limits { rate: NonZeroU32::new(1_000_000), ..Limits::default() };
+        let limits = ServerLimits { rate: NonZeroU32::new(1_000_000), ..ServerLimits::default() };
         let gate = Gate::new(&limits);
         for client in 0..100 * SWEEP as usize {
             gate.count(Client::Token(client)).unwrap();
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn jobs_and_requests_have_memory_of_their_own() {
-        let limits = Limits { body_bytes: 1 << 20, held_bytes: 4 << 20, ..Limits::default() };
+        let limits = ServerLimits { body_bytes: 1 << 20, held_bytes: 4 << 20, ..ServerLimits::default() };
         let gate = Gate::new(&limits);
         let first = gate.queue(1 << 20).unwrap();
         let second = gate.queue(1 << 20).unwrap();

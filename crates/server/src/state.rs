@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 
 use crate::auth::Access;
 use crate::jobs::{Job, Jobs};
-use crate::limits::{Gate, Limits};
+use crate::limits::{Gate, ServerLimits};
 use crate::metrics::Metrics;
 use crate::overview::Overview;
 use crate::problem::{Kind, Problem};
@@ -27,7 +27,7 @@ pub type Log = Box<dyn Fn(&Value) + Send + Sync>;
 pub(crate) struct State {
     pub(crate) index: Index,
     pub(crate) access: Access,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) gate: Gate,
     pub(crate) jobs: Jobs,
     pub(crate) overview: Overview,
@@ -89,7 +89,7 @@ pub(crate) fn cores() -> usize {
 }
 
 impl State {
-    pub(crate) fn new(index: Index, access: Access, limits: Limits, log: Log) -> Shared {
+    pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: Log) -> Shared {
         // An index that cannot say how large it is will say so when it is asked for something.
         let documents = index.statistics().map_or(0, |numbers| numbers.documents);
         Arc::new(Self {
@@ -261,7 +261,7 @@ pub(crate) mod tests {
     pub(crate) fn state() -> (tempfile::TempDir, Shared) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
-        (folder, State::new(index, Access::Local, Limits::default(), Box::new(|_| {})))
+        (folder, State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
 use crate::state::{Shared, State};
 
@@ -23,7 +23,7 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    pub(crate) fn new(limits: &Limits, documents: u64) -> Self {
+    pub(crate) fn new(limits: &ServerLimits, documents: u64) -> Self {
         let due = AtomicU64::new(due(limits, documents));
         Self { changes: AtomicU64::new(0), due, merging: AtomicBool::new(false) }
     }
@@ -54,7 +54,7 @@ impl Upkeep {
 }
 
 /// With how many changes an archive of this many documents is merged.
-fn due(limits: &Limits, documents: u64) -> u64 {
+fn due(limits: &ServerLimits, documents: u64) -> u64 {
     limits.unmerged_changes.max(documents / DOCUMENTS_PER_CHANGE)
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_large_archive_is_merged_after_more_changes() {
-        let limits = Limits { unmerged_changes: 10, ..Limits::default() };
+        let limits = ServerLimits { unmerged_changes: 10, ..ServerLimits::default() };
         assert_eq!(due(&limits, 0), 10);
         assert_eq!(due(&limits, 1_600_000), 100_000);
     }

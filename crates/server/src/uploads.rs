@@ -1,9 +1,9 @@
 //! Bodies as they arrive, and the text of the files among them.
 //!
-//! A body is held in memory while it is worked on, and all of them together within a bound ([`Limits::held_bytes`]). The name
+//! A body is held in memory while it is worked on, and all of them together within a bound ([`ExtractLimits::held_bytes`]). The name
 //! of a file is a name and nothing else: no path of a client is ever opened.
 //!
-//! [`Limits::held_bytes`]: crate::Limits::held_bytes
+//! [`ExtractLimits::held_bytes`]: crate::Limits::held_bytes
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use axum::extract::{FromRequest, Multipart, Request, multipart::MultipartError};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt;
-use minwise_corpus::{Extracted, Limits as FileLimits, Refusal};
+use minwise_corpus::{ExtractLimits as FileLimits, Extracted, Refusal};
 use minwise_index::{Mark, NewDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

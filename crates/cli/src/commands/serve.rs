@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use minwise_index::Index;
-use minwise_server::{Limits, Options, Server, Tokens};
+use minwise_server::{Options, Server, ServerLimits, Tokens};
 use serde_json::{Value, json};
 
 use crate::Exit;
@@ -60,7 +60,7 @@ fn note(printer: &Printer, event: &Value) {
     }
 }
 
-fn limits(args: &ServeArgs, problems: &mut Problems) -> Limits {
+fn limits(args: &ServeArgs, problems: &mut Problems) -> ServerLimits {
     let mut count = |option: &str, text: &str| settings::count(problems, option, text);
     let requests = count("--max-requests", &args.max_requests);
     let connections = count("--max-connections", &args.max_connections);
@@ -80,5 +80,15 @@ fn limits(args: &ServeArgs, problems: &mut Problems) -> Limits {
     };
     let body_bytes = size("--max-body", &args.max_body);
     let held_bytes = size("--body-memory", &args.body_memory);
-    Limits { body_bytes, held_bytes, time, requests, connections, rate, jobs, grace, ..Limits::default() }
+    ServerLimits {
+        body_bytes,
+        held_bytes,
+        time,
+        requests,
+        connections,
+        rate,
+        jobs,
+        grace,
+        ..ServerLimits::default()
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::extract::Limits;
+use crate::extract::ExtractLimits;
 use crate::options::ReadOptions;
 
 /// When a document is read.
@@ -16,9 +16,9 @@ pub(super) enum Turn {
 
 impl Turn {
     /// The limits of extraction. A document that was accepted once is not timed again, because a busier machine would reject it.
-    pub(super) fn limits(self, options: &ReadOptions) -> Limits {
-        let default = Limits::default();
-        Limits {
+    pub(super) fn limits(self, options: &ReadOptions) -> ExtractLimits {
+        let default = ExtractLimits::default();
+        ExtractLimits {
             bytes: options.record_limit(),
             unfolded_bytes: options.record_limit().min(default.unfolded_bytes),
             time: if self == Self::First { default.time } else { Duration::MAX },
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn what_was_accepted_is_not_timed_again() {
         let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
-        assert_eq!(Turn::First.limits(&options).time, Limits::default().time);
+        assert_eq!(Turn::First.limits(&options).time, ExtractLimits::default().time);
         assert_eq!(Turn::Again.limits(&options).time, Duration::MAX);
         assert_eq!(Turn::First.limits(&options).unfolded_bytes, 1000);
     }

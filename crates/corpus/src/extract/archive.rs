@@ -8,7 +8,7 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{Limits, Refusal};
+use super::{ExtractLimits, Refusal};
 
 /// Bytes of the name of a part. Names are put together once for every mention of a part, and mentions are short.
 const LONGEST_NAME: usize = 4096;
@@ -16,18 +16,18 @@ const LONGEST_NAME: usize = 4096;
 /// An open archive.
 pub(super) struct Archive<'b, 'l> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
-    limits: &'l Limits,
+    limits: &'l ExtractLimits,
     /// How many bytes may still be unfolded.
     left: u64,
 }
 
 impl<'b, 'l> Archive<'b, 'l> {
-    pub(super) fn open(bytes: &'b [u8], limits: &'l Limits) -> Result<Self, Refusal> {
+    pub(super) fn open(bytes: &'b [u8], limits: &'l ExtractLimits) -> Result<Self, Refusal> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(refusal)?;
         Ok(Self { zip, limits, left: limits.unfolded_bytes })
     }
 
-    pub(super) fn limits(&self) -> &'l Limits {
+    pub(super) fn limits(&self) -> &'l ExtractLimits {
         self.limits
     }
 
@@ -126,7 +126,7 @@ pub(super) mod tests {
 
     #[test]
     fn parts_are_found_by_name() {
-        let (bytes, limits) = (archive_of(&[("a", "one"), ("x/b", "two")]), Limits::default());
+        let (bytes, limits) = (archive_of(&[("a", "one"), ("x/b", "two")]), ExtractLimits::default());
         let mut archive = Archive::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part("x/b").unwrap().unwrap(), b"two");
         assert_eq!(archive.part("c").unwrap(), None);
@@ -139,11 +139,11 @@ pub(super) mod tests {
     fn what_unfolds_too_far_is_refused_over_all_parts() {
         let zeros = "\0".repeat(1000);
         let bytes = archive_of(&[("a", ""), ("b", &zeros)]);
-        let limits = Limits { unfolded_bytes: 1999, ..Limits::default() };
+        let limits = ExtractLimits { unfolded_bytes: 1999, ..ExtractLimits::default() };
         let mut archive = Archive::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part("b").unwrap().unwrap().len(), 1000);
         assert_eq!(archive.part("b"), Err(Refusal::TooLarge { bytes: 2000, limit: 1999 }));
-        let limits = Limits { unfolded_bytes: 2000, ..Limits::default() };
+        let limits = ExtractLimits { unfolded_bytes: 2000, ..ExtractLimits::default() };
         let mut archive = Archive::open(&bytes, &limits).unwrap();
         assert!(archive.part("b").is_ok() && archive.part("b").is_ok());
     }
@@ -152,7 +152,7 @@ pub(super) mod tests {
     fn what_is_cut_short_is_broken() {
         let bytes = archive_of(&[("a", "one"), ("b", "two")]);
         for end in [4, bytes.len() / 2, bytes.len() - 1] {
-            let cut = Archive::open(&bytes[..end], &Limits::default()).map(|_| ());
+            let cut = Archive::open(&bytes[..end], &ExtractLimits::default()).map(|_| ());
             assert!(matches!(cut, Err(Refusal::Broken { .. })), "{cut:?}");
         }
     }
@@ -161,7 +161,7 @@ pub(super) mod tests {
     fn names_have_a_longest() {
         let name = "n".repeat(LONGEST_NAME + 1);
         let bytes = archive_of(&[(&name, "")]);
-        let limits = Limits::default();
+        let limits = ExtractLimits::default();
         let mut archive = Archive::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part(&name), Err(Refusal::broken("the name of a part of it is too long")));
         assert_eq!(archive.part(&name[1..]), Ok(None));

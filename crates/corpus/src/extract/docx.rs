@@ -56,7 +56,7 @@ fn open(element: &Element<'_>, writing: &mut Writing<'_>) -> Enter {
 #[cfg(test)]
 mod tests {
     use super::super::archive::tests::archive_of;
-    use super::super::{Limits, MarkPlace, extract};
+    use super::super::{ExtractLimits, MarkPlace, extract};
     use super::*;
 
     const TYPES: &str = "<Types><Override PartName='/word/document.xml' ContentType='application/vnd.openxmlformats-\
@@ -85,7 +85,7 @@ mod tests {
             ),
             ("docProps/core.xml", "<c><dc:title>On roses</dc:title><dc:creator>G. S.</dc:creator></c>"),
         ]);
-        extract(&bytes, Some("a.txt"), &Limits::default()).unwrap()
+        extract(&bytes, Some("a.txt"), &ExtractLimits::default()).unwrap()
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn percent_decoded(reference: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::archive::tests::archive_of;
-    use super::super::{Limits, extract};
+    use super::super::{ExtractLimits, extract};
     use super::*;
 
     fn epub(encryption: &str) -> Result<Extracted, Refusal> {
@@ -123,7 +123,7 @@ mod tests {
             ("OPS/one two.html", "<html><title>x</title><p>last&nbsp;one"),
             ("b.html", "<html><body><h1>First</h1><p>text"),
         ]);
-        extract(&bytes, None, &Limits::default())
+        extract(&bytes, None, &ExtractLimits::default())
     }
 
     #[test]

@@ -17,7 +17,7 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Toke
 pub(super) use self::encoding::decode;
 use self::tags::{MOST_ATTRIBUTES, Told};
 use super::writing::Writing;
-use super::{DocumentFormat, Extracted, Limits, Refusal};
+use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 use crate::decode::Decoded;
 
 /// Elements after and before which a line ends.
@@ -91,12 +91,12 @@ const METADATA: [(&str, &str); 7] = [
 ];
 
 /// The text of an HTML file.
-pub(super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
+pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     extract_decoded(&decode(bytes), limits)
 }
 
 /// The text of an HTML file that is decoded already.
-pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &Limits) -> Result<Extracted, Refusal> {
+pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     let mut writing = Writing::new(limits);
     let head = write(&decoded.text, &mut writing);
     let (text, marks) = writing.finish()?;
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     fn html(page: &str) -> Extracted {
-        extract(page.as_bytes(), &Limits::default()).unwrap()
+        extract(page.as_bytes(), &ExtractLimits::default()).unwrap()
     }
 
     #[test]

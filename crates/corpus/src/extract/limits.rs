@@ -11,7 +11,7 @@ use crate::setters::setters;
 /// is read within these bounds, which are far above what documents of people need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ExtractLimits {
     /// Bytes of the file. Default: 256 MiB.
     pub bytes: u64,
     /// Bytes that what is compressed in it may unfold to, all parts together, and bytes of the text. They are counted
@@ -29,7 +29,7 @@ pub struct Limits {
     pub threads: usize,
 }
 
-setters!(Limits {
+setters!(ExtractLimits {
     bytes: u64,
     unfolded_bytes: u64,
     nesting: usize,
@@ -39,7 +39,7 @@ setters!(Limits {
     ;
 });
 
-impl Default for Limits {
+impl Default for ExtractLimits {
     fn default() -> Self {
         Self {
             bytes: 256 << 20,
@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ExtractLimits {
     /// Refuses a file that is over the limit.
     pub(super) fn check_bytes(&self, bytes: usize) -> Result<(), Refusal> {
         let bytes = bytes as u64;

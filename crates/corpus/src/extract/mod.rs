@@ -2,7 +2,7 @@
 //!
 //! [`extract`] takes the bytes of one file, of whichever kind, and gives its text, its title, what the file says about
 //! itself, and marks that say on which page or in which paragraph a place of the text lies. It is pure: no files, no
-//! network, nothing remembered. Bytes come from strangers, so every format is read within [`Limits`], and what gives no
+//! network, nothing remembered. Bytes come from strangers, so every format is read within [`ExtractLimits`], and what gives no
 //! text is a [`Refusal`] in words.
 //!
 //! The kind is told by what the bytes are, not by the name. Only where bytes cannot tell, because the file is plain
@@ -60,7 +60,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::refusal::Refusal;
-pub use limits::Limits;
+pub use limits::ExtractLimits;
 pub(crate) use markdown::body as markdown_body;
 pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary};
 pub(crate) use recognise::{Recognised, recognise};
@@ -194,21 +194,25 @@ impl fmt::Display for MarkPlace {
 /// its bytes look like. `name` is looked at only where the bytes do not tell what the file is.
 ///
 /// ```
-/// use minwise_corpus::{Limits, extract};
+/// use minwise_corpus::{ExtractLimits, extract};
 ///
 /// let page = b"<!doctype html><title>Flowers</title><p>A rose<p>is a&nbsp;rose";
-/// let found = extract(page, None, &Limits::default())?;
+/// let found = extract(page, None, &ExtractLimits::default())?;
 /// assert_eq!(found.text, "A rose\nis a\u{a0}rose\n");
 /// assert_eq!(found.title.as_deref(), Some("Flowers"));
 /// # Ok::<(), minwise_corpus::Refusal>(())
 /// ```
-pub fn extract(bytes: &[u8], name: Option<&str>, limits: &Limits) -> Result<Extracted, Refusal> {
+pub fn extract(bytes: &[u8], name: Option<&str>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     limits.check_bytes(bytes.len())?;
     extract_as(recognise(bytes, name)?, bytes, limits)
 }
 
 /// The text of a file that was recognised already and is within the limit.
-pub(crate) fn extract_as(kind: Recognised, bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
+pub(crate) fn extract_as(
+    kind: Recognised,
+    bytes: &[u8],
+    limits: &ExtractLimits,
+) -> Result<Extracted, Refusal> {
     match kind {
         Recognised::Text => plain::extract(bytes),
         Recognised::Markdown => markdown::extract(bytes),
@@ -233,12 +237,12 @@ const NO_HTML: Refusal = Refusal::MissingFeature { what: "HTML", feature: "html"
 
 /// The text of a page that is decoded already, because an HTTP header gave its encoding.
 #[cfg(all(feature = "html", feature = "warc"))]
-pub(crate) fn extract_page(page: &Decoded<'_>, limits: &Limits) -> Result<Extracted, Refusal> {
+pub(crate) fn extract_page(page: &Decoded<'_>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     html::extract_decoded(page, limits)
 }
 
 /// The refusal of every page.
 #[cfg(all(not(feature = "html"), feature = "warc"))]
-pub(crate) fn extract_page(_page: &Decoded<'_>, _limits: &Limits) -> Result<Extracted, Refusal> {
+pub(crate) fn extract_page(_page: &Decoded<'_>, _limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     Err(NO_HTML)
 }

@@ -9,7 +9,7 @@ use super::archive::Archive;
 use super::properties;
 use super::writing::Writing;
 use super::xml::{self, Element, Enter, Visitor};
-use super::{DocumentFormat, Extracted, Limits, Refusal};
+use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 
 /// Spaces that one element may stand for; it says how many, and may say anything.
 const MOST_SPACES: usize = 1000;
@@ -36,7 +36,7 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusa
 }
 
 /// Whether a manifest speaks of encryption.
-fn is_encrypted(manifest: &[u8], limits: &Limits) -> Result<bool, Refusal> {
+fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal> {
     struct Manifest(bool);
     impl Visitor for Manifest {
         fn open(&mut self, element: &Element<'_>) -> Enter {
@@ -141,7 +141,7 @@ mod tests {
                 "<m><dc:title>On roses</dc:title><meta:creation-date>2024-05-01</meta:creation-date></m>",
             ),
         ]);
-        extract(&bytes, None, &Limits::default())
+        extract(&bytes, None, &ExtractLimits::default())
     }
 
     #[test]

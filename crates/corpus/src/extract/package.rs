@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::archive::{Archive, resolve};
 use super::properties::{self, Properties};
 use super::xml::{self, Element, Enter, Visitor};
-use super::{Limits, Refusal};
+use super::{ExtractLimits, Refusal};
 
 /// A relationship of a part to another one.
 pub(super) struct Relationship {
@@ -79,7 +79,7 @@ pub(super) fn main_part(archive: &mut Archive<'_, '_>) -> Result<Main, Refusal> 
 /// The part that every such package has.
 pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
 
-fn content_types(bytes: &[u8], limits: &Limits) -> Result<HashMap<String, String>, Refusal> {
+fn content_types(bytes: &[u8], limits: &ExtractLimits) -> Result<HashMap<String, String>, Refusal> {
     let mut types = Types(HashMap::new());
     xml::visit(bytes, limits, &mut types)?;
     Ok(types.0)

@@ -64,7 +64,7 @@ fn open(element: &Element<'_>, _: &mut Writing<'_>) -> Enter {
 #[cfg(test)]
 mod tests {
     use super::super::archive::tests::archive_of;
-    use super::super::{Limits, extract};
+    use super::super::{ExtractLimits, extract};
     use super::*;
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
                 "<p:notes><a:p><a:t>say</a:t></a:p><a:fld type='slidenum'><a:t>1</a:t></a:fld></p:notes>",
             ),
         ]);
-        let found = extract(&bytes, None, &Limits::default()).unwrap();
+        let found = extract(&bytes, None, &ExtractLimits::default()).unwrap();
         assert_eq!(found.format, DocumentFormat::Pptx);
         assert_eq!(found.text, "first\nline\nsay\nlast\n");
         let marks: Vec<_> = found.marks.iter().map(|mark| (mark.offset, mark.place)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::xml::{self, Element, Enter, Visitor};
-use super::{Limits, Refusal};
+use super::{ExtractLimits, Refusal};
 
 /// The key under which the title is found.
 const TITLE: &str = "title";
@@ -51,7 +51,7 @@ pub(super) type Properties = (Option<String>, BTreeMap<String, String>);
 pub(super) fn read(
     bytes: &[u8],
     known: &'static [(&'static str, &'static str)],
-    limits: &Limits,
+    limits: &ExtractLimits,
 ) -> Result<Properties, Refusal> {
     let mut reader = Reader { known, current: None, values: vec![String::new(); known.len()] };
     xml::visit(bytes, limits, &mut reader)?;
@@ -99,7 +99,7 @@ mod tests {
     fn the_element_that_stands_first_in_the_list_counts() {
         let xml = b"<m><dc:creator>Second</dc:creator><meta:initial-creator>First &amp; Co</meta:initial-creator>\
                     <dc:title> A rose </dc:title><dc:title>Other</dc:title><dc:subject> </dc:subject><x>y</x></m>";
-        let (title, metadata) = read(xml, OPEN_DOCUMENT, &Limits::default()).unwrap();
+        let (title, metadata) = read(xml, OPEN_DOCUMENT, &ExtractLimits::default()).unwrap();
         assert_eq!(title.as_deref(), Some("A rose"));
         assert_eq!(metadata, BTreeMap::from([("author".to_owned(), "First & Co".to_owned())]));
     }

@@ -1,7 +1,7 @@
 //! Runs of text, as Word and PowerPoint both have them: Office Open XML calls the characters of a run `t`, and paragraphs,
 //! breaks and cells of tables end lines. What else is text, and what is none, each format says itself.
 
-use super::Limits;
+use super::ExtractLimits;
 use super::writing::Writing;
 use super::xml::{Element, Enter, Visitor};
 
@@ -16,7 +16,7 @@ pub(super) struct Runs<'l> {
 }
 
 impl<'l> Runs<'l> {
-    pub(super) fn new(limits: &'l Limits, rule: Rule) -> Self {
+    pub(super) fn new(limits: &'l ExtractLimits, rule: Rule) -> Self {
         Self { writing: Writing::new(limits), in_text: false, rule }
     }
 }

@@ -1,6 +1,6 @@
 //! The text as it is put together: lines, and the marks beside them.
 
-use super::limits::Limits;
+use super::limits::ExtractLimits;
 use super::{Mark, MarkPlace, Refusal};
 
 /// The text of a document while it is written.
@@ -9,7 +9,7 @@ use super::{Mark, MarkPlace, Refusal};
 /// end twice, that a mark stands before a character and not before nothing, and that a text stays within its limit, is
 /// seen to here.
 pub(super) struct Writing<'l> {
-    limits: &'l Limits,
+    limits: &'l ExtractLimits,
     text: String,
     marks: Vec<Mark>,
     /// A place that has no character yet.
@@ -26,7 +26,7 @@ enum Pending {
 }
 
 impl<'l> Writing<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Self {
+    pub(super) fn new(limits: &'l ExtractLimits) -> Self {
         Self { limits, text: String::new(), marks: Vec::new(), pending: None, paragraphs: 0, over: false }
     }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn lines_end_once_and_marks_stand_before_characters() {
-        let limits = Limits::default();
+        let limits = ExtractLimits::default();
         let mut writing = Writing::new(&limits);
         writing.begin_paragraph();
         writing.begin_paragraph();
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn running_text_has_single_spaces() {
-        let limits = Limits::default();
+        let limits = ExtractLimits::default();
         let mut writing = Writing::new(&limits);
         for piece in ["\n a", "b", " c\n\n", "\t", "d", "\u{a0}e "] {
             writing.push_flowing(piece);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_text_over_the_limit_is_refused() {
-        let limits = Limits { unfolded_bytes: 4, ..Limits::default() };
+        let limits = ExtractLimits { unfolded_bytes: 4, ..ExtractLimits::default() };
         let mut writing = Writing::new(&limits);
         writing.push("four");
         assert!(writing.check().is_ok());

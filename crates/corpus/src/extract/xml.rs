@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Limits, Refusal};
+use super::{ExtractLimits, Refusal};
 use crate::decode::encoding_by_mark;
 
 /// What is told of the elements and characters of a part.
@@ -62,7 +62,7 @@ impl Element<'_> {
 }
 
 /// Visits a part from its beginning to its end.
-pub(super) fn visit(bytes: &[u8], limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), Refusal> {
+pub(super) fn visit(bytes: &[u8], limits: &ExtractLimits, visitor: &mut dyn Visitor) -> Result<(), Refusal> {
     let text = decode(bytes)?;
     let mut reader = Reader::from_str(&text);
     // How many elements are open, and above how many of them nothing is of interest.
@@ -161,7 +161,8 @@ mod tests {
 
     fn log(xml: &str) -> Result<String, Refusal> {
         let mut log = Log::default();
-        visit(xml.as_bytes(), &Limits { nesting: 3, ..Limits::default() }, &mut log).map(|()| log.0)
+        visit(xml.as_bytes(), &ExtractLimits { nesting: 3, ..ExtractLimits::default() }, &mut log)
+            .map(|()| log.0)
     }
 
     #[test]
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(log("<a><b>").unwrap_err(), Refusal::broken("its XML ends too early"));
         assert!(matches!(log("<a></b>"), Err(Refusal::Broken { .. })));
         assert!(matches!(
-            visit(b"<a>\xff", &Limits::default(), &mut Log::default()),
+            visit(b"<a>\xff", &ExtractLimits::default(), &mut Log::default()),
             Err(Refusal::Broken { .. })
         ));
     }

@@ -4,10 +4,10 @@ use super::archive::Archive;
 #[cfg(feature = "html")]
 use super::epub;
 use super::package::{self, CONTENT_TYPES};
-use super::{Extracted, Limits, Refusal, docx, odt, pptx};
+use super::{ExtractLimits, Extracted, Refusal, docx, odt, pptx};
 
 /// The text of a document that is a zip archive.
-pub(super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
+pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     let mut archive = Archive::open(bytes, limits)?;
     let found = extract_from(&mut archive)?;
     if found.text.trim().is_empty() && archive.has_pictures() {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn refused(parts: &[(&str, &str)]) -> String {
-        extract(&archive_of(parts), &Limits::default()).unwrap_err().to_string()
+        extract(&archive_of(parts), &ExtractLimits::default()).unwrap_err().to_string()
     }
 
     #[test]
@@ -72,8 +72,8 @@ mod tests {
     fn a_document_of_pictures_is_told_from_an_empty_one() {
         let kind = ("mimetype", "application/vnd.oasis.opendocument.text");
         let empty = archive_of(&[kind, ("content.xml", "<c><text:p/></c>")]);
-        assert_eq!(extract(&empty, &Limits::default()).unwrap().text, "");
+        assert_eq!(extract(&empty, &ExtractLimits::default()).unwrap().text, "");
         let pictures = archive_of(&[kind, ("content.xml", "<c><text:p/></c>"), ("Pictures/1.PNG", "")]);
-        assert_eq!(extract(&pictures, &Limits::default()), Err(Refusal::OnlyPictures));
+        assert_eq!(extract(&pictures, &ExtractLimits::default()), Err(Refusal::OnlyPictures));
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
 
 use minwise_corpus::{
-    DocumentFormat, Format, InputFormat, Layout, Limits, ReadOptions, Refusal, RejectReason, extract,
+    DocumentFormat, ExtractLimits, Format, InputFormat, Layout, ReadOptions, Refusal, RejectReason, extract,
 };
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -38,7 +38,7 @@ fn odt(body: &str) -> Vec<u8> {
     archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", &content)])
 }
 
-fn refused(bytes: &[u8], limits: &Limits) -> Refusal {
+fn refused(bytes: &[u8], limits: &ExtractLimits) -> Refusal {
     extract(bytes, None, limits).unwrap_err()
 }
 
@@ -128,7 +128,7 @@ fn the_record_limit_holds_for_what_unfolds() {
 
 #[test]
 fn hostile_archives_are_bounded() {
-    let limits = Limits::default().unfolded_bytes(1 << 20);
+    let limits = ExtractLimits::default().unfolded_bytes(1 << 20);
     let zeros = "0".repeat(4 << 20);
     assert_eq!(
         refused(&docx(&format!("<w:p><w:t>{zeros}</w:t></w:p>")), &limits),
@@ -136,19 +136,19 @@ fn hostile_archives_are_bounded() {
     );
     let deep = format!("{}{}", "<text:section>".repeat(100_000), "</text:section>".repeat(100_000));
     let deep = odt(&deep);
-    assert_eq!(refused(&deep, &Limits::default()), Refusal::TooDeep { limit: 256 });
+    assert_eq!(refused(&deep, &ExtractLimits::default()), Refusal::TooDeep { limit: 256 });
     let content = "<!DOCTYPE d [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]><d><text:p>&b;</text:p></d>";
     let laughs =
         archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]);
-    let refusal = refused(&laughs, &Limits::default()).to_string();
+    let refusal = refused(&laughs, &ExtractLimits::default()).to_string();
     assert_eq!(refusal, "it is broken: it declares entities, as documents do not");
     let whole = odt("<text:p>a rose</text:p>");
     for end in (4..whole.len()).step_by(7) {
-        assert!(matches!(refused(&whole[..end], &Limits::default()), Refusal::Broken { .. }), "{end}");
+        assert!(matches!(refused(&whole[..end], &ExtractLimits::default()), Refusal::Broken { .. }), "{end}");
     }
     let names = archive(&[("/etc/passwd", "x"), ("../../x", "y")]);
-    assert!(matches!(refused(&names, &Limits::default()), Refusal::Unsupported { .. }));
-    let small = Limits::default().bytes(10);
+    assert!(matches!(refused(&names, &ExtractLimits::default()), Refusal::Unsupported { .. }));
+    let small = ExtractLimits::default().bytes(10);
     assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
 }
 
@@ -160,7 +160,7 @@ fn many(number: usize, one: impl Fn(usize) -> String) -> String {
 /// Reads a document that would take minutes if time went with the square of its size.
 fn read_in_time(bytes: &[u8]) -> Result<String, Refusal> {
     let begun = Instant::now();
-    let found = extract(bytes, None, &Limits::default());
+    let found = extract(bytes, None, &ExtractLimits::default());
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     found.map(|found| found.text)
 }
@@ -212,7 +212,7 @@ fn a_book_of_very_many_chapters_is_read_in_time() {
 
 #[test]
 fn names_are_only_asked_where_bytes_do_not_tell() {
-    let format = |bytes: &[u8], name| extract(bytes, name, &Limits::default()).unwrap().format;
+    let format = |bytes: &[u8], name| extract(bytes, name, &ExtractLimits::default()).unwrap().format;
     assert_eq!(format(&docx("<w:p/>"), Some("a.html")), DocumentFormat::Docx);
     assert_eq!(format(b"<!doctype html>", Some("a.md")), DocumentFormat::Html);
     assert_eq!(format(b"# A", Some("a.MD")), DocumentFormat::Markdown);

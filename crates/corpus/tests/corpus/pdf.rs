@@ -1,6 +1,6 @@
 //! PDF files, written here byte by byte.
 
-use minwise_corpus::{DocumentFormat, Limits, MarkPlace, Refusal, extract};
+use minwise_corpus::{DocumentFormat, ExtractLimits, MarkPlace, Refusal, extract};
 
 use crate::support::{Folder, Record, assert_read_again, scan};
 
@@ -56,7 +56,7 @@ fn line(text: &str) -> String {
 }
 
 fn refused(bytes: &[u8]) -> Refusal {
-    extract(bytes, None, &Limits::default()).unwrap_err()
+    extract(bytes, None, &ExtractLimits::default()).unwrap_err()
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn pages_are_marked_and_properties_read() {
     let info = "<< /Title <FEFF004F006E0020726B> /Author (G. S.) /CreationDate (D:20240501120000Z) >>";
     let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
     let bytes = pages(&contents, "", &[info.to_owned()], "/Info 4 0 R");
-    let found = extract(&bytes, Some("a.txt"), &Limits::default()).unwrap();
+    let found = extract(&bytes, Some("a.txt"), &ExtractLimits::default()).unwrap();
     assert_eq!(found.format, DocumentFormat::Pdf);
     assert_eq!(found.text, "A rose\nis a rose é\n");
     let marks: Vec<_> = found.marks.iter().map(|mark| (mark.offset, mark.place)).collect();
@@ -81,7 +81,7 @@ fn forms_are_text_and_pictures_are_not() {
         stream("/Type /XObject /Subtype /Form /Resources << /Font << /F 3 0 R >> >>", &line("in a form"));
     let picture = stream("/Type /XObject /Subtype /Image /Width 1 /Height 1", &line("in a picture"));
     let bytes = pages(&["/A Do /B Do"], "/A 4 0 R /B 5 0 R", &[form, picture.clone()], "");
-    assert_eq!(extract(&bytes, None, &Limits::default()).unwrap().text, "in a form\n");
+    assert_eq!(extract(&bytes, None, &ExtractLimits::default()).unwrap().text, "in a form\n");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[picture], "");
     assert_eq!(refused(&bytes), Refusal::OnlyPictures);
 }
@@ -91,7 +91,7 @@ fn forms_are_text_and_pictures_are_not() {
 fn a_page_that_makes_the_reader_panic_is_read_in_another_way() {
     let broken = format!("{} 1 cm", line("A rose"));
     let bytes = pages(&[&line("one"), &broken], "", &[], "");
-    let found = extract(&bytes, None, &Limits::default()).unwrap();
+    let found = extract(&bytes, None, &ExtractLimits::default()).unwrap();
     assert_eq!(found.text, "one\nA rose\n");
 }
 
@@ -129,7 +129,7 @@ fn what_never_ends_is_refused() {
     // Without resources of its own it would have those of the page, and with them itself.
     let inherited = stream("/Subtype /Form", "/A Do");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[inherited], "");
-    assert!(extract(&bytes, None, &Limits::default()).is_err());
+    assert!(extract(&bytes, None, &ExtractLimits::default()).is_err());
     let catalog = "<< /Type /Catalog /Pages 2 0 R >>".to_owned();
     let circle = "<< /Type /Pages /Count 1 /Kids [3 0 R] /Parent 3 0 R >>".to_owned();
     let page = "<< /Type /Page /Parent 2 0 R >>".to_owned();
@@ -145,7 +145,7 @@ fn tables_of_characters_do_not_fill_the_memory() {
     let font_for_page = "BT /F 12 Tf 50 700 Td (A rose) Tj ET";
     let form = stream("/Subtype /Form /Resources << /Font << /F 4 0 R >> >>", font_for_page);
     let bytes = pages(&["/A Do"], "/A 6 0 R", &[font.to_owned(), stream("", table), form], "");
-    assert_eq!(extract(&bytes, None, &Limits::default()).unwrap().text, "A rose\n");
+    assert_eq!(extract(&bytes, None, &ExtractLimits::default()).unwrap().text, "A rose\n");
 }
 
 #[test]
@@ -153,10 +153,10 @@ fn pages_time_and_size_are_limited() {
     let contents: Vec<String> = (0..5).map(|page| line(&page.to_string())).collect();
     let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
     let bytes = pages(&contents, "", &[], "");
-    let limits = Limits::default().pages(4);
+    let limits = ExtractLimits::default().pages(4);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooManyPages { pages: 5, limit: 4 }));
-    let limits = Limits::default().time(std::time::Duration::ZERO);
+    let limits = ExtractLimits::default().time(std::time::Duration::ZERO);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooSlow { limit_ms: 0 }));
-    let limits = Limits::default().unfolded_bytes(5);
+    let limits = ExtractLimits::default().unfolded_bytes(5);
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooLarge { bytes: 6, limit: 5 }));
 }

@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::read::read;
 use crate::read::rejected::RejectedRecords;
 use crate::setters::setters;
-use crate::settings::{Limits, ReadPlan, check_spec};
+use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 
 /// The options of a [`SketchRun`].
 #[derive(Debug, Clone, Default)]
@@ -88,7 +88,7 @@ impl SketchRun {
             let reason = "a file of sketches has no weights, and leaves no shingles out";
             problems.push(Problem::new("weight", options.spec.weights.weighting, reason));
         }
-        let limits = Limits::new(options.threads, options.memory, &mut problems);
+        let limits = ResourceLimits::new(options.threads, options.memory, &mut problems);
         refuse(problems)?;
         let mut plan = ReadPlan::for_sketches(options.spec, limits);
         plan.max_rejects = options.max_rejects;

@@ -241,7 +241,7 @@ impl Settings {
         self.check_bits(search, banding, problems);
         check_filter_error(self.filter_error, problems);
         self.check_looks(search, problems);
-        let limits = Limits::new(self.threads, self.memory, problems);
+        let limits = ResourceLimits::new(self.threads, self.memory, problems);
         if self.max_cluster == Some(0) {
             problems.push(Problem::new("max-cluster", 0, "it must be at least 1"));
         }
@@ -504,12 +504,12 @@ pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<Problem>) -> 
 
 /// Threads and memory, checked and filled in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ResourceLimits {
     pub(crate) threads: usize,
     pub(crate) memory: Memory,
 }
 
-impl Limits {
+impl ResourceLimits {
     pub(crate) fn new(threads: Option<usize>, memory: Option<Memory>, problems: &mut Vec<Problem>) -> Self {
         let memory = memory.unwrap_or_default();
         let all = all_cores(threads, problems);

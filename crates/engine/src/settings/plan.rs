@@ -13,7 +13,7 @@ use minwise::weight::Weighting;
 use minwise::{Error as CoreError, Spec};
 use minwise_corpus::FieldPath;
 
-use super::{AuditSize, Limits, Search};
+use super::{AuditSize, ResourceLimits, Search};
 use crate::error::{Error, ErrorKind};
 use crate::memory::Memory;
 use crate::rows::Rows;
@@ -260,7 +260,7 @@ pub struct ReadPlan {
 
 impl ReadPlan {
     /// For sketches as they are, of which no bands are asked.
-    pub(crate) fn for_sketches(spec: Spec, limits: Limits) -> Self {
+    pub(crate) fn for_sketches(spec: Spec, limits: ResourceLimits) -> Self {
         let key = ReadKey { spec, keep: Keep::default(), banding: None, bits: None, places: false };
         Self {
             key,

@@ -170,7 +170,7 @@ impl State {
     pub(crate) fn only(
         &self,
         files: &[uploads::File],
-        limits: &minwise_corpus::Limits,
+        limits: &minwise_corpus::ExtractLimits,
     ) -> Result<NewDocument, Problem> {
         let [file] = files else {
             return Err(Problem::new(Kind::BadBody, "The form has to have one part `file`."));

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use axum::body::Body;
 use minwise_index::Settings;
-use minwise_server::{Error, Limits, Options, Server, Tokens};
+use minwise_server::{Error, Options, Server, ServerLimits, Tokens};
 use serde_json::json;
 
 use crate::support::{Archive, options, request, wait, wide};
@@ -132,7 +132,7 @@ fn without_tokens_another_site_asks_for_nothing() {
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 0);
         assert_eq!(post("http://127.0.0.1:8080").await.status, 201);
         // A browser gives another site no answer to what it may ask, but asks.
-        let limits = Limits { rate: NonZeroU32::new(1), ..wide() };
+        let limits = ServerLimits { rate: NonZeroU32::new(1), ..wide() };
         let archive = Archive::with(limits, None, &Settings::default());
         for path in ["/api/v1/documents?search=a", "/metrics"] {
             let get = async |header: &str, value: &str| {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use minwise_index::{Index, NewDocument, Settings};
-use minwise_server::{Limits, Server};
+use minwise_server::{Server, ServerLimits};
 use serde_json::json;
 
 use crate::support::{Listening, call, options, text, wide};
@@ -94,7 +94,8 @@ fn clients_at_once_all_get_answers() {
 #[test]
 fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
     let folder = tempfile::tempdir().unwrap();
-    let limits = Limits { requests: 4, rate: std::num::NonZeroU32::new(200), ..Limits::default() };
+    let limits =
+        ServerLimits { requests: 4, rate: std::num::NonZeroU32::new(200), ..ServerLimits::default() };
     let server = Listening::new(filled(&folder.path().join("archive"), 200), limits);
     let counts = storm(server.address, 40, Doing::Everything, Duration::from_secs(2));
     assert!(counts.keys().all(|status| [200, 201, 429, 503].contains(status)), "{counts:?}");

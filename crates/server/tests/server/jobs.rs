@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use minwise_index::Settings;
-use minwise_server::Limits;
+use minwise_server::ServerLimits;
 use serde_json::{Value, json};
 
 use crate::support::{Archive, text, wait, wide};
@@ -39,7 +39,8 @@ fn many_documents_become_a_job() {
 #[test]
 fn many_changes_are_merged() {
     wait(async {
-        let archive = Archive::with(Limits { unmerged_changes: 30, ..wide() }, None, &Settings::default());
+        let archive =
+            Archive::with(ServerLimits { unmerged_changes: 30, ..wide() }, None, &Settings::default());
         let put = async |number: usize| {
             let path = format!("/api/v1/documents/d{}", number % 10);
             archive.ask("PUT", &path, &json!({"text": text(number as u64, 40)})).await
@@ -92,7 +93,7 @@ fn clusters_come_with_their_keepers_first() {
 #[test]
 fn there_are_only_so_many_jobs() {
     wait(async {
-        let archive = Archive::with(Limits { jobs: 2, ..wide() }, None, &Settings::default());
+        let archive = Archive::with(ServerLimits { jobs: 2, ..wide() }, None, &Settings::default());
         let mut answers = vec![];
         for _ in 0..20 {
             answers.push(archive.post("/api/v1/documents", &many(400)).await);

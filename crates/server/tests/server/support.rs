@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use minwise_index::{Index, Settings};
-use minwise_server::{Ended, Limits, Options, Server, Stopper, Tokens};
+use minwise_server::{Ended, Options, Server, ServerLimits, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -38,7 +38,7 @@ const MOST_NOTES: usize = 10_000;
 pub type Notes = Arc<Mutex<Vec<Value>>>;
 
 /// Options without tokens, and what is noted.
-pub fn options(limits: Limits) -> (Options, Notes) {
+pub fn options(limits: ServerLimits) -> (Options, Notes) {
     let notes = Notes::default();
     let log = Arc::clone(&notes);
     let log = Box::new(move |event: &Value| {
@@ -51,8 +51,8 @@ pub fn options(limits: Limits) -> (Options, Notes) {
 }
 
 /// Limits that no test meets by accident.
-pub fn wide() -> Limits {
-    Limits { rate: None, ..Limits::default() }
+pub fn wide() -> ServerLimits {
+    ServerLimits { rate: None, ..ServerLimits::default() }
 }
 
 /// A server without connections.
@@ -67,14 +67,14 @@ impl Archive {
         Self::with(wide(), None, &Settings::default())
     }
 
-    pub fn with(limits: Limits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+    pub fn with(limits: ServerLimits, tokens: Option<Tokens>, settings: &Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let archive = Self::at(folder.path(), limits, tokens, settings);
         Self { _folder: Some(folder), ..archive }
     }
 
     /// One whose archive lies in a folder that stays.
-    pub fn at(folder: &Path, limits: Limits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+    pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &Settings) -> Self {
         let index = Index::create(&folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
         let app = minwise_server::app(index, Options { tokens, ..options });
@@ -216,7 +216,7 @@ pub struct Listening {
 }
 
 impl Listening {
-    pub fn new(index: Index, limits: Limits) -> Self {
+    pub fn new(index: Index, limits: ServerLimits) -> Self {
         let (options, notes) = options(limits);
         let server = Server::listen("127.0.0.1:0".parse().unwrap(), options).unwrap();
         let address = server.address();

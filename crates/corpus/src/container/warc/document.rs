@@ -25,7 +25,7 @@ use super::http::{self, ContentType};
 use super::record::Kind;
 use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 use crate::extract::{
-    About, Extracted, Limits, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls, is_binary,
+    About, ExtractLimits, Extracted, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls, is_binary,
     markdown_body, recognise,
 };
 use crate::options;
@@ -50,7 +50,7 @@ pub(crate) fn find<'b>(
     kind: Kind,
     headers: &Headers,
     block: &'b [u8],
-    limits: &Limits,
+    limits: &ExtractLimits,
 ) -> Result<Option<Found<'b>>, RejectReason> {
     let content_type = ContentType::of(headers);
     let found = match kind {
@@ -127,7 +127,11 @@ fn is_other_protocol(content_type: &ContentType) -> bool {
 }
 
 /// The text of a document of any kind.
-fn text<'b>(bytes: &'b [u8], content_type: &ContentType, limits: &Limits) -> Result<Found<'b>, RejectReason> {
+fn text<'b>(
+    bytes: &'b [u8],
+    content_type: &ContentType,
+    limits: &ExtractLimits,
+) -> Result<Found<'b>, RejectReason> {
     if bytes.is_empty() {
         return Err(not_text("its body is empty"));
     }
@@ -196,7 +200,7 @@ mod tests {
         let record = walk(&bytes).remove(0).unwrap();
         assert_eq!(record.headers.get("warc-date"), Some("2024-05-06T07:08:09Z"));
         let block = &bytes[record.block.start as usize..record.block.end as usize];
-        let limits = Limits { unfolded_bytes: 100_000, ..Limits::default() };
+        let limits = ExtractLimits { unfolded_bytes: 100_000, ..ExtractLimits::default() };
         let found = find(record.kind, &record.headers, block, &limits)?;
         Ok(found.map(|found| found.decoded.text.into_owned()))
     }

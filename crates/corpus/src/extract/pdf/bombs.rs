@@ -9,7 +9,7 @@ use std::io::Read;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 
-use super::super::{Limits, Refusal};
+use super::super::{ExtractLimits, Refusal};
 use super::worker::Deadline;
 
 /// How far before `stream` the dictionary of a stream is looked for.
@@ -19,7 +19,7 @@ const DICTIONARY_BYTES: usize = 4096;
 const STAGES: usize = 3;
 
 /// Refuses a file whose streams together unfold to more than the limit.
-pub(super) fn check(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Result<(), Refusal> {
+pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let mut left = limits.unfolded_bytes;
     for at in memchr::memmem::find_iter(bytes, b"stream") {
         deadline.check()?;
@@ -38,7 +38,7 @@ pub(super) fn check(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Resul
 /// The same for streams that have been taken out of their file already.
 pub(super) fn check_plain<'s>(
     streams: impl Iterator<Item = &'s [u8]>,
-    limits: &Limits,
+    limits: &ExtractLimits,
 ) -> Result<(), Refusal> {
     let mut left = limits.unfolded_bytes;
     for stream in streams {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn refused(dictionary: &str, stream: &[u8]) -> bool {
-        let limits = Limits { unfolded_bytes: 10_000, ..Limits::default() };
+        let limits = ExtractLimits { unfolded_bytes: 10_000, ..ExtractLimits::default() };
         check(&file(dictionary, stream), &limits, &Deadline::after(Duration::MAX)).is_err()
     }
 

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
 
 use self::table::is_overlong;
-use super::super::{Limits, Refusal};
+use super::super::{ExtractLimits, Refusal};
 use super::bombs;
 
 /// Makes a document safe to walk through, or refuses it.
-pub(super) fn disarm(document: &mut Document, limits: &Limits) -> Result<(), Refusal> {
+pub(super) fn disarm(document: &mut Document, limits: &ExtractLimits) -> Result<(), Refusal> {
     let pages: Vec<ObjectId> = document.page_iter().take(limits.pages.saturating_add(1)).collect();
     if pages.len() > limits.pages {
         return Err(Refusal::TooManyPages { pages: pages.len(), limit: limits.pages });
@@ -63,7 +63,7 @@ fn disarm_stream(stream: &mut Stream) {
 }
 
 /// Refuses a page whose parents go in a circle, or on and on.
-fn check_parents(document: &Document, page: ObjectId, limits: &Limits) -> Result<(), Refusal> {
+fn check_parents(document: &Document, page: ObjectId, limits: &ExtractLimits) -> Result<(), Refusal> {
     let mut at = page;
     for _ in 0..limits.nesting {
         match document.get_dictionary(at).and_then(|node| node.get(b"Parent")?.as_reference()) {
@@ -75,7 +75,7 @@ fn check_parents(document: &Document, page: ObjectId, limits: &Limits) -> Result
 }
 
 /// Refuses streams that draw themselves, or lie too deep in one another.
-fn check_drawings(document: &Document, limits: &Limits) -> Result<(), Refusal> {
+fn check_drawings(document: &Document, limits: &ExtractLimits) -> Result<(), Refusal> {
     let mut heights = HashMap::new();
     for id in document.objects.keys() {
         height(document, *id, limits.nesting, &mut heights)
@@ -135,7 +135,7 @@ mod tests {
         for (number, stream) in (1..).zip(streams) {
             document.objects.insert((number, 0), stream.into());
         }
-        disarm(&mut document, &Limits { nesting, ..Limits::default() })
+        disarm(&mut document, &ExtractLimits { nesting, ..ExtractLimits::default() })
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         document.objects.insert((1, 0), dictionary! { "Parent" => (2, 0) }.into());
         document.objects.insert((2, 0), dictionary! { "Parent" => (1, 0) }.into());
         document.objects.insert((3, 0), dictionary! {}.into());
-        let limits = Limits::default();
+        let limits = ExtractLimits::default();
         assert_eq!(check_parents(&document, (1, 0), &limits), Err(Refusal::TooDeep { limit: 256 }));
         assert_eq!(check_parents(&document, (3, 0), &limits), Ok(()));
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use pdf_extract::{ConvertToFmt, Document, PlainTextOutput, output_doc_page};
 
 use super::super::writing::Writing;
-use super::super::{DocumentFormat, Extracted, Limits, MarkPlace, Refusal};
+use super::super::{DocumentFormat, ExtractLimits, Extracted, MarkPlace, Refusal};
 use super::lines::join_divided_words;
 use super::worker::{Deadline, Place, apart, guarded};
 use super::{bombs, disarm, properties};
@@ -15,14 +15,14 @@ use super::{bombs, disarm, properties};
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// The text of a PDF.
-pub(in super::super) fn extract(bytes: &[u8], limits: &Limits) -> Result<Extracted, Refusal> {
+pub(in super::super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     // The thread may outlive its time, so it has to own what it reads.
     let (bytes, limits) = (bytes.to_vec(), limits.clone());
     let place = Place::take(&RUNNING, limits.threads)?;
     apart(limits.time, place, move || read(&bytes, &limits, &Deadline::after(limits.time)))
 }
 
-fn read(bytes: &[u8], limits: &Limits, deadline: &Deadline) -> Result<Extracted, Refusal> {
+fn read(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -> Result<Extracted, Refusal> {
     bombs::check(bytes, limits, deadline)?;
     let mut document = load(bytes)?;
     disarm::disarm(&mut document, limits)?;
@@ -76,7 +76,12 @@ struct Failed {
 }
 
 /// The text of a page: by `pdf-extract`, and where that fails by `lopdf`, which knows fewer fonts and puts up with more.
-fn page(document: &Document, number: u32, limits: &Limits, deadline: &Deadline) -> Result<String, Failed> {
+fn page(
+    document: &Document,
+    number: u32,
+    limits: &ExtractLimits,
+    deadline: &Deadline,
+) -> Result<String, Failed> {
     let mut text = Bounded { text: String::new(), limits, deadline };
     let careful = guarded(|| output_doc_page(document, &mut PlainTextOutput::new(&mut text), number));
     let why = match careful {
@@ -94,7 +99,7 @@ fn page(document: &Document, number: u32, limits: &Limits, deadline: &Deadline) 
 /// A text that does not grow beyond its limit, nor after its time.
 struct Bounded<'l> {
     text: String,
-    limits: &'l Limits,
+    limits: &'l ExtractLimits,
     deadline: &'l Deadline,
 }
 

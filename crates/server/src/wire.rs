@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for Title {
 }
 
 /// The marks of a file, as the archive keeps them; one that is not known here is left out.
-pub(crate) fn marks_of_file(marks: &[minwise_corpus::Mark]) -> Vec<Mark> {
+pub(crate) fn marks_of_file(marks: &[minwise_corpus::ExtractedMark]) -> Vec<Mark> {
     let place = |place| match place {
         MarkPlace::Page(number) => Some(MarkedPlace::Page(number)),
         MarkPlace::Slide(number) => Some(MarkedPlace::Slide(number)),

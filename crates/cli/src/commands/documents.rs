@@ -198,8 +198,9 @@ fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
     if let Some(about) = document.about {
         new.title = about.title;
         new.metadata.extend(about.metadata.into_iter().map(|(name, value)| (name, Value::from(value))));
-        let mark =
-            |mark: &minwise_corpus::Mark| Some(Mark { offset: mark.offset, place: place(mark.place)? });
+        let mark = |mark: &minwise_corpus::ExtractedMark| {
+            Some(Mark { offset: mark.offset, place: place(mark.place)? })
+        };
         new.marks = about.marks.iter().filter_map(mark).collect();
     }
     if new.marks.is_empty() {

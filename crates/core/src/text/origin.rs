@@ -33,16 +33,16 @@ impl Track for Untracked {
 #[derive(Debug, Clone, Default)]
 pub struct Origins {
     /// Marks of the finished stages taken together, by offset in the normalised text.
-    finished: Vec<Mark>,
+    finished: Vec<StepChange>,
     /// Marks of the stage that is running, and the last one it told of.
-    running: Vec<Mark>,
-    told: Option<Mark>,
+    running: Vec<StepChange>,
+    told: Option<StepChange>,
     stages: usize,
 }
 
 /// A place where the two texts stop running in step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
+struct StepChange {
     normal: usize,
     /// Where the source of what stands before it ends.
     before: usize,
@@ -51,7 +51,7 @@ struct Mark {
 }
 
 /// Where the source of the byte at `normal` begins: in step with the mark before it, never past the next one.
-fn begin(marks: &[Mark], normal: usize) -> usize {
+fn begin(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal <= normal);
     let Some(mark) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return normal };
     let reached = mark.source + (normal - mark.normal);
@@ -59,7 +59,7 @@ fn begin(marks: &[Mark], normal: usize) -> usize {
 }
 
 /// Where the source of the byte right before `normal` ends.
-fn end(marks: &[Mark], normal: usize) -> usize {
+fn end(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal < normal);
     match marks.get(next) {
         Some(mark) if mark.normal == normal => mark.before,
@@ -80,7 +80,7 @@ impl Origins {
 impl Track for Origins {
     fn mark(&mut self, normal: usize, source: usize) {
         let before = self.told.filter(|told| told.normal == normal).map_or(source, |told| told.before);
-        let mark = Mark { normal, before, source };
+        let mark = StepChange { normal, before, source };
         self.told = Some(mark);
         match self.running.last_mut() {
             Some(last) if last.normal == normal => last.source = source,
@@ -106,7 +106,7 @@ impl Track for Origins {
             let mut places: Vec<usize> = running.iter().map(|mark| mark.normal).chain(bends).collect();
             places.sort_unstable();
             places.dedup();
-            let joined = places.into_iter().map(|normal| Mark {
+            let joined = places.into_iter().map(|normal| StepChange {
                 normal,
                 before: end(&self.finished, end(&running, normal)),
                 source: begin(&self.finished, begin(&running, normal)),

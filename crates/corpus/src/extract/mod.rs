@@ -126,7 +126,7 @@ pub struct Extracted {
     /// `description`; in Markdown, whatever stands in the front matter.
     pub metadata: BTreeMap<String, String>,
     /// Where in the text its pages, paragraphs, slides or chapters begin, ascending. Parts without text have none.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ExtractedMark>,
     /// Whether something that is not a character had to be replaced by U+FFFD.
     pub repaired: bool,
 }
@@ -151,19 +151,19 @@ pub struct About {
     /// What else it says, as [`Extracted::metadata`] has it.
     pub metadata: BTreeMap<String, String>,
     /// Where in the text its pages, paragraphs, slides or chapters begin, ascending.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ExtractedMark>,
 }
 
 /// A place in a text that a reader of the file would know it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct ExtractedMark {
     /// The first byte of the text that lies there.
     pub offset: usize,
     /// What begins there.
     pub place: MarkPlace,
 }
 
-/// What begins at a [`Mark`], counted from 1.
+/// What begins at a [`ExtractedMark`], counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MarkPlace {

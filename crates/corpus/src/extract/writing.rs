@@ -1,7 +1,7 @@
 //! The text as it is put together: lines, and the marks beside them.
 
 use super::limits::ExtractLimits;
-use super::{Mark, MarkPlace, Refusal};
+use super::{ExtractedMark, MarkPlace, Refusal};
 
 /// The text of a document while it is written.
 ///
@@ -11,7 +11,7 @@ use super::{Mark, MarkPlace, Refusal};
 pub(super) struct Writing<'l> {
     limits: &'l ExtractLimits,
     text: String,
-    marks: Vec<Mark>,
+    marks: Vec<ExtractedMark>,
     /// A place that has no character yet.
     pending: Option<Pending>,
     paragraphs: u32,
@@ -99,7 +99,7 @@ impl<'l> Writing<'l> {
             }
             None => return,
         };
-        self.marks.push(Mark { offset: self.text.len() + ahead, place });
+        self.marks.push(ExtractedMark { offset: self.text.len() + ahead, place });
     }
 
     /// Refuses a text that was cut off because it is over the limit.
@@ -108,7 +108,7 @@ impl<'l> Writing<'l> {
     }
 
     /// The text and its marks.
-    pub(super) fn finish(mut self) -> Result<(String, Vec<Mark>), Refusal> {
+    pub(super) fn finish(mut self) -> Result<(String, Vec<ExtractedMark>), Refusal> {
         self.end_line();
         self.check()?;
         Ok((self.text, self.marks))

@@ -2,7 +2,7 @@
 //!
 //! Common Crawl compresses every record as a gzip member of its own, so that a record can be cut out of the file as it is.
 //! [`MemberReader`] decompresses a file once and notes where each member lies, compressed and decompressed.
-//! [`Members::alignment`] then compares members and records: kept records can be copied byte for byte only if each record is
+//! [`GzipMembers::alignment`] then compares members and records: kept records can be copied byte for byte only if each record is
 //! exactly one member.
 
 use std::io::{self, BufRead, Read};
@@ -12,7 +12,7 @@ use flate2::bufread::GzDecoder;
 
 /// A gzip member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct GzipMember {
     /// Where the member lies in the file.
     pub(crate) compressed: Range<u64>,
     /// Where its content lies in the decompressed stream.
@@ -32,17 +32,17 @@ pub(crate) enum Alignment {
 
 /// The members of a file, in their order. Members without content are left out: they belong to no record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Members(Vec<Member>);
+pub(crate) struct GzipMembers(Vec<GzipMember>);
 
-impl Members {
+impl GzipMembers {
     /// The members, in their order.
     #[cfg(test)]
-    pub(crate) fn as_slice(&self) -> &[Member] {
+    pub(crate) fn as_slice(&self) -> &[GzipMember] {
         &self.0
     }
 
     /// The member whose content is exactly `record`, a range of the decompressed stream.
-    pub(crate) fn of_record(&self, record: &Range<u64>) -> Option<&Member> {
+    pub(crate) fn of_record(&self, record: &Range<u64>) -> Option<&GzipMember> {
         let after = self.0.partition_point(|member| member.content.start < record.start);
         self.0.get(after).filter(|member| member.content == *record)
     }
@@ -73,7 +73,7 @@ pub(crate) struct MemberReader<R> {
     content_start: u64,
     /// Decompressed bytes so far.
     content_end: u64,
-    members: Vec<Member>,
+    members: Vec<GzipMember>,
 }
 
 #[derive(Debug)]
@@ -94,15 +94,15 @@ impl<R: BufRead> MemberReader<R> {
     }
 
     /// The members that were read to their ends.
-    pub(crate) fn into_members(self) -> Members {
-        Members(self.members)
+    pub(crate) fn into_members(self) -> GzipMembers {
+        GzipMembers(self.members)
     }
 
     /// Notes the member that has just ended.
     fn end_member(&mut self, end: u64) {
         let content = self.content_start..self.content_end;
         if !content.is_empty() {
-            self.members.push(Member { compressed: self.start..end, content });
+            self.members.push(GzipMember { compressed: self.start..end, content });
         }
         self.start = end;
         self.content_start = self.content_end;
@@ -187,7 +187,7 @@ mod tests {
     use crate::container::warc::record::tests::{typed, walk};
 
     /// The decompressed stream and the members of a file.
-    fn unpack(file: &[u8], buffer_bytes: usize) -> io::Result<(Vec<u8>, Members)> {
+    fn unpack(file: &[u8], buffer_bytes: usize) -> io::Result<(Vec<u8>, GzipMembers)> {
         let mut reader = MemberReader::new(BufReader::with_capacity(buffer_bytes, file));
         let mut content = Vec::new();
         reader.read_to_end(&mut content)?;

@@ -37,7 +37,7 @@ pub(crate) struct Shape {
     pub(crate) deep: Option<At>,
     pub(crate) text: Option<At>,
     pub(crate) list: Option<(At, Box<Shape>)>,
-    pub(crate) object: Option<(At, Members)>,
+    pub(crate) object: Option<(At, ObjectMembers)>,
 }
 
 /// Members of one object that become columns at most. More are keys that are data, such as ids, for which columns are no place.
@@ -45,8 +45,8 @@ const MOST_MEMBERS: usize = 10_000;
 
 /// The members of objects, in the order in which they were first seen.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Members {
-    all: Vec<Member>,
+pub(crate) struct ObjectMembers {
+    all: Vec<ObjectMember>,
     numbers: HashMap<String, usize>,
     /// The first record with one member too many.
     pub(crate) too_many: Option<At>,
@@ -54,14 +54,14 @@ pub(crate) struct Members {
 
 /// A member of objects.
 #[derive(Clone, Debug, PartialEq)]
-struct Member {
+struct ObjectMember {
     name: String,
     /// The first record that has it, even if its value is null there.
     first: At,
     shape: Shape,
 }
 
-impl Members {
+impl ObjectMembers {
     /// Notes a member of the record at `at`, and gives its shape, which is added if it was not seen before; `None` if there are too
     /// many already.
     pub(crate) fn note(&mut self, name: &str, at: At) -> Option<&mut Shape> {
@@ -76,7 +76,7 @@ impl Members {
         let found = self.numbers.get(name).copied();
         let number = found.unwrap_or_else(|| {
             self.numbers.insert(name.to_owned(), self.all.len());
-            self.all.push(Member { name: name.to_owned(), first: at, shape: Shape::default() });
+            self.all.push(ObjectMember { name: name.to_owned(), first: at, shape: Shape::default() });
             self.all.len() - 1
         });
         &mut self.all[number].shape
@@ -101,7 +101,7 @@ impl Members {
         if let Some(at) = later.too_many {
             self.note_too_many(at);
         }
-        for Member { name, first, shape } in later.all {
+        for ObjectMember { name, first, shape } in later.all {
             if self.has_room(&name) {
                 self.shape(&name, first).merge(shape);
             } else {
@@ -200,8 +200,8 @@ impl Shape {
     }
 
     /// Notes an object of the record at `at`, and gives its members.
-    pub(crate) fn note_object(&mut self, at: At) -> &mut Members {
-        &mut self.object.get_or_insert_with(|| (at, Members::default())).1
+    pub(crate) fn note_object(&mut self, at: At) -> &mut ObjectMembers {
+        &mut self.object.get_or_insert_with(|| (at, ObjectMembers::default())).1
     }
 
     /// Adds what later records showed.
@@ -302,7 +302,7 @@ impl Shape {
     }
 }
 
-impl Members {
+impl ObjectMembers {
     /// The columns that hold every value of the members.
     pub(crate) fn fields(&self) -> Result<Fields, Conflict> {
         if let Some(at) = self.too_many {
@@ -364,7 +364,7 @@ pub(crate) struct Shapes {
 #[derive(Debug)]
 struct Stretch {
     end: u64,
-    members: Members,
+    members: ObjectMembers,
 }
 
 impl Stretch {
@@ -395,7 +395,7 @@ impl Shapes {
     }
 
     /// Notes the shape of the records that begin in these bytes of a source.
-    pub(crate) fn note(&self, source: u32, bytes: Range<u64>, members: Members) {
+    pub(crate) fn note(&self, source: u32, bytes: Range<u64>, members: ObjectMembers) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut start, mut stretch) = (bytes.start, Stretch { end: bytes.end, members });
         let before = noted.range((source, 0)..=(source, start)).next_back();
@@ -418,11 +418,11 @@ impl Shapes {
     }
 
     /// The shape of all records of a source of so many bytes; `None` if not all of them were scanned.
-    pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<Members> {
+    pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<ObjectMembers> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         match noted.get(&(source, 0)) {
             Some(stretch) => (stretch.end >= size_bytes).then(|| stretch.members.clone()),
-            None => (size_bytes == 0).then(Members::default),
+            None => (size_bytes == 0).then(ObjectMembers::default),
         }
     }
 }
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn a_conflict_names_the_way_to_it() {
-        let mut members = Members::default();
+        let mut members = ObjectMembers::default();
         let objects = members.shape("a", at(0)).note_object(at(0));
         let items = objects.shape("b", at(0)).note_list(at(0)).note_object(at(0)).shape("c", at(0));
         items.text = Some(at(3));
@@ -493,7 +493,7 @@ mod tests {
     fn parts_that_do_not_cover_a_source_tell_nothing() {
         let shapes = Shapes::default();
         let member = |name: &str| {
-            let mut members = Members::default();
+            let mut members = ObjectMembers::default();
             members.shape(name, at(0)).text = Some(at(0));
             members
         };
@@ -501,14 +501,15 @@ mod tests {
         assert!(shapes.of(1, 9).is_none());
         shapes.note(1, 0..5, member("a"));
         assert!(shapes.of(1, 10).is_none());
-        let names = |members: Members| members.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        let names =
+            |members: ObjectMembers| members.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
         assert_eq!(names(shapes.of(1, 9).unwrap()), ["a", "b"]);
         assert_eq!(names(shapes.of(2, 0).unwrap()), Vec::<String>::new());
     }
 
     /// The members of records, one of which begins at every byte. A record has few of many members, of several kinds.
-    fn seen(records: Range<u64>) -> Members {
-        let mut members = Members::default();
+    fn seen(records: Range<u64>) -> ObjectMembers {
+        let mut members = ObjectMembers::default();
         for record in records {
             let mixed = minwise::hash::fmix64(record + 1);
             let shape = members.note(&format!("m{}", mixed % 7), at(record)).unwrap();
@@ -552,7 +553,7 @@ mod tests {
     #[test]
     fn one_member_too_many_is_the_same_in_any_order() {
         let part = |number: u64| {
-            let mut members = Members::default();
+            let mut members = ObjectMembers::default();
             for member in 0..6_000 {
                 // All values are null.
                 members.note(&format!("{number}-{member}"), at(number * 6_000 + member));

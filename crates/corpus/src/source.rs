@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use crate::compression::Compression;
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 use crate::format::{Format, Layout};
-use crate::members::Members;
+use crate::members::GzipMembers;
 use crate::memory::InMemory;
 use crate::positional::read_at;
 use crate::problem::Problem;
@@ -32,7 +32,7 @@ pub struct Source {
 /// A gzip file whose members are known.
 #[derive(Debug)]
 pub(crate) struct Packed {
-    pub(crate) members: Members,
+    pub(crate) members: GzipMembers,
     pub(crate) size_bytes: u64,
     pub(crate) modified: Option<SystemTime>,
 }
@@ -140,7 +140,7 @@ impl Source {
     }
 
     /// Opens the gzip file of a source, as it is stored, with its members; `None` if they are not known.
-    pub(crate) fn open_packed(&self) -> Result<Option<(Reader, &Members)>> {
+    pub(crate) fn open_packed(&self) -> Result<Option<(Reader, &GzipMembers)>> {
         let (Some(packed), Some(path)) = (&self.packed, self.path()) else { return Ok(None) };
         let file = open_file(path, &self.name)?;
         let metadata = file.metadata().map_err(|error| Error::io("read", &*self.name, error))?;

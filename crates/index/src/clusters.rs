@@ -49,13 +49,13 @@ pub struct Cluster {
     /// The one that was added first.
     pub keeper: Entry,
     /// The others, most similar first.
-    pub members: Vec<Member>,
+    pub members: Vec<ClusterMember>,
 }
 
 /// A document that is similar to a keeper.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Member {
+pub struct ClusterMember {
     /// The document.
     pub entry: Entry,
     /// The exact Jaccard similarity to the keeper.
@@ -135,7 +135,7 @@ impl Index {
                         .into_iter()
                         .map(|(number, similarity)| {
                             go_on(observer)?;
-                            Ok(Member { entry: self.entry_of(&view, number)?, similarity })
+                            Ok(ClusterMember { entry: self.entry_of(&view, number)?, similarity })
                         })
                         .collect::<Result<_>>()?,
                 })

@@ -64,7 +64,7 @@ mod progress;
 
 pub use add::{Added, Batch};
 pub use check::{Checked, Finding, FindingKind};
-pub use clusters::{Cluster, Clusters, Member};
+pub use clusters::{Cluster, ClusterMember, Clusters};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;

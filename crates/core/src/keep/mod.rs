@@ -25,7 +25,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use date::word as date_word;
-pub use ranking::{Member, Ranking};
+pub use ranking::{Ranking, RankingInput};
 
 use crate::error::Error;
 

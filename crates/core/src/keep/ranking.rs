@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// What a ranking may look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member<'a> {
+pub struct RankingInput<'a> {
     /// Length of the text in characters, as it was read.
     pub characters: u64,
     /// What the field holds that the ranking looks at.
@@ -91,7 +91,7 @@ impl Ranking {
     /// Ranks are compared word by word, as far as [`words`](Self::words) says. No rank by a field is `u64::MAX`, so that it
     /// can stand for "behind all others".
     #[must_use]
-    pub fn rank(&self, member: Member<'_>) -> Option<[u64; 2]> {
+    pub fn rank(&self, member: RankingInput<'_>) -> Option<[u64; 2]> {
         let reversed = |words: [u64; 2]| words.map(|word| !word);
         let word = |word| [word, 0];
         match self {
@@ -167,7 +167,7 @@ mod tests {
         let ranking: Ranking = ranking.parse().unwrap();
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by_key(|&i| {
-            ranking.rank(Member { characters: 0, value: values[i] }).unwrap_or([u64::MAX; 2])
+            ranking.rank(RankingInput { characters: 0, value: values[i] }).unwrap_or([u64::MAX; 2])
         });
         order
     }
@@ -177,7 +177,7 @@ mod tests {
         for (ranking, expected) in [("longest", [0, 3, 2, 1]), ("shortest", [1, 2, 0, 3])] {
             let ranking: Ranking = ranking.parse().unwrap();
             let mut order = [0, 1, 2, 3];
-            order.sort_by_key(|&i| ranking.rank(Member { characters: [3, 1, 2, 3][i], value: None }));
+            order.sort_by_key(|&i| ranking.rank(RankingInput { characters: [3, 1, 2, 3][i], value: None }));
             assert_eq!(order, expected);
         }
     }

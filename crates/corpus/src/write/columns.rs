@@ -13,7 +13,7 @@ use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
 use crate::problem::Problem;
 use crate::scratch::Scratch;
-use crate::shape::{At, Members};
+use crate::shape::{At, ObjectMembers};
 use crate::sources::{Content, Handle, Part};
 use crate::unconverted::Unconverted;
 
@@ -57,7 +57,7 @@ pub(super) fn columns(
 ) -> Result<SchemaRef> {
     let kind = to.columns().unwrap_or(OutputColumns::Own);
     let mut known: Vec<(String, SchemaRef)> = vec![];
-    let mut shape: Option<(usize, Members)> = None;
+    let mut shape: Option<(usize, ObjectMembers)> = None;
     for number in numbers {
         let (handle, content) = corpus.sources.get(number)?;
         if handle.source.unreadable().is_some() {
@@ -112,7 +112,7 @@ pub(super) fn columns(
 fn texts(
     corpus: &Corpus,
     known: &[(String, SchemaRef)],
-    shape: Option<&(usize, Members)>,
+    shape: Option<&(usize, ObjectMembers)>,
     to: &dyn Container,
 ) -> Result<Schema> {
     let (mut names, mut seen): (Vec<&str>, HashSet<&str>) = Default::default();
@@ -151,7 +151,7 @@ fn texts(
 fn typed(
     corpus: &Corpus,
     mut known: Vec<(String, SchemaRef)>,
-    shape: Option<&(usize, Members)>,
+    shape: Option<&(usize, ObjectMembers)>,
     to: &dyn Container,
 ) -> Result<Schema> {
     let shaped = shape.map(|(_, members)| members);
@@ -189,7 +189,7 @@ fn typed(
 const LINES: &str = "the JSONL inputs";
 
 /// The inputs that have a field; of lines, the first one that shows it.
-fn place_of(corpus: &Corpus, shaped: Option<&Members>, field: &str, name: &str) -> Result<String> {
+fn place_of(corpus: &Corpus, shaped: Option<&ObjectMembers>, field: &str, name: &str) -> Result<String> {
     let top = field.split(['.', '[']).next().unwrap_or(field);
     let shape = shaped.and_then(|members| members.iter().find(|(name, _)| *name == top));
     let first = shape.and_then(|(_, shape)| shape.seen().first().copied());
@@ -210,7 +210,7 @@ fn mixed(corpus: &Corpus, field: String, seen: &[(At, &'static str)], to: &dyn C
 }
 
 /// The members of all records of a source of lines.
-fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<Members> {
+fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<ObjectMembers> {
     let (shapes, size_bytes) = (&handle.shared.shapes, handle.source.size_bytes());
     if let Some(members) = shapes.of(handle.number, size_bytes) {
         return Ok(members);

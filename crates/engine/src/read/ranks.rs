@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use minwise::keep::{Keep, Member, Ranking};
+use minwise::keep::{Keep, Ranking, RankingInput};
 use minwise::{Observer, Warning};
 use minwise_corpus::{Corpus, MaybeLong, Scratch, Text};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Ranks {
             // References come first whatever they hold, and so they are not asked.
             let asked = ranking.field().and_then(|_| values.next());
             let value = asked.and_then(Option::as_deref);
-            let rank = ranking.rank(Member { characters, value });
+            let rank = ranking.rank(RankingInput { characters, value });
             if rank.is_none() && asked.is_some() {
                 unranked.documents += 1;
                 unranked.without_field += u64::from(value.is_none());

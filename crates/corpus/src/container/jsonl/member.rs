@@ -67,13 +67,13 @@ fn push_value(value: &RawValue, out: &mut Vec<u8>) {
 }
 
 /// What is known about the members of an object.
-struct Members {
+struct MemberVisitor {
     any: bool,
     /// Where the values of members called [`MEMBER`] are.
     ours: Vec<Range<usize>>,
 }
 
-fn members_of(body: &str) -> serde_json::Result<Members> {
+fn members_of(body: &str) -> serde_json::Result<MemberVisitor> {
     let mut deserializer = serde_json::Deserializer::from_str(body);
     let members = deserializer.deserialize_map(Find { body })?;
     deserializer.end()?;
@@ -85,14 +85,14 @@ struct Find<'a> {
 }
 
 impl<'a> Visitor<'a> for Find<'a> {
-    type Value = Members;
+    type Value = MemberVisitor;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Members, A::Error> {
-        let mut found = Members { any: false, ours: Vec::new() };
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<MemberVisitor, A::Error> {
+        let mut found = MemberVisitor { any: false, ours: Vec::new() };
         while let Some(key) = members.next_key::<&'a RawValue>()? {
             found.any = true;
             if is_ours(key) {

@@ -17,7 +17,7 @@ use crate::field::FieldPath;
 use crate::options::{Nulls, ReadOptions};
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
-use crate::shape::{At, Members};
+use crate::shape::{At, ObjectMembers};
 use crate::source::{Reader, Source};
 use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, TakeBatch, Turns, Visit};
 use crate::unescape::has_lone_surrogate;
@@ -52,7 +52,7 @@ impl Content for Lines {
         let Scratch { bytes, decoded, .. } = scratch;
         let shapes = &handle.shared.shapes;
         // Only a conversion to columns needs the types, so that they are not looked at in other runs.
-        let seen = RefCell::new(shapes.are_wanted(source).then(Members::default));
+        let seen = RefCell::new(shapes.are_wanted(source).then(ObjectMembers::default));
         // Returns whether a conversion replaces characters of the line, which the document has to say.
         let note = |line: &str, offset: u64| {
             let mut seen = seen.borrow_mut();

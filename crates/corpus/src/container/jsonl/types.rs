@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::string::string_of;
 use super::values::members_of;
 use crate::decode::BOM;
-use crate::shape::{At, Members, Number, Shape};
+use crate::shape::{At, Number, ObjectMembers, Shape};
 use serde_json::value::RawValue;
 
 /// Lists and objects inside of each other that a column may have. More would be a type that few readers take, and each level
@@ -13,11 +13,11 @@ use serde_json::value::RawValue;
 const DEEPEST: usize = 64;
 
 /// Notes the members of a line that is a record. A line that was rejected is never written, so its types do not count.
-pub(super) fn note_line(line: &str, at: At, members: &mut Members) {
+pub(super) fn note_line(line: &str, at: At, members: &mut ObjectMembers) {
     note_members(line.strip_prefix(BOM).unwrap_or(line), at, members, DEEPEST);
 }
 
-fn note_members(object: &str, at: At, members: &mut Members, levels: usize) {
+fn note_members(object: &str, at: At, members: &mut ObjectMembers, levels: usize) {
     let found = members_of(object);
     // Of several members of one name the last is written.
     let last: HashMap<&str, usize> =
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn shown(lines: &[&str]) -> Result<String, String> {
-        let mut members = Members::default();
+        let mut members = ObjectMembers::default();
         for (offset, line) in (0..).zip(lines) {
             note_line(line, At { source: 0, offset }, &mut members);
         }

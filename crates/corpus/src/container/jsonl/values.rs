@@ -91,30 +91,33 @@ fn add_leaves(
 
 /// The members of an object, in their order; none of what is no object.
 pub(super) fn members_of(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str::<Members<'_>>(object).map(|members| members.0).unwrap_or_default()
+    serde_json::from_str::<RawMembers<'_>>(object).map(|members| members.0).unwrap_or_default()
 }
 
 /// The members of an object, in their order.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> serde::Deserialize<'de> for Members<'de> {
+impl<'de> serde::Deserialize<'de> for RawMembers<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visit;
         impl<'de> serde::de::Visitor<'de> for Visit {
-            type Value = Members<'de>;
+            type Value = RawMembers<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<RawMembers<'de>, A::Error> {
                 let mut members = vec![];
                 // Names are taken as they are written, because a lone surrogate in one must not lose the others.
                 while let Some((name, value)) = map.next_entry::<&'de RawValue, _>()? {
                     let name = string_of(name).map_or(Cow::Borrowed(name.get()), |(name, _)| name);
                     members.push((name, value));
                 }
-                Ok(Members(members))
+                Ok(RawMembers(members))
             }
         }
         deserializer.deserialize_map(Visit)

@@ -17,7 +17,7 @@ use super::open::{Archive, Role, kind_of};
 use super::record::{Kind, parse_at};
 use crate::document::Place;
 use crate::error::{Error, Result};
-use crate::members::Members;
+use crate::members::GzipMembers;
 use crate::output::{Output, Verdict};
 use crate::problem::Problem;
 use crate::scratch::grown;
@@ -123,7 +123,7 @@ impl Copier<'_> {
     fn copy_members(
         &mut self,
         file: &Reader,
-        members: &Members,
+        members: &GzipMembers,
         records: impl Iterator<Item = Range<u64>>,
     ) -> Result<()> {
         let mut run = 0..0;

@@ -11,7 +11,7 @@ use super::headers::Headers;
 use super::http::ContentType;
 use super::record::{Kind, Record, Records};
 use crate::error::{Error, ErrorKind, Result};
-use crate::members::{Alignment, Members};
+use crate::members::{Alignment, GzipMembers};
 use crate::source::Reader;
 
 /// Bytes between two places at which a source can be cut.
@@ -95,7 +95,11 @@ pub(super) struct Archive {
 
 impl Archive {
     /// Finds the records of a source.
-    pub(super) fn open(reader: &Reader, members: Option<&Members>, observer: &dyn Observer) -> Result<Self> {
+    pub(super) fn open(
+        reader: &Reader,
+        members: Option<&GzipMembers>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let mut archive = Self {
             starts: Vec::new(),
             roles: Vec::new(),

@@ -16,7 +16,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use minwise::hash::SplitMix64;
-use minwise_index::{Batch, Index, NewDocument, Options, Query, Settings, Unobserved};
+use minwise_index::{Batch, CheckOptions, Index, NewDocument, Query, Settings, Unobserved};
 
 /// Documents that are prepared together.
 const TOGETHER: u64 = 2048;
@@ -165,7 +165,7 @@ fn ask(folder: &Path, documents: u64) -> Result<(), Box<dyn std::error::Error>> 
         // Texts that are like one of the archive, but for one word in twelve.
         let text = text_like(number * 7919 % documents / 5 * 5, documents + number);
         let start = Instant::now();
-        let answer = index.query(&Query::new(&text), &Options::default())?;
+        let answer = index.query(&Query::new(&text), &CheckOptions::default())?;
         if number >= CHECKS {
             times.push(start.elapsed());
         }

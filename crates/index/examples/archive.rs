@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use minwise_index::{Index, Listing, NewDocument, Options, Query, Settings, Unobserved};
+use minwise_index::{CheckOptions, Index, Listing, NewDocument, Query, Settings, Unobserved};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let submission =
         "In spring we ask for a grant to study the song of the reed warbler along the lower Danube.";
-    let mut options = Options::default();
+    let mut options = CheckOptions::default();
     options.threshold = 0.4;
     let answer = index.query(&Query::new(submission), &options)?;
     for found in &answer.matches {

@@ -19,7 +19,7 @@ use crate::text;
 /// An index that is open. Any number of threads may read it while one writes.
 ///
 /// ```
-/// use minwise_index::{Index, NewDocument, Options, Query, Settings, Unobserved};
+/// use minwise_index::{Index, NewDocument, CheckOptions, Query, Settings, Unobserved};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("archive");
@@ -30,7 +30,7 @@ use crate::text;
 /// let index = Index::open(&path)?;
 /// assert!(index.has("note")?);
 /// let query = Query::new("Each year herons nest in the old willow by the mill pond.");
-/// let answer = index.query(&query, &Options::default())?;
+/// let answer = index.query(&query, &CheckOptions::default())?;
 /// assert_eq!(answer.matches[0].id, "note");
 ///
 /// // All that was written can be read, and is as it was written.
@@ -383,7 +383,7 @@ fn says(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NewDocument, Observer, Options, Query};
+    use crate::{CheckOptions, NewDocument, Observer, Query};
     use serde_json::json;
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
             }
         }
         assert_eq!((found, pages), (vec!["d1".to_owned()], 4));
-        let stopped = index.query_observed(&Query::new(text), &Options::default(), &Impatient);
+        let stopped = index.query_observed(&Query::new(text), &CheckOptions::default(), &Impatient);
         assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
     }
 }

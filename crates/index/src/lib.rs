@@ -1,7 +1,7 @@
 //! The archive: an index that keeps the documents it acknowledged, and finds what a new one repeats of them.
 //!
 //! ```
-//! use minwise_index::{Index, NewDocument, Options, Query, Settings};
+//! use minwise_index::{Index, NewDocument, CheckOptions, Query, Settings};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
@@ -9,7 +9,7 @@
 //! index.add_now(&[NewDocument::new("2019-17", text)])?;
 //!
 //! let query = Query::new("We ask for a grant to study the song of the reed warbler along the lower Danube.");
-//! let answer = index.query(&query, &Options::default())?;
+//! let answer = index.query(&query, &CheckOptions::default())?;
 //! let found = &answer.matches[0];
 //! assert_eq!(found.id, "2019-17");
 //! assert_eq!(found.similarity, 12.0 / 15.0);
@@ -72,7 +72,9 @@ pub use frequencies::CommonFrequencies;
 pub use index::{Index, Listing, Page, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
-pub use query::{Answer, Match, OptionProblem, Options, Pair, Queried, Query, Reasons, SharedPassage, Side};
+pub use query::{
+    Answer, CheckOptions, Match, OptionProblem, Pair, Queried, Query, Reasons, SharedPassage, Side,
+};
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
 /// Metadata of documents are JSON values of this crate.
 pub use serde_json;

@@ -92,7 +92,7 @@ impl Experiment {
 
 /// How experiments are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ExperimentOptions {
     /// With fewer trials.
     pub quick: bool,
     /// Where outside data are.
@@ -107,11 +107,11 @@ pub struct Options {
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     definition: &'a Definition,
-    options: &'a Options,
+    options: &'a ExperimentOptions,
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(definition: &'a Definition, options: &'a Options) -> Self {
+    pub(crate) fn new(definition: &'a Definition, options: &'a ExperimentOptions) -> Self {
         Self { definition, options }
     }
 

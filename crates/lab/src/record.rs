@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, Kind};
-use crate::experiment::{Context, Experiment, Findings, Options};
+use crate::experiment::{Context, Experiment, ExperimentOptions, Findings};
 use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
 use crate::verdict::Verdict;
@@ -78,7 +78,7 @@ pub struct Run {
 
 impl Run {
     /// Runs an experiment, unless it needs what is not there.
-    pub fn of(experiment: &Experiment, options: &Options) -> Result<Self> {
+    pub fn of(experiment: &Experiment, options: &ExperimentOptions) -> Result<Self> {
         let missing = experiment.missing(options.data.as_deref());
         if !missing.is_empty() {
             let missing: Vec<String> = missing.iter().map(|need| format!("`{need}`")).collect();
@@ -90,7 +90,12 @@ impl Run {
         Ok(Self::new(experiment, options, findings, None))
     }
 
-    fn new(experiment: &Experiment, options: &Options, findings: Findings, skipped: Option<String>) -> Self {
+    fn new(
+        experiment: &Experiment,
+        options: &ExperimentOptions,
+        findings: Findings,
+        skipped: Option<String>,
+    ) -> Self {
         let definition = &experiment.definition;
         let verdict = skipped.is_none().then(|| Verdict::of(definition.class, &findings.checks));
         let is_expected = verdict.as_ref().is_none_or(|verdict| verdict.is_expected(definition));

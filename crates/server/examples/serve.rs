@@ -12,7 +12,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
 use minwise_index::{Index, NewDocument, Settings};
-use minwise_server::{Options, Server};
+use minwise_server::{Server, ServerOptions};
 
 /// Asks for a page, as a browser does.
 fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
     index.add_now(&[NewDocument::new("note", "Herons nest in the old willow by the mill pond.")])?;
 
-    let mut options = Options::default();
+    let mut options = ServerOptions::default();
     // Every event of the server is a JSON object.
     options.log = Box::new(|event| println!("{event}"));
     // Without tokens a server listens to this machine only. Port 0 is any free port.

@@ -4,12 +4,12 @@
 //! use std::thread;
 //!
 //! use minwise_index::{Index, Settings};
-//! use minwise_server::{Options, Server};
+//! use minwise_server::{ServerOptions, Server};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
 //! // Port 0 is any free port.
-//! let server = Server::listen("127.0.0.1:0".parse()?, Options::default())?;
+//! let server = Server::listen("127.0.0.1:0".parse()?, ServerOptions::default())?;
 //! println!("http://{}", server.address());
 //!
 //! let stopper = server.stopper();
@@ -60,7 +60,7 @@ use auth::Access;
 use state::{Shared, State, cores};
 
 /// How to serve an archive.
-pub struct Options {
+pub struct ServerOptions {
     /// Who may ask; without tokens, everybody on this machine.
     pub tokens: Option<Tokens>,
     /// What requests may take.
@@ -73,7 +73,7 @@ pub struct Options {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    options: Options,
+    options: ServerOptions,
     stop: watch::Sender<bool>,
 }
 
@@ -104,7 +104,7 @@ impl Stopper {
 
 impl Server {
     /// Listens at an address. Others can reach it only if there are tokens.
-    pub fn listen(address: SocketAddr, options: Options) -> Result<Self> {
+    pub fn listen(address: SocketAddr, options: ServerOptions) -> Result<Self> {
         if options.tokens.is_none() && !address.ip().to_canonical().is_loopback() {
             return Err(Error::Unprotected { address });
         }
@@ -162,18 +162,18 @@ impl Server {
 
 /// All that a server answers, for those who have connections of their own. Every request has to bring the address that it comes
 /// from, as an extension of the type [`SocketAddr`].
-pub fn app(index: Index, options: Options) -> axum::Router {
+pub fn app(index: Index, options: ServerOptions) -> axum::Router {
     app::router(options.state(index))
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     /// No tokens, the default limits, and no log.
     fn default() -> Self {
         Self { tokens: None, limits: ServerLimits::default(), log: Box::new(|_| {}) }
     }
 }
 
-impl Options {
+impl ServerOptions {
     fn state(self, index: Index) -> Shared {
         let access = self.tokens.map_or(Access::Local, Access::Tokens);
         State::new(index, access, self.limits, self.log)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use minwise::Observer;
-use minwise_index::{ErrorKind, Fault, Options};
+use minwise_index::{CheckOptions, ErrorKind, Fault};
 use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
@@ -147,8 +147,13 @@ fn look(state: &State, until: &Until) -> Result<Seen, Problem> {
 
 fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Similarities, Problem> {
     // Every candidate is a match, and one passage of each is enough.
-    let options =
-        Options { threshold: 0.0, containment: 0.0, top: usize::MAX, passages: 1, ..Options::default() };
+    let options = CheckOptions {
+        threshold: 0.0,
+        containment: 0.0,
+        top: usize::MAX,
+        passages: 1,
+        ..CheckOptions::default()
+    };
     let edge = |at: usize| at as f64 / BUCKETS as f64;
     let mut buckets: Vec<Bucket> =
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();

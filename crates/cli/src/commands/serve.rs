@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use minwise_index::Index;
-use minwise_server::{Options, Server, ServerLimits, Tokens};
+use minwise_server::{Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::{Value, json};
 
 use crate::Exit;
@@ -31,7 +31,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = Index::open(Path::new(&args.index))?;
     let messages = *printer;
     let log = Box::new(move |event: &Value| note(&messages, event));
-    let server = Server::listen(address, Options { tokens, limits, log })?;
+    let server = Server::listen(address, ServerOptions { tokens, limits, log })?;
     let url = format!("http://{}", server.address());
     printer.event(&json!({"event": "listening", "url": url}));
     writeln!(std::io::stdout(), "{url}")?;

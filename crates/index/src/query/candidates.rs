@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use minwise::Observer;
 use minwise::weight::MostDocuments;
 
-use super::{Asked, Options};
+use super::{Asked, CheckOptions};
 use crate::error::Result;
 use crate::index::Index;
 use crate::postings::{self, Posting, Row};
@@ -35,7 +35,7 @@ pub(crate) fn find(
     index: &Index,
     view: &View<'_>,
     asked: &Asked,
-    options: &Options,
+    options: &CheckOptions,
     observer: &dyn Observer,
 ) -> Result<Found> {
     let mut hits: HashMap<u32, Candidate> = HashMap::new();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use minwise::shingle::{Places, Shingles};
 use minwise::weight::{MostDocuments, Weigher, Weighting};
 
-use super::Options;
+use super::CheckOptions;
 use crate::error::Result;
 use crate::frequencies::CommonFrequencies;
 use crate::index::Index;
@@ -65,7 +65,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn new(index: &Index, options: &Options) -> Result<Self> {
+    pub(crate) fn new(index: &Index, options: &CheckOptions) -> Result<Self> {
         let mut ignored = vec![];
         let mut shingles = Shingles::new();
         for text in &options.ignore_text {
@@ -242,7 +242,7 @@ mod tests {
     fn many_quotations_are_masked_in_the_time_of_one_pass() {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(&folder.path().join("index"), &crate::Settings::default()).unwrap();
-        let options = Options { ignore_quotations: true, ..Options::default() };
+        let options = CheckOptions { ignore_quotations: true, ..CheckOptions::default() };
         let evidence = Evidence::new(&index, &options).unwrap();
         let text = "« \"one two three four five\" six seven ".repeat(60_000);
         let mut shingles = Shingles::new();

@@ -30,7 +30,7 @@ use crate::record::{Entry, Record};
 use crate::settings::Texts;
 use crate::store::View;
 pub use answer::{Answer, Match, Queried, Reasons};
-pub use options::{OptionProblem, Options};
+pub use options::{CheckOptions, OptionProblem};
 pub use passages::SharedPassage;
 use reader::Reader;
 use window::DateWindow;
@@ -40,7 +40,7 @@ use window::DateWindow;
 pub struct Query<'q> {
     /// Its text.
     pub text: &'q str,
-    /// What else is known of it, for [`Options::exclude`].
+    /// What else is known of it, for [`CheckOptions::exclude`].
     pub metadata: Option<&'q Map<String, Value>>,
     /// Its id, if it is in the index itself and is not to be found.
     pub itself: Option<&'q str>,
@@ -106,7 +106,7 @@ impl Asked {
 
 impl Index {
     /// What a document repeats of this index.
-    pub fn query(&self, query: &Query<'_>, options: &Options) -> Result<Answer> {
+    pub fn query(&self, query: &Query<'_>, options: &CheckOptions) -> Result<Answer> {
         self.query_observed(query, options, &Unobserved)
     }
 
@@ -114,7 +114,7 @@ impl Index {
     pub fn query_observed(
         &self,
         query: &Query<'_>,
-        options: &Options,
+        options: &CheckOptions,
         observer: &dyn Observer,
     ) -> Result<Answer> {
         let view = self.store.view();
@@ -131,7 +131,7 @@ impl Index {
 
     /// What resembles a document of this index. Where it keeps no texts, that is told by the shingles it keeps in their place:
     /// similarities and shares are the same, and no passage is known.
-    pub fn resembling(&self, id: &str, options: &Options, observer: &dyn Observer) -> Result<Answer> {
+    pub fn resembling(&self, id: &str, options: &CheckOptions, observer: &dyn Observer) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
         if let Some(text) = self.text(&view, number, &record)? {
@@ -166,7 +166,7 @@ impl Index {
     }
 
     /// What is evidence, if it can be told by what the index keeps.
-    fn evidence(&self, options: &Options) -> Result<Evidence> {
+    fn evidence(&self, options: &CheckOptions) -> Result<Evidence> {
         if self.settings.texts == Texts::LeftOut {
             let needing = [
                 (options.weight.is_some(), "weighing shingles"),
@@ -186,7 +186,7 @@ impl Index {
         asked: &Asked,
         evidence: &Evidence,
         metadata: Option<&Map<String, Value>>,
-        options: &Options,
+        options: &CheckOptions,
         observer: &dyn Observer,
     ) -> Result<Answer> {
         let found = candidates::find(self, view, asked, options, observer)?;
@@ -240,7 +240,7 @@ impl Index {
         &self,
         record: &Record,
         metadata: Option<&Map<String, Value>>,
-        options: &Options,
+        options: &CheckOptions,
         window: Option<&DateWindow<'_>>,
     ) -> Result<bool> {
         if options.exclude.is_empty() && window.is_none() {
@@ -264,7 +264,7 @@ impl Index {
         evidence: &Evidence,
         number: u32,
         record: &Record,
-        options: &Options,
+        options: &CheckOptions,
     ) -> Result<Option<Match>> {
         let other = reader.read(number, record, evidence)?;
         let overlap = Overlap::of(&asked.set, &other.set);

@@ -1,4 +1,4 @@
-//! The options of a check. The command and the server build the same type, and [`Options::problems`] checks it for both.
+//! The options of a check. The command and the server build the same type, and [`CheckOptions::problems`] checks it for both.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::window::DateWindow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
-pub struct Options {
+pub struct CheckOptions {
     /// Minimum Jaccard similarity of a match.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.5))]
     pub threshold: f64,
@@ -60,7 +60,7 @@ pub struct Options {
     pub weight: Option<Weighting>,
 }
 
-impl Default for Options {
+impl Default for CheckOptions {
     fn default() -> Self {
         Self {
             threshold: 0.5,
@@ -86,7 +86,7 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionProblem {
-    /// The option, as a field of [`Options`] is called.
+    /// The option, as a field of [`CheckOptions`] is called.
     pub option: &'static str,
     /// Its value.
     pub given: String,
@@ -107,7 +107,7 @@ impl fmt::Display for OptionProblem {
     }
 }
 
-impl Options {
+impl CheckOptions {
     /// The dates between which documents are compared, if they are given.
     pub(crate) fn window(&self) -> Option<DateWindow<'_>> {
         DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
@@ -148,13 +148,13 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn read(options: &str) -> Options {
+    fn read(options: &str) -> CheckOptions {
         serde_json::from_str(options).unwrap()
     }
 
     #[test]
     fn options_that_are_absent_have_their_defaults() {
-        assert_eq!(read("{}"), Options::default());
+        assert_eq!(read("{}"), CheckOptions::default());
         let some = read(r#"{"top": 3, "max_df": 0.25, "weight": "tf-idf,smooth", "until": "2026-03-01"}"#);
         assert_eq!((some.top, some.max_df), (3, Some(MostDocuments::Share(0.25))));
         assert_eq!(some.weight, Some(Weighting::TfIdfSmooth));
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_wrong_option_is_named() {
-        assert_eq!(Options::default().problems(), []);
+        assert_eq!(CheckOptions::default().problems(), []);
         for (options, named) in [
             (r#"{"threshold": 1.5}"#, "threshold"),
             (r#"{"containment": -0.1}"#, "containment"),
@@ -190,6 +190,6 @@ mod tests {
                 "`until` cannot be `soon`: it must be a date such as `2026-03-01`",
             ]
         );
-        assert_eq!(Options { threshold: f64::NAN, ..Options::default() }.problems().len(), 1);
+        assert_eq!(CheckOptions { threshold: f64::NAN, ..CheckOptions::default() }.problems().len(), 1);
     }
 }

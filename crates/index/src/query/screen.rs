@@ -3,7 +3,7 @@
 use minwise::filter::{Budget, Filter, default_looks, shuffle};
 use minwise::sketch::BitRows;
 
-use super::{Asked, Options};
+use super::{Asked, CheckOptions};
 use crate::error::Result;
 use crate::index::Index;
 use crate::record::Record;
@@ -56,7 +56,7 @@ impl Screen {
         row: &[u32],
         number: u32,
         record: &Record,
-        options: &Options,
+        options: &CheckOptions,
     ) -> Result<bool> {
         if self.filters.is_empty() {
             return Ok(false);

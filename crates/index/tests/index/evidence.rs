@@ -1,7 +1,7 @@
 //! What is no evidence.
 
 use minwise::weight::Weighting;
-use minwise_index::{Index, Match, NewDocument, Options, Query};
+use minwise_index::{CheckOptions, Index, Match, NewDocument, Query};
 use serde_json::{Map, Value, json};
 
 use crate::support::{create, document, text};
@@ -13,7 +13,7 @@ fn metadata(value: Value) -> Map<String, Value> {
     }
 }
 
-fn matches(index: &Index, text: &str, options: &Options) -> Vec<Match> {
+fn matches(index: &Index, text: &str, options: &CheckOptions) -> Vec<Match> {
     index.query(&Query::new(text), options).unwrap().matches
 }
 
@@ -24,8 +24,8 @@ fn the_text_of_a_form_is_no_evidence() {
     let form = text(1, 120);
     index.add(&[document("a", &format!("{form} {}", text(2, 100)))], 0, 1).unwrap();
     let asked = format!("{form} {}", text(3, 100));
-    assert_eq!(matches(&index, &asked, &Options::default()).len(), 1);
-    let options = Options { ignore_text: vec![form], ..Options::default() };
+    assert_eq!(matches(&index, &asked, &CheckOptions::default()).len(), 1);
+    let options = CheckOptions { ignore_text: vec![form], ..CheckOptions::default() };
     assert!(matches(&index, &asked, &options).is_empty());
 }
 
@@ -38,8 +38,8 @@ fn what_everybody_writes_is_no_evidence() {
         (0..20).map(|n| document(&n.to_string(), &format!("{everybody} {}", text(100 + n, 60)))).collect();
     index.add(&documents, 0, 2).unwrap();
     let asked = format!("{everybody} {}", text(105, 60));
-    assert_eq!(matches(&index, &asked, &Options { top: 99, ..Options::default() }).len(), 20);
-    let options = Options { max_df: Some("0.5".parse().unwrap()), ..Options::default() };
+    assert_eq!(matches(&index, &asked, &CheckOptions { top: 99, ..CheckOptions::default() }).len(), 20);
+    let options = CheckOptions { max_df: Some("0.5".parse().unwrap()), ..CheckOptions::default() };
     let found = matches(&index, &asked, &options);
     assert_eq!(found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["5"]);
     // The last shingles of the common text run into the document's own words.
@@ -60,7 +60,7 @@ fn what_was_replaced_often_is_not_what_everybody_writes() {
         index.add(&documents, night, 1).unwrap();
     }
     let asked = format!("{} {shared} {}", text(4, 400), text(5, 400));
-    let options = Options { max_df: Some("0.5".parse().unwrap()), ..Options::default() };
+    let options = CheckOptions { max_df: Some("0.5".parse().unwrap()), ..CheckOptions::default() };
     let answer = index.query(&Query::new(&asked), &options).unwrap();
     assert_eq!((answer.passed_over, answer.matches.len()), (0, 1));
     // What most documents have now is common all the same.
@@ -80,8 +80,11 @@ fn quotations_and_references_are_no_evidence_if_asked() {
         |own: u64| format!("{} “{quoted}” {}\n\nReferences\n{listed}\n", text(own, 90), text(own + 1, 90));
     index.add(&[document("a", &with(10))], 0, 1).unwrap();
     let longest = |quotations, references| {
-        let options =
-            Options { ignore_quotations: quotations, ignore_references: references, ..Options::default() };
+        let options = CheckOptions {
+            ignore_quotations: quotations,
+            ignore_references: references,
+            ..CheckOptions::default()
+        };
         matches(&index, &with(20), &options).first().map(|found| found.passages.len())
     };
     assert_eq!(longest(false, false), Some(2));
@@ -102,7 +105,7 @@ fn documents_of_the_same_applicant_are_passed_over() {
     index.add(&[of("a", json!("Ada")), of("b", json!("Bob")), of("c", json!(null))], 0, 1).unwrap();
     let ids = |metadata: &Map<String, Value>| {
         let query = Query { metadata: Some(metadata), ..Query::new(&same) };
-        let options = Options { exclude: vec!["applicant".to_owned()], ..Options::default() };
+        let options = CheckOptions { exclude: vec!["applicant".to_owned()], ..CheckOptions::default() };
         let answer = index.query(&query, &options).unwrap();
         answer.matches.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
@@ -123,7 +126,7 @@ fn documents_outside_a_window_are_passed_over() {
     index.add(&[filed("old", "2009-03-01"), filed("new", "2021-03-01")], 1_700_000_000, 1).unwrap();
     let ids = |field: Option<&str>, since: &str| {
         let (date_field, since) = (field.map(str::to_owned), Some(since.to_owned()));
-        let found = matches(&index, &same, &Options { date_field, since, ..Options::default() });
+        let found = matches(&index, &same, &CheckOptions { date_field, since, ..CheckOptions::default() });
         found.iter().map(|found| found.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(Some("filed"), "2015"), ["new"]);
@@ -140,7 +143,7 @@ fn rare_shingles_weigh_more() {
         (0..20).map(|n| document(&n.to_string(), &format!("{common} {}", text(100 + n, 60)))).collect();
     documents.push(document("rare", &format!("{rare} {}", text(50, 60))));
     index.add(&documents, 0, 2).unwrap();
-    let options = Options { weight: Some(Weighting::TfIdfSmooth), top: 99, ..Options::default() };
+    let options = CheckOptions { weight: Some(Weighting::TfIdfSmooth), top: 99, ..CheckOptions::default() };
     let found = matches(&index, &format!("{common} {rare}"), &options);
     let of = |id: &str| found.iter().find(|found| found.id == id).unwrap();
     assert!((of("rare").similarity - of("3").similarity).abs() < 0.05);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use minwise::text::UNICODE;
-use minwise_index::{ErrorKind, Index, Options, Query, Settings, Unobserved};
+use minwise_index::{CheckOptions, ErrorKind, Index, Query, Settings, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{document, text};
@@ -34,7 +34,7 @@ fn an_index_of_version_1_is_read() {
     assert_eq!(index.ids().unwrap(), ["a", "b", "中文"]);
     assert_eq!(index.get("b").unwrap().unwrap().text.unwrap(), text(2, 60));
     assert_eq!(index.check(&Unobserved).unwrap().findings, []);
-    let answer = index.query(&Query::new(&text(1, 60)), &Options::default()).unwrap();
+    let answer = index.query(&Query::new(&text(1, 60)), &CheckOptions::default()).unwrap();
     assert_eq!((answer.matches[0].id.as_str(), answer.matches[0].similarity), ("a", 1.0));
     index.add(&[document("d", &text(4, 60))], 0, 1).unwrap();
     assert_eq!(index.check(&Unobserved).unwrap().documents, 4);

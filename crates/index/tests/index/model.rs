@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minwise_index::{ErrorKind, Options, Query, Side, Unobserved};
+use minwise_index::{CheckOptions, ErrorKind, Query, Side, Unobserved};
 use proptest::prelude::*;
 
 use crate::support::{create, document, reopened, text};
@@ -73,7 +73,7 @@ proptest! {
         let mut ids = index.ids().unwrap();
         ids.sort_unstable();
         prop_assert_eq!(ids, model.keys().cloned().collect::<Vec<_>>());
-        let options = Options { containment: 2.0, passage: Some(usize::MAX), top: 99, ..Options::default() };
+        let options = CheckOptions { containment: 2.0, passage: Some(usize::MAX), top: 99, ..CheckOptions::default() };
         for (id, text) in &model {
             let found = index.get(id).unwrap().unwrap();
             prop_assert_eq!(found.text.as_ref(), Some(text));

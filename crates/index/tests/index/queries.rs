@@ -8,8 +8,8 @@ use minwise::Stage;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
 use minwise_index::{
-    Added, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Observer, Options, Query, Settings, Side, Texts,
-    Unobserved,
+    Added, CheckOptions, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Observer, Query, Settings, Side,
+    Texts, Unobserved,
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -46,7 +46,8 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
         let index = Index::create(&path, &Settings::default().texts(texts)).unwrap();
         let documents = families();
         index.add(&documents, 0, 2).unwrap();
-        let options = Options { containment: 2.0, passage: Some(usize::MAX), top: 100, ..Options::default() };
+        let options =
+            CheckOptions { containment: 2.0, passage: Some(usize::MAX), top: 100, ..CheckOptions::default() };
         for query in &documents {
             let answer =
                 index.query(&Query { itself: Some(&query.id), ..Query::new(&query.text) }, &options).unwrap();
@@ -75,10 +76,12 @@ fn matches_are_ranked_and_cut_off() {
     let index = create(folder.path());
     index.add(&families(), 0, 1).unwrap();
     let query = families().swap_remove(5);
-    let all = index.query(&Query::new(&query.text), &Options { top: 100, ..Options::default() }).unwrap();
+    let all =
+        index.query(&Query::new(&query.text), &CheckOptions { top: 100, ..CheckOptions::default() }).unwrap();
     assert_eq!((all.matches[0].id.as_str(), all.matches[0].similarity), ("1-0", 1.0));
     assert!(all.matches.is_sorted_by(|a, b| a.similarity >= b.similarity));
-    let two = index.query(&Query::new(&query.text), &Options { top: 2, ..Options::default() }).unwrap();
+    let two =
+        index.query(&Query::new(&query.text), &CheckOptions { top: 2, ..CheckOptions::default() }).unwrap();
     assert_eq!(two.matches[..], all.matches[..2]);
     assert_eq!(two.further, all.matches.len() - 2);
 }
@@ -91,8 +94,9 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
     let documents: Vec<NewDocument> =
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
     index.add(&documents, 0, 2).unwrap();
-    let answer =
-        index.query(&Query::new(&same), &Options { candidates: 10, top: 99, ..Options::default() }).unwrap();
+    let answer = index
+        .query(&Query::new(&same), &CheckOptions { candidates: 10, top: 99, ..CheckOptions::default() })
+        .unwrap();
     assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
 }
 
@@ -123,7 +127,8 @@ fn candidates_that_are_not_compared_are_not_looked_at() {
         (0..30).map(|n| document(&format!("{n}"), &format!("{same} {n}"))).collect();
     index.add(&documents, 0, 2).unwrap();
     let looks = |candidates: usize| {
-        let (options, asked) = (Options { candidates, ..Options::default() }, Asked::up_to(usize::MAX));
+        let (options, asked) =
+            (CheckOptions { candidates, ..CheckOptions::default() }, Asked::up_to(usize::MAX));
         let answer = index.query_observed(&Query::new(&same), &options, &asked).unwrap();
         (answer.compared, answer.not_compared, asked.times.into_inner())
     };
@@ -147,7 +152,7 @@ fn a_check_can_be_stopped_while_documents_are_passed_over() {
         .collect();
     index.add(&documents, 0, 2).unwrap();
     let query = Query { metadata: Some(&of), ..Query::new(&same) };
-    let options = Options { exclude: vec!["of".to_owned()], ..Options::default() };
+    let options = CheckOptions { exclude: vec!["of".to_owned()], ..CheckOptions::default() };
     let times = Asked::up_to(usize::MAX);
     let answer = index.query_observed(&query, &options, &times).unwrap();
     assert_eq!((answer.compared, answer.not_compared), (0, 0));
@@ -165,7 +170,7 @@ fn documents_that_are_gone_take_nobody_s_place() {
     for time in 0..30 {
         index.add(&[document("again", &format!("{same} {time}"))], time, 1).unwrap();
     }
-    let options = Options { candidates: 3, ..Options::default() };
+    let options = CheckOptions { candidates: 3, ..CheckOptions::default() };
     let answer = index.query(&Query::new(&same), &options).unwrap();
     assert_eq!((answer.matches.len(), answer.compared, answer.not_compared), (1, 1, 0));
 }
@@ -214,7 +219,7 @@ fn without_texts_passages_are_certain_too() {
     let shared = text(1, 40);
     index.add(&[document("a", &format!("{} {shared} {}", text(2, 400), text(3, 400)))], 0, 1).unwrap();
     let asked = format!("{} {shared} {}", text(4, 300), text(5, 300));
-    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let found = &answer.matches[0];
     assert!(found.reasons.passage && !found.reasons.containment);
     assert!(
@@ -222,7 +227,7 @@ fn without_texts_passages_are_certain_too() {
         "{found:?}"
     );
     assert!(asked[found.passages[0].query.clone()].contains(&shared) && found.passages[0].document.is_none());
-    let options = Options { ignore_quotations: true, ..Options::default() };
+    let options = CheckOptions { ignore_quotations: true, ..CheckOptions::default() };
     assert!(index.query(&Query::new(&asked), &options).unwrap_err().to_string().contains("needs them"));
 }
 
@@ -231,8 +236,9 @@ fn short_documents_share_as_many_tokens_as_they_have() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     index.add(&[document("a", "two words")], 0, 1).unwrap();
-    let answer =
-        index.query(&Query::new("Two words!"), &Options { passages: 0, ..Options::default() }).unwrap();
+    let answer = index
+        .query(&Query::new("Two words!"), &CheckOptions { passages: 0, ..CheckOptions::default() })
+        .unwrap();
     assert_eq!((answer.matches[0].similarity, answer.matches[0].longest_passage), (1.0, 2));
     assert!(answer.matches[0].passages.is_empty());
     assert_eq!((answer.query.tokens, answer.matches[0].shared_tokens), (2, 2));
@@ -248,7 +254,7 @@ fn a_shared_run_that_begins_within_another_is_found() {
     let archived = format!("{} {first} {} {longest} {}", text(1, 300), text(2, 300), text(3, 300));
     index.add(&[document("it", &archived)], 0, 1).unwrap();
     let asked = format!("{} {} {}", text(4, 500), run.join(" "), text(5, 500));
-    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
     assert!(found.passages.iter().any(|passage| {
@@ -265,7 +271,7 @@ fn a_shared_run_is_found_however_often_its_beginning_is_there() {
     let archived = format!("{} {} {}", beginnings.join(" "), run.join(" "), text(50, 300));
     index.add(&[document("it", &archived)], 0, 1).unwrap();
     let asked = format!("{} {} {}", text(51, 500), run.join(" "), text(52, 500));
-    let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+    let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!((found.longest_passage, found.reasons.passage), (25, true));
 }
@@ -284,7 +290,7 @@ fn documents_without_words_are_found_by_their_text_alone() {
     let index = create(folder.path());
     index.add(&[document("bang", "!!!"), document("what", "???"), document("none", "")], 0, 1).unwrap();
     let found = |text: &str| {
-        let answer = index.query(&Query::new(text), &Options::default()).unwrap();
+        let answer = index.query(&Query::new(text), &CheckOptions::default()).unwrap();
         answer.matches.iter().map(|found| (found.id.clone(), found.similarity)).collect::<Vec<_>>()
     };
     assert_eq!(found(" !!!\n"), [("bang".to_owned(), 1.0)]);
@@ -300,7 +306,7 @@ fn chinese_text_is_found_by_default() {
         "本项目拟研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,并建立长期监测数据库。";
     index.add(&[document("旧申请", archived), document("other", &text(1, 50))], 0, 1).unwrap();
     let asked = "申请人计划:研究多瑙河下游芦苇莺的鸣声,分析其地理差异与种群结构之间的关系,然后发表论文。";
-    let answer = index.query(&Query::new(asked), &Options::default()).unwrap();
+    let answer = index.query(&Query::new(asked), &CheckOptions::default()).unwrap();
     let [found] = &answer.matches[..] else { panic!("{answer:?}") };
     assert_eq!(found.id, "旧申请");
     let passage = &found.passages[0];
@@ -423,7 +429,7 @@ proptest! {
         let document = document("it", &format!("{} {shared} {}", text(seed + 5000, before), text(seed + 6000, behind)));
         index.add(&[document], 0, 1).unwrap();
         let asked = format!("{} {shared} {}", text(seed + 7000, other), text(seed + 8000, before));
-        let answer = index.query(&Query::new(&asked), &Options::default()).unwrap();
+        let answer = index.query(&Query::new(&asked), &CheckOptions::default()).unwrap();
         prop_assert_eq!(answer.matches.len(), 1);
         prop_assert!(answer.matches[0].longest_passage >= run);
     }
@@ -444,8 +450,8 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         index
     };
     let (kept, without) = (of(Texts::Kept), of(Texts::LeftOut));
-    let options = Options { max_df: Some("0.9".parse().unwrap()), ..Options::default() };
-    for options in [Options::default(), options] {
+    let options = CheckOptions { max_df: Some("0.9".parse().unwrap()), ..CheckOptions::default() };
+    for options in [CheckOptions::default(), options] {
         for id in kept.ids().unwrap() {
             let facts = |index: &Index| {
                 let answer = index.resembling(&id, &options, &Unobserved).unwrap();
@@ -481,7 +487,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
         }
     }
     assert!(matches!(
-        without.resembling("nobody", &Options::default(), &Unobserved).unwrap_err().kind(),
+        without.resembling("nobody", &CheckOptions::default(), &Unobserved).unwrap_err().kind(),
         ErrorKind::NoSuchDocument { .. }
     ));
 }

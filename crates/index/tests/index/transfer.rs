@@ -4,7 +4,8 @@ use std::io::BufReader;
 
 use fs_err as fs;
 use minwise_index::{
-    ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Options, Query, Settings, Texts, Unobserved,
+    CheckOptions, ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Query, Settings, Texts,
+    Unobserved,
 };
 use serde_json::json;
 
@@ -41,7 +42,7 @@ fn an_exported_index_can_be_made_again() {
             assert_eq!(again.check(&Unobserved).unwrap().findings, []);
             assert_eq!(again.get("d3").unwrap(), index.get("d3").unwrap());
             let query = text(7, 90);
-            let ask = |index: &Index| index.query(&Query::new(&query), &Options::default()).unwrap();
+            let ask = |index: &Index| index.query(&Query::new(&query), &CheckOptions::default()).unwrap();
             assert_eq!(ask(&again).matches, ask(&index).matches);
             assert_eq!(ask(&again).matches[0].id, "d7");
         }

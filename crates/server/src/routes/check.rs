@@ -6,7 +6,7 @@ use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
 use minwise::Observer;
-use minwise_index::{Answer, Mark, NewDocument, OptionProblem, Options, Queried, Query, StoredDocument};
+use minwise_index::{Answer, CheckOptions, Mark, NewDocument, OptionProblem, Queried, Query, StoredDocument};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::AdditionalProperties;
@@ -23,7 +23,7 @@ use crate::wire::{Metadata, Title};
 /// An option whose value has a maximum here, because others wait while a check takes its time and its memory.
 struct Bounded {
     option: &'static str,
-    value: fn(&Options) -> usize,
+    value: fn(&CheckOptions) -> usize,
     most: u32,
     /// The maximum as the end of a sentence.
     expected: &'static str,
@@ -55,17 +55,17 @@ pub(crate) struct Submission {
     metadata: Metadata,
     // Serde does not promise that `deny_unknown_fields` works beside this, so a test checks that it does.
     #[serde(flatten)]
-    options: Options,
+    options: CheckOptions,
 }
 
 impl Submission {
     /// A submission of which only the options are known.
-    pub(crate) fn with(options: Options) -> Self {
+    pub(crate) fn with(options: CheckOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
     /// The options, if all of them have values that are possible here.
-    fn checked(&self) -> Result<&Options, Problem> {
+    fn checked(&self) -> Result<&CheckOptions, Problem> {
         let mut problems = self.options.problems();
         for Bounded { option, value, most, expected } in BOUNDED {
             let value = value(&self.options);
@@ -83,7 +83,8 @@ impl Submission {
 
 /// Adds the options of a check, with the maxima of this server, to the fields of an object.
 fn with_options(fields: RefOr<Schema>) -> RefOr<Schema> {
-    let (RefOr::T(Schema::Object(mut all)), RefOr::T(Schema::Object(options))) = (fields, Options::schema())
+    let (RefOr::T(Schema::Object(mut all)), RefOr::T(Schema::Object(options))) =
+        (fields, CheckOptions::schema())
     else {
         unreachable!("both are described as objects");
     };
@@ -121,7 +122,7 @@ impl PartialSchema for CheckText {
 
 impl ToSchema for CheckText {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Options::schemas(schemas);
+        CheckOptions::schemas(schemas);
     }
 }
 
@@ -137,17 +138,17 @@ struct FileFields {
 }
 
 /// The options beside a file.
-pub(crate) struct CheckOptions;
+pub(crate) struct CheckOptionsSchema;
 
-impl PartialSchema for CheckOptions {
+impl PartialSchema for CheckOptionsSchema {
     fn schema() -> RefOr<Schema> {
         with_options(FileFields::schema())
     }
 }
 
-impl ToSchema for CheckOptions {
+impl ToSchema for CheckOptionsSchema {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Options::schemas(schemas);
+        CheckOptions::schemas(schemas);
     }
 }
 
@@ -160,7 +161,7 @@ pub(crate) struct CheckFile {
     file: Vec<u8>,
     /// Options of the check, as JSON.
     #[schema(nullable = false)]
-    options: Option<CheckOptions>,
+    options: Option<CheckOptionsSchema>,
 }
 
 /// Answer of a check over HTTP: the answer of the index, and the time that it took.
@@ -271,13 +272,13 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
 mod tests {
     use super::*;
 
-    fn checked(submission: &str) -> Result<Options, Problem> {
+    fn checked(submission: &str) -> Result<CheckOptions, Problem> {
         serde_json::from_str::<Submission>(submission).unwrap().checked().cloned()
     }
 
     #[test]
     fn options_are_those_of_the_index_with_maxima() {
-        assert_eq!(checked("{}").unwrap(), Options::default());
+        assert_eq!(checked("{}").unwrap(), CheckOptions::default());
         for options in [
             r#"{"threshold": 1.5}"#,
             r#"{"since": "yesterday"}"#,

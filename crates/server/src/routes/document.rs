@@ -3,7 +3,7 @@
 use axum::extract::State as At;
 use axum::http::StatusCode;
 use axum::response::Response;
-use minwise_index::{ErrorKind, Mark, NewDocument, Options, StoredDocument};
+use minwise_index::{CheckOptions, ErrorKind, Mark, NewDocument, StoredDocument};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -133,7 +133,7 @@ pub(crate) struct Nearness {
 
 impl Default for Nearness {
     fn default() -> Self {
-        let Options { threshold, containment, top, .. } = Options::default();
+        let CheckOptions { threshold, containment, top, .. } = CheckOptions::default();
         Self { threshold, containment, top }
     }
 }
@@ -150,7 +150,7 @@ pub(crate) async fn similar(
     Parameters(nearness): Parameters<Nearness>,
 ) -> Result<Response, Problem> {
     let Nearness { threshold, containment, top } = nearness;
-    let options = Submission::with(Options { threshold, containment, top, ..Options::default() });
+    let options = Submission::with(CheckOptions { threshold, containment, top, ..CheckOptions::default() });
     let (id, bytes) = state
         .run(move |state| {
             let bytes = state.length(&id)?;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use axum::body::Body;
 use minwise_index::Settings;
-use minwise_server::{Error, Options, Server, ServerLimits, Tokens};
+use minwise_server::{Error, Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::json;
 
 use crate::support::{Archive, options, request, wait, wide};
@@ -161,7 +161,7 @@ fn what_others_can_reach_needs_tokens() {
         assert!(matches!(error, Error::Unprotected { .. }), "{error}");
         assert!(error.hint().unwrap().to_string().contains("`tokens = FILE`"));
     }
-    let with_tokens = Options { tokens: Some(tokens()), ..options(wide()).0 };
+    let with_tokens = ServerOptions { tokens: Some(tokens()), ..options(wide()).0 };
     let server = Server::listen("0.0.0.0:0".parse().unwrap(), with_tokens).unwrap();
     let taken =
         Server::listen(([127, 0, 0, 1], server.address().port()).into(), options(wide()).0).err().unwrap();

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use minwise_index::{Index, Settings};
-use minwise_server::{Ended, Options, Server, ServerLimits, Stopper, Tokens};
+use minwise_server::{Ended, Server, ServerLimits, ServerOptions, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -38,7 +38,7 @@ const MOST_NOTES: usize = 10_000;
 pub type Notes = Arc<Mutex<Vec<Value>>>;
 
 /// Options without tokens, and what is noted.
-pub fn options(limits: ServerLimits) -> (Options, Notes) {
+pub fn options(limits: ServerLimits) -> (ServerOptions, Notes) {
     let notes = Notes::default();
     let log = Arc::clone(&notes);
     let log = Box::new(move |event: &Value| {
@@ -47,7 +47,7 @@ pub fn options(limits: ServerLimits) -> (Options, Notes) {
             notes.push(event.clone());
         }
     });
-    (Options { tokens: None, limits, log }, notes)
+    (ServerOptions { tokens: None, limits, log }, notes)
 }
 
 /// Limits that no test meets by accident.
@@ -77,7 +77,7 @@ impl Archive {
     pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &Settings) -> Self {
         let index = Index::create(&folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
-        let app = minwise_server::app(index, Options { tokens, ..options });
+        let app = minwise_server::app(index, ServerOptions { tokens, ..options });
         Self { app, notes, _folder: None }
     }
 

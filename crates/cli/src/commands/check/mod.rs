@@ -10,7 +10,7 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
-use minwise_index::{Answer, Index, NewDocument, Options, Queried, Query, Settings, StoredDocument};
+use minwise_index::{Answer, CheckOptions, Index, NewDocument, Queried, Query, Settings, StoredDocument};
 use serde_json::{Map, Value, json};
 
 use self::page::Page;
@@ -157,7 +157,7 @@ fn with_fields(
 }
 
 /// What a check may miss, and what it does not, in words.
-fn found_for_certain(options: &Options, settings: &Settings, recall: f64) -> String {
+fn found_for_certain(options: &CheckOptions, settings: &Settings, recall: f64) -> String {
     let mut said =
         format!("a document of similarity {} with a probability of {recall:.4} or more", options.threshold);
     // Bands are those of whole documents.
@@ -179,13 +179,13 @@ fn found_for_certain(options: &Options, settings: &Settings, recall: f64) -> Str
 }
 
 /// Tokens of a passage that makes a match; none, if no passage does.
-fn passage(options: &Options, settings: &Settings) -> Option<usize> {
+fn passage(options: &CheckOptions, settings: &Settings) -> Option<usize> {
     let tokens = options.passage.unwrap_or(settings.passage).max(settings.passage);
     (tokens < usize::MAX).then_some(tokens)
 }
 
 /// Whether anything is taken out of documents before they are compared.
-fn leaves_out(options: &Options) -> bool {
+fn leaves_out(options: &CheckOptions) -> bool {
     let forms = !options.ignore_text.is_empty();
     forms || options.max_df.is_some() || options.ignore_quotations || options.ignore_references
 }
@@ -201,8 +201,8 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
 }
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
-fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
-    let options = Options {
+fn match_options(args: &MatchArgs, problems: &mut Problems) -> CheckOptions {
+    let options = CheckOptions {
         threshold: problems.number("--threshold", &args.threshold, "a number"),
         containment: problems.number("--containment", &args.containment, "a number"),
         passage: match args.passage.as_deref() {
@@ -226,7 +226,7 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> Options {
             .weight
             .as_deref()
             .and_then(|weight| problems.check("--weight", weight.parse::<Weighting>())),
-        ..Options::default()
+        ..CheckOptions::default()
     };
     for problem in options.problems() {
         let option = problem.option.replace('_', "-");
@@ -274,26 +274,26 @@ mod tests {
 
     #[test]
     fn only_what_holds_is_said_to_be_found() {
-        let said = |options: &Options| found_for_certain(options, &Settings::default(), 0.9963);
-        let all = Options::default();
+        let said = |options: &CheckOptions| found_for_certain(options, &Settings::default(), 0.9963);
+        let all = CheckOptions::default();
         assert_eq!(
             said(&all),
             "a document of similarity 0.5 with a probability of 0.9963 or more, one that shares 25 tokens in a row \
              always, if no more than 1 000 are candidates"
         );
-        let more = Options { passage: Some(100), candidates: 5, ..all.clone() };
+        let more = CheckOptions { passage: Some(100), candidates: 5, ..all.clone() };
         assert!(said(&more).ends_with("shares 100 tokens in a row always, if no more than 5 are candidates"));
-        let fewer = Options { passage: Some(3), ..all.clone() };
+        let fewer = CheckOptions { passage: Some(3), ..all.clone() };
         assert_eq!(said(&fewer), said(&all));
         let off =
-            Options { passage: Some(usize::MAX), max_df: Some(MostDocuments::Number(9)), ..all.clone() };
+            CheckOptions { passage: Some(usize::MAX), max_df: Some(MostDocuments::Number(9)), ..all.clone() };
         assert!(!said(&off).contains("always") && !said(&off).contains("max-df"), "{}", said(&off));
-        let common = Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() };
+        let common = CheckOptions { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() };
         for left_out in [
             common,
-            Options { ignore_text: vec![String::new()], ..all.clone() },
-            Options { ignore_quotations: true, ..all.clone() },
-            Options { ignore_references: true, ..all.clone() },
+            CheckOptions { ignore_text: vec![String::new()], ..all.clone() },
+            CheckOptions { ignore_quotations: true, ..all.clone() },
+            CheckOptions { ignore_references: true, ..all.clone() },
         ] {
             assert!(
                 said(&left_out).contains("0.9963 or more where nothing of it is left out, one that"),

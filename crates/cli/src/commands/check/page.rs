@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use minwise_corpus::{Quotes, escape_html};
-use minwise_index::{Match, Options, Settings, SharedPassage, StoredDocument};
+use minwise_index::{CheckOptions, Match, Settings, SharedPassage, StoredDocument};
 
 use super::Checked;
 use super::show::{place_of, reasons};
@@ -48,7 +48,7 @@ impl Page {
     }
 
     /// The page as it is written.
-    pub fn finish(&self, settings: &Settings, options: &Options, recall: f64) -> String {
+    pub fn finish(&self, settings: &Settings, options: &CheckOptions, recall: f64) -> String {
         let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         out.push_str(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
@@ -105,7 +105,7 @@ impl Page {
 }
 
 /// What was left out of the documents, which documents were passed over, and what shingles weigh.
-fn not_evidence(options: &Options) -> Vec<String> {
+fn not_evidence(options: &CheckOptions) -> Vec<String> {
     let forms = options.ignore_text.len() as u64;
     let left_out = [
         (forms > 0).then(|| format!("the text of {} (`--ignore-text`)", counted(forms, "template"))),
@@ -323,33 +323,36 @@ mod tests {
             page.add(&Checked { document, answer, matched: vec![] });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
-        let shown = page.finish(&Settings::default(), &Options::default(), 1.0);
+        let shown = page.finish(&Settings::default(), &CheckOptions::default(), 1.0);
         assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
     }
 
     #[test]
     fn a_page_says_what_was_no_evidence() {
-        let shown = |options: &Options| Page::default().finish(&Settings::default(), options, 1.0);
-        let all = Options::default();
+        let shown = |options: &CheckOptions| Page::default().finish(&Settings::default(), options, 1.0);
+        let all = CheckOptions::default();
         assert!(shown(&all).contains("are exact, on shingles of"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));
         let window = |since: Option<&str>, until: Option<&str>, field: Option<&str>| {
             let [since, until, date_field] = [since, until, field].map(|text| text.map(str::to_owned));
-            Options { since, until, date_field, ..Options::default() }
+            CheckOptions { since, until, date_field, ..CheckOptions::default() }
         };
         for (options, says) in [
             (
-                Options { ignore_text: vec![String::new()], ..all.clone() },
+                CheckOptions { ignore_text: vec![String::new()], ..all.clone() },
                 "compared: the text of 1 template (",
             ),
             (
-                Options { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() },
+                CheckOptions { max_df: Some(MostDocuments::Share(0.5)), ..all.clone() },
                 "compared: what stands in more documents than `--max-df 0.5` allows.",
             ),
-            (Options { ignore_quotations: true, ..all.clone() }, "compared: what stands in quotation marks."),
-            (Options { ignore_references: true, ..all.clone() }, "compared: lists of references."),
             (
-                Options { exclude: vec!["a<b".to_owned()], ..all.clone() },
+                CheckOptions { ignore_quotations: true, ..all.clone() },
+                "compared: what stands in quotation marks.",
+            ),
+            (CheckOptions { ignore_references: true, ..all.clone() }, "compared: lists of references."),
+            (
+                CheckOptions { exclude: vec!["a<b".to_owned()], ..all.clone() },
                 "over: those with the same `a&lt;b`.",
             ),
             (
@@ -360,13 +363,13 @@ mod tests {
                 window(Some("2015"), None, None),
                 "over: those before 2015, by when they were added, or without a date.",
             ),
-            (Options { weight: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
+            (CheckOptions { weight: Some(Weighting::Count), ..all.clone() }, "`--weight count`"),
         ] {
             let page = shown(&options);
             assert!(page.contains(says), "{says}: {page}");
             assert_eq!(page.contains("exact for what was not left out"), super::super::leaves_out(&options));
         }
-        let off = shown(&Options { passage: Some(usize::MAX), ..all.clone() });
+        let off = shown(&CheckOptions { passage: Some(usize::MAX), ..all.clone() });
         assert!(!off.contains("share a passage") && !off.contains("in a row"), "{off}");
     }
 

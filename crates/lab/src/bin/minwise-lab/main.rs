@@ -12,7 +12,7 @@ use std::time::Instant;
 use clap::Parser;
 use minwise_corpus::{Output, Overwrite};
 use minwise_lab::corpus::{self, Made};
-use minwise_lab::experiment::{Experiment, Options};
+use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, Record, Run};
 use minwise_lab::verdict::Verdict;
@@ -160,7 +160,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         ));
     }
     let peers = args.peers.as_ref().map(PathBuf::from);
-    let options = Options { quick: args.quick, data, peers, threads };
+    let options = ExperimentOptions { quick: args.quick, data, peers, threads };
     // Made before hours of work, because it fails if the machine has no fonts.
     let renderer = args.png.then(Renderer::new).transpose()?;
     let begin = Instant::now();

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{command, find, is_root, output, root, target};
 use crate::test::build_minwise;
-use crate::test::part::{Outcome, Part, Report};
+use crate::test::part::{Part, PartOutcome, Report};
 use crate::test::runner::Runner;
 
 /// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
@@ -43,10 +43,10 @@ impl Pages {
         ]
     }
 
-    fn run(&self, test: impl FnOnce(&Tools) -> Result<Report>) -> Result<Outcome> {
+    fn run(&self, test: impl FnOnce(&Tools) -> Result<Report>) -> Result<PartOutcome> {
         match self.tools()? {
-            Ok(tools) => Ok(Outcome::Ran(test(tools)?)),
-            Err(why) => Ok(Outcome::Skipped(why.clone())),
+            Ok(tools) => Ok(PartOutcome::Ran(test(tools)?)),
+            Err(why) => Ok(PartOutcome::Skipped(why.clone())),
         }
     }
 

@@ -6,14 +6,14 @@
 
 use std::path::Path;
 
-use minwise_engine::{Destination, Run, RunOptions, Unobserved};
+use minwise_engine::{DedupOptions, Destination, Run, Unobserved};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [input, output, report] = &arguments[..] else {
         return Err("give the names of the input, the output and the folder of the report".into());
     };
-    let mut options = RunOptions::default();
+    let mut options = DedupOptions::default();
     options.inputs.inputs.push(Path::new(input).into());
     // One thread, so that `cargo x trace` sees every call below one function.
     options.settings.threads = Some(1);

@@ -152,8 +152,8 @@ pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};
 pub use run::{
-    DecisionColumns, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outcome, Outputs,
-    PairFormat, PairsOptions, PairsOutcome, PairsRun, Run, RunOptions, SketchOptions, SketchOutcome,
+    DecisionColumns, DedupOptions, DedupOutcome, Destination, EstimateOptions, EstimateOutcome, EstimateRun,
+    Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, Run, SketchOptions, SketchOutcome,
     SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
 };
 pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Search, Settings, SpecOptions};

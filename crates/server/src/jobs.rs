@@ -112,13 +112,13 @@ impl<T> From<Result<T, Problem>> for Ended<T> {
 
 /// What came of a job, and when.
 #[derive(Debug)]
-struct Outcome {
+struct JobOutcome {
     at: Instant,
     result: Option<Written>,
     error: Option<Problem>,
 }
 
-impl Outcome {
+impl JobOutcome {
     fn new(ended: Ended<impl Serialize>) -> Self {
         let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
         let (result, unwritten) = match result {
@@ -146,7 +146,7 @@ pub(crate) struct Job {
     stage: Mutex<Option<Stage>>,
     done: AtomicU64,
     total: AtomicU64,
-    outcome: Mutex<Option<Outcome>>,
+    outcome: Mutex<Option<JobOutcome>>,
     until: Until,
 }
 
@@ -172,7 +172,7 @@ impl Job {
         self.total.store(total, Ordering::Relaxed);
     }
 
-    fn outcome(&self) -> MutexGuard<'_, Option<Outcome>> {
+    fn outcome(&self) -> MutexGuard<'_, Option<JobOutcome>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -185,7 +185,7 @@ impl Job {
         let state = match outcome.as_ref() {
             None if self.running.load(Ordering::Relaxed) == 0 => JobState::Queued,
             None => JobState::Running,
-            Some(Outcome { error: None, .. }) => JobState::Done,
+            Some(JobOutcome { error: None, .. }) => JobState::Done,
             Some(_) => JobState::Failed,
         };
         let result = outcome.as_ref().and_then(|outcome| outcome.result.clone());
@@ -316,10 +316,10 @@ impl Jobs {
             let turn = turn.acquire_owned().await;
             job.running.store(1, Ordering::Relaxed);
             let (theirs, at) = (Arc::clone(&job), Arc::clone(&state));
-            let worked = tokio::task::spawn_blocking(move || Outcome::new(work(&at, &theirs).into()));
+            let worked = tokio::task::spawn_blocking(move || JobOutcome::new(work(&at, &theirs).into()));
             let outcome = worked
                 .await
-                .unwrap_or_else(|panic| Outcome::new(Ended::<()>::from(Err(state.broken(&panic)))));
+                .unwrap_or_else(|panic| JobOutcome::new(Ended::<()>::from(Err(state.broken(&panic)))));
             state.metrics.job_ended(kind, outcome.error.is_none());
             *job.outcome() = Some(outcome);
             drop((turn, place));

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Tests;
 use super::ignored::Choice;
-use super::part::{self, Outcome, Part, Report};
+use super::part::{self, Part, PartOutcome, Report};
 use crate::features;
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 
@@ -25,12 +25,12 @@ pub fn test() -> Result<bool> {
             let mut arguments = choice.arguments_for_long(has_nextest(), |package| package != CORE);
             // They measure memory, or keep all cores busy.
             arguments.extend(["--test-threads", "1"].map(str::to_owned));
-            Ok(Outcome::Ran(Tests { arguments, ..Tests::default() }.run()?))
+            Ok(PartOutcome::Ran(Tests { arguments, ..Tests::default() }.run()?))
         }),
         Part::new("kills", format!("processes that are killed {KILLS} times lose nothing"), || {
             let words = &["every_acknowledged", "killed_at_any_moment"];
             let tests = Tests { words, environment: &[("MINWISE_KILLS", KILLS)], ..Tests::default() };
-            Ok(Outcome::Ran(tests.run()?))
+            Ok(PartOutcome::Ran(tests.run()?))
         }),
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
@@ -43,7 +43,7 @@ pub fn test() -> Result<bool> {
                 environment: &[("MINWISE_LONG", "1")],
                 ..Tests::default()
             };
-            Ok(Outcome::Ran(tests.run()?))
+            Ok(PartOutcome::Ran(tests.run()?))
         }),
         Part::task("features", "the crates compile with each feature alone", features::check_each),
         Part::new("oldest Rust", "everything compiles with the `rust-version` of the manifest", oldest),
@@ -54,7 +54,7 @@ pub fn test() -> Result<bool> {
 }
 
 /// Compiles the workspace with the oldest compiler that the manifest promises, if it is installed.
-fn oldest() -> Result<Outcome> {
+fn oldest() -> Result<PartOutcome> {
     let manifest = fs_err::read_to_string(root().join("Cargo.toml"))?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \"")?.strip_suffix('"'));
     let version = version.context("the manifest has no `rust-version`")?;
@@ -69,9 +69,11 @@ fn oldest() -> Result<Outcome> {
         let mut command = Command::new("cargo");
         command.current_dir(root()).args([&*toolchain, "check", "--workspace", "--locked", "--target-dir"]);
         run::check(command.arg(folder).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))?;
-        return Ok(Outcome::Ran(Report::of_one()));
+        return Ok(PartOutcome::Ran(Report::of_one()));
     }
-    Ok(Outcome::Skipped(format!("Rust {version} is not installed: `rustup toolchain install {version}.0`")))
+    Ok(PartOutcome::Skipped(format!(
+        "Rust {version} is not installed: `rustup toolchain install {version}.0`"
+    )))
 }
 
 /// Packages the crates that are published and builds each from its package.

@@ -18,7 +18,7 @@ use crate::browser::{self, Pages};
 use crate::run::{self, find, has_nextest, root, target};
 use ignored::Choice;
 pub use long::test as long;
-use part::{Outcome, Part, Report};
+use part::{Part, PartOutcome, Report};
 use runner::Runner;
 
 /// All tests but the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
@@ -29,7 +29,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         let tests = Tests { arguments: choice.arguments(has_nextest()), words, ..Tests::default() };
         let mut report = tests.run()?;
         report.counts.skipped = choice.skipped(words);
-        Ok(Outcome::Ran(report))
+        Ok(PartOutcome::Ran(report))
     });
     if !words.is_empty() {
         return Ok(part::run("cargo x test", vec![rust], &notes));
@@ -39,7 +39,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         rust,
         Part::new("doc tests", "the examples in the documentation of every crate", || {
             let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"];
-            Ok(Outcome::Ran(Runner::Libtest.run(&mut cargo(&arguments))?))
+            Ok(PartOutcome::Ran(Runner::Libtest.run(&mut cargo(&arguments))?))
         }),
         Part::new("vectors", "vectors/ against the reference in Python", vectors),
         Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
@@ -70,34 +70,34 @@ pub fn reference() -> Result<()> {
     run::command(&python, &["vectors/reference.py", "--check"])
 }
 
-fn vectors() -> Result<Outcome> {
+fn vectors() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     reference()?;
-    Ok(Outcome::Ran(Report::of_one()))
+    Ok(PartOutcome::Ran(Report::of_one()))
 }
 
 /// Converted outputs, read by programs that share no code with ours.
-fn formats() -> Result<Outcome> {
+fn formats() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     let python = run::python_venv(&["pyarrow", "polars", "duckdb"])?;
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/formats/check.py").arg(minwise);
-    Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
+    Ok(PartOutcome::Ran(Runner::Script.run(&mut command)?))
 }
 
 /// The `OpenAPI` document, and clients that are generated of it, in Python and TypeScript.
-fn api() -> Result<Outcome> {
+fn api() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     let node = match browser::node()? {
         Ok(node) => node,
-        Err(why) => return Ok(Outcome::Skipped(why)),
+        Err(why) => return Ok(PartOutcome::Skipped(why)),
     };
     browser::install_packages(&node.npm, "tests/api")?;
     // Another version of a generator may make other names, so that versions are pinned.
@@ -105,7 +105,7 @@ fn api() -> Result<Outcome> {
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/api/check.py").arg(minwise).arg(node.node);
-    Ok(Outcome::Ran(Runner::Script.run(&mut command)?))
+    Ok(PartOutcome::Ran(Runner::Script.run(&mut command)?))
 }
 
 /// Why no Python with packages can be had.

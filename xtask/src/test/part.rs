@@ -10,7 +10,7 @@ pub struct Part<'a> {
     name: &'static str,
     /// What the part does, in one line of the plan.
     does: String,
-    run: Box<dyn FnOnce() -> Result<Outcome> + 'a>,
+    run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }
 
 impl<'a> Part<'a> {
@@ -18,7 +18,7 @@ impl<'a> Part<'a> {
     pub fn new(
         name: &'static str,
         does: impl Into<String>,
-        run: impl FnOnce() -> Result<Outcome> + 'a,
+        run: impl FnOnce() -> Result<PartOutcome> + 'a,
     ) -> Self {
         Self { name, does: does.into(), run: Box::new(run) }
     }
@@ -27,13 +27,13 @@ impl<'a> Part<'a> {
     pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self::new(name, does, || {
             run()?;
-            Ok(Outcome::Ran(Report::of_one()))
+            Ok(PartOutcome::Ran(Report::of_one()))
         })
     }
 }
 
 /// How a part ended, unless it could not be run at all.
-pub enum Outcome {
+pub enum PartOutcome {
     Ran(Report),
     /// Nothing was run, for this reason.
     Skipped(String),
@@ -84,12 +84,12 @@ struct Ended {
 }
 
 impl Ended {
-    fn new(name: &'static str, time: Duration, outcome: Result<Outcome>) -> Self {
+    fn new(name: &'static str, time: Duration, outcome: Result<PartOutcome>) -> Self {
         let (outcome, mut counts, lines) = match outcome {
-            Ok(Outcome::Ran(Report { counts, closing, is_failed })) => {
+            Ok(PartOutcome::Ran(Report { counts, closing, is_failed })) => {
                 (if is_failed { "failed" } else { "passed" }, counts, closing)
             }
-            Ok(Outcome::Skipped(why)) => ("skipped", Counts::default(), vec![why]),
+            Ok(PartOutcome::Skipped(why)) => ("skipped", Counts::default(), vec![why]),
             Err(error) => {
                 let error = format!("{error:#}");
                 ("failed", Counts::default(), error.lines().map(str::to_owned).collect())
@@ -124,8 +124,8 @@ pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
         let begun = Instant::now();
         let outcome = (part.run)();
         match &outcome {
-            Ok(Outcome::Ran(_)) => {}
-            Ok(Outcome::Skipped(why)) => println!("{why}"),
+            Ok(PartOutcome::Ran(_)) => {}
+            Ok(PartOutcome::Skipped(why)) => println!("{why}"),
             Err(error) => println!("{error:#}"),
         }
         let part = Ended::new(part.name, begun.elapsed(), outcome);
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_part_that_fails_does_not_hide_the_others() {
         let ran = RefCell::new(vec![]);
-        let part = |name: &'static str, outcome: fn() -> Result<Outcome>| {
+        let part = |name: &'static str, outcome: fn() -> Result<PartOutcome>| {
             let ran = &ran;
             Part::new(name, "", move || {
                 ran.borrow_mut().push(name);
@@ -195,8 +195,8 @@ mod tests {
         };
         let parts = vec![
             part("cannot start", || bail!("no such program")),
-            part("fails", || Ok(Outcome::Ran(report(1, 2, 0)))),
-            part("passes", || Ok(Outcome::Ran(report(1, 0, 0)))),
+            part("fails", || Ok(PartOutcome::Ran(report(1, 2, 0)))),
+            part("passes", || Ok(PartOutcome::Ran(report(1, 0, 0)))),
         ];
         assert!(!run("test", parts, &[]));
         assert_eq!(*ran.borrow(), ["cannot start", "fails", "passes"]);
@@ -204,8 +204,13 @@ mod tests {
 
     #[test]
     fn a_part_that_is_skipped_is_no_failure_and_is_counted() {
-        assert!(run("test", vec![Part::new("pages", "", || Ok(Outcome::Skipped("no Node".into())))], &[]));
-        let skipped = Ended::new("pages", Duration::ZERO, Ok(Outcome::Skipped("it needs `node`".to_owned())));
+        assert!(run(
+            "test",
+            vec![Part::new("pages", "", || Ok(PartOutcome::Skipped("no Node".into())))],
+            &[]
+        ));
+        let skipped =
+            Ended::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned())));
         assert_eq!(closing_line(&[skipped]), "0 passed, 0 failed, 1 skipped");
     }
 
@@ -214,9 +219,9 @@ mod tests {
         let mut of_rust = report(12, 1, 3);
         of_rust.closing = vec!["Summary [   1.2s] 13 tests run: 12 passed, 1 failed, 3 skipped".to_owned()];
         let ended = [
-            Ended::new("Rust tests", Duration::from_millis(72_400), Ok(Outcome::Ran(of_rust))),
+            Ended::new("Rust tests", Duration::from_millis(72_400), Ok(PartOutcome::Ran(of_rust))),
             Ended::new("vectors", Duration::from_millis(1500), Err(anyhow::anyhow!("`python3` failed"))),
-            Ended::new("pages", Duration::ZERO, Ok(Outcome::Skipped("it needs `node`".to_owned()))),
+            Ended::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned()))),
         ];
         assert_eq!(
             table(&ended),
@@ -236,7 +241,7 @@ pages       skipped         0.0 s       0       0        1
     #[test]
     fn a_runner_that_fails_without_a_failed_test_counts_as_one() {
         let report = Report { is_failed: true, ..report(5, 0, 0) };
-        let ended = [Ended::new("Rust tests", Duration::ZERO, Ok(Outcome::Ran(report)))];
+        let ended = [Ended::new("Rust tests", Duration::ZERO, Ok(PartOutcome::Ran(report)))];
         assert_eq!(closing_line(&ended), "5 passed, 1 failed, 0 skipped");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use minwise_engine::{Destination, Outputs, Run, RunOptions, WorkOptions};
+use minwise_engine::{DedupOptions, Destination, Outputs, Run, WorkOptions};
 
 use super::{rejects, report_rejects};
 use crate::Exit;
@@ -31,7 +31,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
 }
 
 /// The typed options, as the engine takes them.
-fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
+fn options(args: &DedupArgs, problems: &mut Problems) -> DedupOptions {
     let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);
     let mut settings = settings::run(&args.sketch, &args.run, problems);
@@ -52,7 +52,7 @@ fn options(args: &DedupArgs, problems: &mut Problems) -> RunOptions {
         .compression(problems.parse("--compression", &args.compression))
         .report(args.report.as_ref().map(PathBuf::from))
         .overwrite(args.force);
-    RunOptions::default()
+    DedupOptions::default()
         .inputs(inputs)
         .settings(settings)
         .outputs(outputs)

@@ -37,7 +37,7 @@ pub use compare::{Decision, Screening};
 pub use dependence::Dependence;
 pub use looks::{bit_looks, default_looks, shuffle};
 pub use thresholds::Budget;
-pub use walk::Outcome;
+pub use walk::FilterOutcome;
 
 use crate::error::Error;
 use crate::sketch::Method;
@@ -193,13 +193,13 @@ impl Filter {
     ///
     /// Exact up to rounding. The curtailment of [`decide`](Self::decide) saves a little more.
     #[must_use]
-    pub fn outcome(&self, probability: f64, purpose: Use) -> Outcome {
+    pub fn outcome(&self, probability: f64, purpose: Use) -> FilterOutcome {
         self.walk(purpose, |_, _| probability)
     }
 
     /// What becomes of pairs whose registers agree with probabilities that are spread evenly from 0 to 1.
     #[must_use]
-    pub fn outcome_of_even_spread(&self, purpose: Use) -> Outcome {
+    pub fn outcome_of_even_spread(&self, purpose: Use) -> FilterOutcome {
         // Laplace's rule of succession.
         self.walk(purpose, |matches, compared| (matches + 1.0) / (compared + 2.0))
     }
@@ -210,7 +210,7 @@ impl Filter {
         self.outcome(probability, purpose).comparisons
     }
 
-    fn walk(&self, purpose: Use, chance: impl Fn(f64, f64) -> f64) -> Outcome {
+    fn walk(&self, purpose: Use, chance: impl Fn(f64, f64) -> f64) -> FilterOutcome {
         match purpose {
             Use::Decide => walk::forward(self.registers, &self.looks, chance),
             Use::Screen => {

@@ -161,7 +161,7 @@ pub(super) fn ever_at_most(law: &Law, looks: &[usize], thresholds: &[Option<usiz
 
 /// What becomes of the pairs of one similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct FilterOutcome {
     /// The probability that a look rejects the pair.
     pub rejected: f64,
     /// The probability that a look accepts it.
@@ -172,13 +172,13 @@ pub struct Outcome {
 
 /// Compares `registers` registers, one by one, unless a look ends it; `chance` is the probability that the next one
 /// agrees, after so many agreements among so many.
-pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> Outcome {
+pub(super) fn forward(registers: usize, looks: &[Look], chance: impl Fn(f64, f64) -> f64) -> FilterOutcome {
     /// Less is no longer a normal number, and slow to compute with.
     const NOTHING: f64 = 1e-290;
     let mut mass = vec![0.0; registers + 1];
     mass[0] = 1.0;
     let (mut low, mut high) = (0, 0);
-    let mut outcome = Outcome { rejected: 0.0, accepted: 0.0, comparisons: 0.0 };
+    let mut outcome = FilterOutcome { rejected: 0.0, accepted: 0.0, comparisons: 0.0 };
     let mut compared = 0;
     for look in looks {
         while compared < look.registers {

@@ -20,7 +20,7 @@ use crate::error::{Error, Problem};
 use crate::memory::Memory;
 use crate::output::Summary;
 use crate::read::rejects::Rejects;
-use crate::run::{Destination, Outcome, Outputs, Run, RunOptions, WorkOptions};
+use crate::run::{DedupOptions, DedupOutcome, Destination, Outputs, Run, WorkOptions};
 use crate::settings::{AuditSize, Bands, Search, Settings};
 use crate::verify::compare::Comparison;
 
@@ -58,7 +58,7 @@ use crate::verify::compare::Comparison;
 #[derive(Debug, Clone, Default)]
 #[must_use = "nothing happens before `run`"]
 pub struct Dedup {
-    options: RunOptions,
+    options: DedupOptions,
     /// What is wrong with options that were given as text or as numbers.
     problems: Vec<Problem>,
 }
@@ -182,8 +182,8 @@ impl Dedup {
     }
 }
 
-impl From<RunOptions> for Dedup {
-    fn from(options: RunOptions) -> Self {
+impl From<DedupOptions> for Dedup {
+    fn from(options: DedupOptions) -> Self {
         Self { options, problems: vec![] }
     }
 }
@@ -218,14 +218,14 @@ pub struct DuplicateCluster {
 /// behind: their indices begin at [`len`](Self::len).
 #[derive(Debug)]
 pub struct Deduplicated {
-    outcome: Outcome,
+    outcome: DedupOutcome,
     positions: Positions,
     /// In ascending order of their indices.
     removed: Vec<Duplicate>,
 }
 
 impl Deduplicated {
-    fn new(outcome: Outcome) -> Result<Self, Error> {
+    fn new(outcome: DedupOutcome) -> Result<Self, Error> {
         let positions = Positions::new(outcome.reading(), outcome.corpus())?;
         let duplicate = |removed: &crate::decide::Removed| Duplicate {
             index: positions.index(removed.document),
@@ -351,13 +351,13 @@ impl Deduplicated {
 
     /// The outcome of the [`Run`], which names documents by their number.
     #[must_use]
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &DedupOutcome {
         &self.outcome
     }
 
     /// Turns the result into the outcome of the [`Run`].
     #[must_use]
-    pub fn into_outcome(self) -> Outcome {
+    pub fn into_outcome(self) -> DedupOutcome {
         self.outcome
     }
 

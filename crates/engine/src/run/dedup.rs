@@ -30,7 +30,7 @@ use crate::storage::work::{self, Claim, Manifest, Work};
 /// The options of a [`Run`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct RunOptions {
+pub struct DedupOptions {
     /// The inputs and references to read.
     pub inputs: Inputs,
     /// What makes two documents near-duplicates, and which one stays.
@@ -43,7 +43,7 @@ pub struct RunOptions {
     pub command: Option<String>,
 }
 
-setters!(RunOptions {
+setters!(DedupOptions {
     inputs: Inputs,
     settings: Settings,
     outputs: Outputs,
@@ -82,13 +82,13 @@ setters!(WorkOptions {
 /// A run over a corpus, checked and ready.
 ///
 /// ```
-/// use minwise_engine::{Run, RunOptions, Unobserved};
+/// use minwise_engine::{Run, DedupOptions, Unobserved};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("notes.jsonl");
 /// fs_err::write(&path, "{\"id\": 1, \"text\": \"a rose\"}\n{\"id\": 2, \"text\": \"A rose!\"}\n")?;
 ///
-/// let mut options = RunOptions::default();
+/// let mut options = DedupOptions::default();
 /// options.inputs.inputs.push(path.into());
 /// let outcome = Run::new(options)?.execute(&Unobserved)?;
 /// let decisions = outcome.columns();
@@ -101,7 +101,7 @@ setters!(WorkOptions {
 /// ```
 #[derive(Debug)]
 pub struct Run {
-    options: RunOptions,
+    options: DedupOptions,
     plan: Plan,
 }
 
@@ -110,12 +110,12 @@ impl Run {
     ///
     /// # Errors
     /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
-    pub fn new(options: RunOptions) -> Result<Self, Error> {
+    pub fn new(options: DedupOptions) -> Result<Self, Error> {
         Self::checked(options, vec![])
     }
 
     /// Checks all settings, of which some problems are known already.
-    pub(crate) fn checked(options: RunOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
+    pub(crate) fn checked(options: DedupOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
         let plan = options.settings.outline(&mut problems);
@@ -131,10 +131,10 @@ impl Run {
     /// # Errors
     /// Fails if something cannot be read or written, or if the observer cancels. Outputs are put in place only at the end,
     /// so a run that fails before then leaves no partial output, and existing outputs stay as they were.
-    pub fn execute(self, observer: &dyn Observer) -> Result<Outcome, Error> {
+    pub fn execute(self, observer: &dyn Observer) -> Result<DedupOutcome, Error> {
         let stopwatch = Stopwatch::new(observer);
         let Self { options, mut plan } = self;
-        let RunOptions { inputs, settings: _, outputs, work, command } = options;
+        let DedupOptions { inputs, settings: _, outputs, work, command } = options;
         // Dropped after all that may lie in it.
         let mut made_for_run = None;
         let mut spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
@@ -188,7 +188,7 @@ impl Run {
             work.forget_outputs()?;
         }
         let stages = stopwatch.times();
-        Ok(Outcome { corpus, reading, decisions, plan, summary, stages, work: work.filter(|_| !keep) })
+        Ok(DedupOutcome { corpus, reading, decisions, plan, summary, stages, work: work.filter(|_| !keep) })
     }
 }
 
@@ -250,7 +250,7 @@ fn decide(
 /// cannot report a failure.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct DedupOutcome {
     corpus: Corpus,
     reading: Reading,
     decisions: Decisions,
@@ -268,13 +268,13 @@ pub struct Outcome {
 pub struct DecisionColumns {
     /// Whether the document stays.
     pub kept: Vec<bool>,
-    /// The number of the document that is kept in its stead; [`Outcome::id`] has its id.
+    /// The number of the document that is kept in its stead; [`DedupOutcome::id`] has its id.
     pub duplicate_of: Vec<Option<u32>>,
     /// The exact similarity of the two.
     pub similarity: Vec<Option<f64>>,
 }
 
-impl Outcome {
+impl DedupOutcome {
     /// The counts of the run.
     #[must_use]
     pub fn summary(&self) -> &Summary {
@@ -368,7 +368,7 @@ impl Outcome {
     }
 }
 
-impl Drop for Outcome {
+impl Drop for DedupOutcome {
     fn drop(&mut self) {
         if let Some(work) = self.work.take() {
             // `close` reports what cannot be removed.

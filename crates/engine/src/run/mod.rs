@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use minwise_corpus::{Output, Overwrite};
 
-pub use dedup::{DecisionColumns, Outcome, Run, RunOptions, WorkOptions};
+pub use dedup::{DecisionColumns, DedupOptions, DedupOutcome, Run, WorkOptions};
 pub use estimate::{EstimateOptions, EstimateOutcome, EstimateRun};
 pub use inputs::Inputs;
 pub use outputs::Outputs;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use minwise_corpus::arrow_array::{ArrayRef, RecordBatch, StringArray};
 use minwise_corpus::{InMemory, Nulls};
 use minwise_engine::{
-    Dedup, Deduplicated, ErrorKind, Measure, Observer, PairFormat, Pairs, Ranking, RunOptions, Search, Spec,
-    Stage, Unobserved,
+    Dedup, DedupOptions, Deduplicated, ErrorKind, Measure, Observer, PairFormat, Pairs, Ranking, Search,
+    Spec, Stage, Unobserved,
 };
 
 use crate::support::Random;
@@ -38,7 +38,7 @@ fn removed(result: &Deduplicated) -> Vec<(usize, usize)> {
 fn a_builder_decides_as_the_run_does() {
     let texts = texts(600);
     let result = minwise_engine::dedup(&texts).unwrap();
-    let mut options = RunOptions::default();
+    let mut options = DedupOptions::default();
     options.inputs.inputs.push(texts.clone().into());
     let outcome = minwise_engine::Run::new(options).unwrap().execute(&Unobserved).unwrap();
     let columns = outcome.columns();

@@ -11,8 +11,8 @@ use minwise_corpus::arrow_array::{
 use minwise_corpus::{Nulls, ReadOptions};
 use minwise_engine::output::Summary;
 use minwise_engine::{
-    DecisionColumns, Destination, Error, InMemory, Input, Inputs, Observer, Outcome, Outputs, PairsOptions,
-    PairsRun, Run, RunOptions, Settings, SketchOptions, SketchRun, Stage, Unobserved, WorkOptions,
+    DecisionColumns, DedupOptions, DedupOutcome, Destination, Error, InMemory, Input, Inputs, Observer,
+    Outputs, PairsOptions, PairsRun, Run, Settings, SketchOptions, SketchRun, Stage, Unobserved, WorkOptions,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -108,13 +108,13 @@ fn settings(threads: usize) -> Settings {
     Settings::default().audit(None).threads(threads)
 }
 
-fn dedup(input: Input, threads: usize) -> Outcome {
-    let options = RunOptions::default().inputs(Inputs::new([input])).settings(settings(threads));
+fn dedup(input: Input, threads: usize) -> DedupOutcome {
+    let options = DedupOptions::default().inputs(Inputs::new([input])).settings(settings(threads));
     Run::new(options).unwrap().execute(&Unobserved).unwrap()
 }
 
 /// All that was decided, with the ids. The bytes that were read are left out: those of a file are more than its texts.
-fn found(outcome: &Outcome) -> (DecisionColumns, Summary, Vec<String>) {
+fn found(outcome: &DedupOutcome) -> (DecisionColumns, Summary, Vec<String>) {
     let ids = outcome.documents().map(|document| outcome.id(document).unwrap().into_owned()).collect();
     let mut summary = outcome.summary().clone();
     summary.bytes = 0;
@@ -123,7 +123,7 @@ fn found(outcome: &Outcome) -> (DecisionColumns, Summary, Vec<String>) {
 
 /// Demands that two runs found the same, without showing thousands of rows.
 #[track_caller]
-fn assert_same(outcome: &Outcome, expected: &(DecisionColumns, Summary, Vec<String>)) {
+fn assert_same(outcome: &DedupOutcome, expected: &(DecisionColumns, Summary, Vec<String>)) {
     let (columns, summary, ids) = found(outcome);
     assert_eq!(summary, expected.1);
     assert!(columns == expected.0, "other decisions");
@@ -144,7 +144,7 @@ fn decisions_are_those_of_a_file() {
     let bytes: usize = desk.texts.iter().flatten().map(String::len).sum();
     assert_eq!(outcome.summary().bytes, bytes as u64);
     for column in ["utf8", "large", "view", "dictionary"] {
-        let mut options = RunOptions::default().settings(settings(2));
+        let mut options = DedupOptions::default().settings(settings(2));
         options.inputs = Inputs::new([desk.table(170)]).options(with_column(column));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
@@ -191,7 +191,7 @@ fn many_texts_and_batches_on_any_number_of_threads() {
         assert_same(&dedup(desk.memory(), threads), &expected);
     }
     for threads in [1, 2, 5] {
-        let mut options = RunOptions::default().settings(settings(threads));
+        let mut options = DedupOptions::default().settings(settings(threads));
         options.inputs = Inputs::new([desk.table(999)]).options(with_column("view"));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
@@ -223,7 +223,7 @@ fn dedup_of_lines(lines: &str) -> DecisionColumns {
 fn nulls_follow_their_rule() {
     let texts = vec![Some("a rose".to_owned()), None, Some("A rose!".to_owned())];
     let run = |nulls| {
-        let mut options = RunOptions::default().settings(settings(1));
+        let mut options = DedupOptions::default().settings(settings(1));
         options.inputs = Inputs::new([texts.clone()]);
         options.inputs.options.nulls = nulls;
         Run::new(options).unwrap().execute(&Unobserved)
@@ -244,13 +244,13 @@ fn references_may_lie_in_memory() {
     let archive = || InMemory::documents([("r", "A rose is a rose!")]).named("archive").into();
     for (against, inputs) in [(archive(), desk.file()), (archive(), desk.memory())] {
         let inputs = Inputs::new([inputs]).against(vec![against]);
-        let outcome = Run::new(RunOptions::default().inputs(inputs).settings(settings(1)));
+        let outcome = Run::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
         let outcome = outcome.unwrap().execute(&Unobserved).unwrap();
         assert_eq!(outcome.columns().duplicate_of, [Some(0), None]);
         assert_eq!(outcome.id(0).unwrap(), "r");
     }
     let inputs = Inputs::new([archive()]).against(vec![desk.file()]);
-    let outcome = Run::new(RunOptions::default().inputs(inputs).settings(settings(1)));
+    let outcome = Run::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
     assert_eq!(outcome.unwrap().execute(&Unobserved).unwrap().columns().kept, [false]);
 }
 
@@ -263,7 +263,7 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     let desk = Desk::new(vec![Some("a rose".into()), Some("A rose!".into()), None]);
     let outputs =
         Outputs::default().kept(to(&desk.path("kept.jsonl"))).removed(to(&desk.path("removed.jsonl")));
-    let options = RunOptions::default()
+    let options = DedupOptions::default()
         .inputs(Inputs::new([desk.memory()]))
         .settings(settings(1))
         .outputs(outputs.report(desk.path("report")));
@@ -274,7 +274,7 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     assert_eq!(text("report/pairs.tsv").lines().count(), 1);
     let run = |kept: &str, input: Input| {
         let outputs = Outputs::default().kept(to(&desk.path(kept)));
-        let options = RunOptions::default().inputs(Inputs::new([input])).outputs(outputs);
+        let options = DedupOptions::default().inputs(Inputs::new([input])).outputs(outputs);
         Run::new(options).unwrap().execute(&Unobserved)
     };
     // There is no name for a file in a folder.
@@ -299,7 +299,7 @@ fn kept_and_annotated_rows_are_written_as_arrow() {
         RecordBatch::try_from_iter_with_nullable([("text", text, true), ("id", rows, false)]).unwrap();
     for (name, annotate, expected) in [("kept.arrow", false, 2), ("all.arrow", true, 3)] {
         let path = folder.path().join(name);
-        let options = RunOptions::default()
+        let options = DedupOptions::default()
             .inputs(Inputs::new([table.clone()]))
             .outputs(Outputs::default().kept(to(&path)).annotate(annotate));
         let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
@@ -331,7 +331,7 @@ impl Observer for Stop {
 fn a_run_is_resumed_with_the_same_texts_and_no_others() {
     let desk = Desk::new(texts(500));
     let run = |input: Input, observer: &dyn Observer| {
-        let options = RunOptions::default()
+        let options = DedupOptions::default()
             .inputs(Inputs::new([input]))
             .settings(settings(1))
             .work(WorkOptions::new(desk.path("work")).resume(true));

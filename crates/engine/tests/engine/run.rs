@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{
-    Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs, PairFormat,
-    PairsOptions, PairsRun, Run, RunOptions, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    DedupOptions, Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs,
+    PairFormat, PairsOptions, PairsRun, Run, Settings, SketchOptions, SketchRun, Stage, Unobserved,
     WeightsOptions, WeightsRun, WorkOptions,
 };
 use tempfile::TempDir;
@@ -39,8 +39,8 @@ impl Desk {
         Inputs::default().inputs(vec![self.path("in.jsonl").into()])
     }
 
-    fn options(&self) -> RunOptions {
-        RunOptions::default().inputs(self.inputs())
+    fn options(&self) -> DedupOptions {
+        DedupOptions::default().inputs(self.inputs())
     }
 
     fn text(&self, name: &str) -> String {
@@ -355,7 +355,7 @@ fn an_outcome_has_what_was_skipped() {
         fs_err::write(desk.path("folder").join(name), content).unwrap();
     }
     let inputs = || Inputs::default().inputs(vec![desk.path("folder").into()]);
-    let outcome = Run::new(RunOptions::default().inputs(inputs())).unwrap();
+    let outcome = Run::new(DedupOptions::default().inputs(inputs())).unwrap();
     let outcome = outcome.execute(&Unobserved).unwrap();
     let summary = outcome.summary();
     assert_eq!((summary.read, summary.skipped_files, summary.skipped_records), (2, 2, 0));

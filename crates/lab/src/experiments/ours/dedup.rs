@@ -36,7 +36,7 @@ struct Settings {
 }
 
 /// What one run found.
-struct Outcome {
+struct MeasuredOutcome {
     found: usize,
     /// Reported pairs that do not reach the threshold, or have another similarity.
     wrong: usize,
@@ -202,7 +202,7 @@ fn compare(
     sets: &[ShingleSet],
     exact: &BTreeMap<(u32, u32), f64>,
     plan: &Plan,
-) -> Result<Outcome> {
+) -> Result<MeasuredOutcome> {
     let threshold = plan.threshold();
     let reading = read(corpus, &plan.reading(), &Unobserved)?;
     let (mut found, mut wrong) = (0, 0);
@@ -230,7 +230,7 @@ fn compare(
         .filter(|removed| is_wrong(removed.document, removed.of, removed.similarity))
         .count();
     let left = exact.keys().filter(|(a, b)| !removed.contains(a) && !removed.contains(b)).count();
-    Ok(Outcome { found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
+    Ok(MeasuredOutcome { found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
 }
 
 /// The number of pairs that are found on average, and its variance.

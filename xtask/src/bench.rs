@@ -33,7 +33,7 @@ pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
     let mut ratios = vec![];
     for name in ["english", "throughput"] {
         let corpus = unpack(data, name)?;
-        let (mut runs, mut others) = (Runs::default(), Runs::default());
+        let (mut runs, mut others) = (BenchRuns::default(), BenchRuns::default());
         for _ in 0..if other.is_some() { COMPARED_RUNS } else { RUNS } {
             runs.add(&ours, &corpus)?;
             if let Some(other) = other {
@@ -68,13 +68,13 @@ pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
 
 /// The runs of one binary on one corpus.
 #[derive(Default)]
-struct Runs {
+struct BenchRuns {
     seconds: Vec<f64>,
     peak: f64,
     cleaned: Vec<u8>,
 }
 
-impl Runs {
+impl BenchRuns {
     fn add(&mut self, minwise: &Path, corpus: &Path) -> Result<()> {
         let cleaned = work().join("cleaned.jsonl");
         let (corpus, output) = (path(corpus), path(&cleaned));

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use minwise_engine::{DedupOptions, Destination, Run, Unobserved};
+use minwise_engine::{DedupOptions, DedupRun, Destination, Unobserved};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +19,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     options.settings.threads = Some(1);
     options.outputs.kept = Some(Destination::from(output.as_str()));
     options.outputs.report = Some(report.into());
-    Run::new(options)?.execute(&Unobserved)?.close()?;
+    DedupRun::new(options)?.execute(&Unobserved)?.close()?;
     Ok(())
 }

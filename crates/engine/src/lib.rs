@@ -85,7 +85,7 @@
 //!          storage: files of a run that does not fit into memory, or that can be resumed
 //! ```
 //!
-//! * `builder` has the calls above. They fill in the options of the runs: [`Run`], [`PairsRun`], [`SketchRun`],
+//! * `builder` has the calls above. They fill in the options of the runs: [`DedupRun`], [`PairsRun`], [`SketchRun`],
 //!   [`WeightsRun`] and [`EstimateRun`]. The other modules are the stages of these runs.
 //! * `settings` checks what a run is asked to do and makes a [`Plan`] of it, which every stage takes.
 //! * [`read`](fn@stages::read) scans the corpus in parallel and keeps, for every document, its place, its id, a sketch and a
@@ -152,9 +152,9 @@ pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects};
 pub use run::{
-    DecisionColumns, DedupOptions, DedupOutcome, Destination, EstimateOptions, EstimateOutcome, EstimateRun,
-    Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, Run, SketchOptions, SketchOutcome,
-    SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
+    DecisionColumns, DedupOptions, DedupOutcome, DedupRun, Destination, EstimateOptions, EstimateOutcome,
+    EstimateRun, Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, SketchOptions,
+    SketchOutcome, SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
 };
 pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Search, Settings, SpecOptions};
 #[doc(hidden)]

@@ -69,14 +69,14 @@ pub struct Record {
 
 /// A record, and the pictures that go with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct RecordedRun {
     /// The record.
     pub record: Record,
     /// A file's name and content, for each picture.
     pub drawings: Vec<(String, String)>,
 }
 
-impl Run {
+impl RecordedRun {
     /// Runs an experiment, unless it needs what is not there.
     pub fn of(experiment: &Experiment, options: &ExperimentOptions) -> Result<Self> {
         let missing = experiment.missing(options.data.as_deref());

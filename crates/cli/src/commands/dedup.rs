@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use minwise_engine::{DedupOptions, Destination, Outputs, Run, WorkOptions};
+use minwise_engine::{DedupOptions, DedupRun, Destination, Outputs, WorkOptions};
 
 use super::{rejects, report_rejects};
 use crate::Exit;
@@ -17,7 +17,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
     let mut problems = Problems::default();
     let options = options(args, &mut problems);
-    let run = problems.built(Run::new(options))?;
+    let run = problems.built(DedupRun::new(options))?;
 
     let progress = Progress::new(printer);
     let outcome = run.execute(&progress)?;

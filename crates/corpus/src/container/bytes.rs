@@ -23,7 +23,7 @@ const SYNC_BYTES: u64 = 16 << 20;
 
 /// Bytes of one source that are copied together.
 #[derive(Clone, Copy)]
-struct Run {
+struct ByteRun {
     source: u32,
     start: u64,
     end: u64,
@@ -83,15 +83,15 @@ impl Copier<'_> {
     /// Copies what stands before the records of the sources.
     fn copy_header(&mut self, numbers: Range<u32>) -> Result<()> {
         match header_of(self.sources, numbers) {
-            Some((source, header_bytes)) => self.copy(Run { source, start: 0, end: header_bytes }),
+            Some((source, header_bytes)) => self.copy(ByteRun { source, start: 0, end: header_bytes }),
             None => Ok(()),
         }
     }
 
     fn copy_all(&mut self, places: &mut dyn Iterator<Item = Place>) -> Result<()> {
-        let mut run: Option<Run> = None;
+        let mut run: Option<ByteRun> = None;
         for place in places {
-            let next = Run {
+            let next = ByteRun {
                 source: place.source,
                 start: place.offset,
                 end: place.offset.saturating_add(u64::from(place.len)),
@@ -102,7 +102,7 @@ impl Copier<'_> {
                         && run.end == next.start
                         && next.end - run.start <= RUN_BYTES =>
                 {
-                    Some(Run { end: next.end, ..run })
+                    Some(ByteRun { end: next.end, ..run })
                 }
                 Some(run) => {
                     self.copy(run)?;
@@ -117,7 +117,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn copy(&mut self, run: Run) -> Result<()> {
+    fn copy(&mut self, run: ByteRun) -> Result<()> {
         if self.open_line && run.start < run.end {
             self.out.write_bytes(b"\n")?;
             self.written += 1;

@@ -7,7 +7,7 @@
 
 use super::archive::Archive;
 use super::package::{self, Main};
-use super::runs::Runs;
+use super::runs::TextRuns;
 use super::writing::Writing;
 use super::xml::{self, Element, Enter};
 use super::{DocumentFormat, Extracted, Refusal};
@@ -19,7 +19,7 @@ const AFTER_THE_BODY: [&str; 4] = ["footnotes", "endnotes", "header", "footer"];
 pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
-    let mut body = Runs::new(limits, open);
+    let mut body = TextRuns::new(limits, open);
     xml::visit(&archive.needed(&main.part)?, limits, &mut body)?;
     for kind in AFTER_THE_BODY {
         for relationship in relationships.iter().filter(|relationship| relationship.kind == kind) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::archive::Archive;
 use super::package::{self, Main};
-use super::runs::Runs;
+use super::runs::TextRuns;
 use super::writing::Writing;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
@@ -20,7 +20,7 @@ pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extr
     xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
     // The first of several with one id counts.
     let by_id: HashMap<_, _> = relationships.iter().rev().map(|one| (one.id.as_str(), one)).collect();
-    let mut slides = Runs::new(limits, open);
+    let mut slides = TextRuns::new(limits, open);
     for (number, id) in (1..).zip(order.0) {
         let Some(slide) = by_id.get(id.as_str()) else { continue };
         let slide = slide.target(&main.part);

@@ -9,19 +9,19 @@ use super::xml::{Element, Enter, Visitor};
 pub(super) type Rule = fn(&Element<'_>, &mut Writing<'_>) -> Enter;
 
 /// Writes down the text of runs.
-pub(super) struct Runs<'l> {
+pub(super) struct TextRuns<'l> {
     pub(super) writing: Writing<'l>,
     in_text: bool,
     rule: Rule,
 }
 
-impl<'l> Runs<'l> {
+impl<'l> TextRuns<'l> {
     pub(super) fn new(limits: &'l ExtractLimits, rule: Rule) -> Self {
         Self { writing: Writing::new(limits), in_text: false, rule }
     }
 }
 
-impl Visitor for Runs<'_> {
+impl Visitor for TextRuns<'_> {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         match element.name() {
             // Of what is written twice, for new and for old programs, the new one is read.

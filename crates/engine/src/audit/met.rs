@@ -6,7 +6,7 @@
 
 use minwise::cluster::Clustering;
 
-use super::Run;
+use super::AuditedRun;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::Error;
@@ -22,12 +22,12 @@ struct Pair {
 
 /// For each pair of documents that stand for their equals, whether it was a candidate.
 pub(super) fn met(
-    run: &Run<'_>,
+    run: &AuditedRun<'_>,
     candidates: &Candidates,
     is_duplicate: impl Fn(u32) -> bool,
     pairs: &[(u32, u32)],
 ) -> Result<Vec<bool>, Error> {
-    let Run { reading, order, plan, .. } = *run;
+    let AuditedRun { reading, order, plan, .. } = *run;
     let rows = plan.rows()?;
     let filters = Filters::new(run, &rows)?;
     let mut reader = RowReader::new(&reading.documents, Which::Sketch);
@@ -72,7 +72,7 @@ struct Filters {
 }
 
 impl Filters {
-    fn new(run: &Run<'_>, rows: &Rows) -> Result<Self, Error> {
+    fn new(run: &AuditedRun<'_>, rows: &Rows) -> Result<Self, Error> {
         let placed = run.reading.documents.shape().placed_words.is_some();
         let order = if placed { OrderScreen::new(run.plan)? } else { None };
         Ok(Self { screen: Screen::new(run.plan, rows)?, order })

@@ -101,7 +101,7 @@ impl Audit {
 
 /// The run that is audited.
 #[derive(Clone, Copy)]
-pub(crate) struct Run<'a> {
+pub(crate) struct AuditedRun<'a> {
     corpus: &'a Corpus,
     reading: &'a Reading,
     equals: &'a Equals,
@@ -125,7 +125,7 @@ struct Seen {
     stand_for: f64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> AuditedRun<'a> {
     pub(crate) fn new(
         corpus: &'a Corpus,
         reading: &'a Reading,
@@ -323,9 +323,9 @@ mod tests {
             Self { corpus: &texts.corpus, reading, equals, order }
         }
 
-        pub(super) fn run<'r>(&'r self, plan: &'r Plan, looked_at: u64) -> Run<'r> {
+        pub(super) fn run<'r>(&'r self, plan: &'r Plan, looked_at: u64) -> AuditedRun<'r> {
             let Self { corpus, reading, equals, order } = self;
-            Run { looked_at, ..Run::new(corpus, reading, equals, order, plan, &Unobserved) }
+            AuditedRun { looked_at, ..AuditedRun::new(corpus, reading, equals, order, plan, &Unobserved) }
         }
     }
 
@@ -391,7 +391,7 @@ mod tests {
         let Read { corpus, reading, equals, order } = &read;
         let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
         let audit = |portion| {
-            let run = Run { portion, ..read.run(&plan, LOOKED_AT) };
+            let run = AuditedRun { portion, ..read.run(&plan, LOOKED_AT) };
             run.audit(&candidates, |_| false).unwrap().unwrap()
         };
         let whole = audit(1000);

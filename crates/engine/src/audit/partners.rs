@@ -2,7 +2,7 @@
 
 use minwise::hash::fmix64;
 
-use super::Run;
+use super::AuditedRun;
 use super::sieve::{Block, Probe, Sieve};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
@@ -53,7 +53,7 @@ impl Near {
 
 /// Finds the partners of sets, each told by the document that stands for it, and reads about so many bytes for it.
 pub(super) fn find(
-    run: &Run<'_>,
+    run: &AuditedRun<'_>,
     sieve: &Sieve,
     sets: &[u32],
     read_bytes: u64,
@@ -118,8 +118,8 @@ pub(super) fn find(
 }
 
 /// The documents whose sketches are near those of the sets.
-fn near(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> {
-    let Run { reading, equals, plan, observer, .. } = *run;
+fn near(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, Error> {
+    let AuditedRun { reading, equals, plan, observer, .. } = *run;
     let documents = &reading.documents;
     let probes = probes(run, sieve, sets)?;
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
@@ -177,8 +177,8 @@ struct Probed {
 
 /// Makes sets ready to be compared with all documents, and finds out by some of the others how many will be near each: where
 /// those of a large family were all looked at, most of the time would go there.
-fn probes(run: &Run<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probed>, Error> {
-    let Run { reading, equals, looked_at, .. } = *run;
+fn probes(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probed>, Error> {
+    let AuditedRun { reading, equals, looked_at, .. } = *run;
     let documents = &reading.documents;
     let mut reader = RowReader::new(documents, Which::Sketch);
     let mut probes = vec![];
@@ -216,7 +216,7 @@ fn halvings(share: f64, documents: u64, looked_at: u64) -> u32 {
 }
 
 /// How many documents near each set can be read, at least one.
-fn most_read(run: &Run<'_>, near: &[Near], bytes: u64) -> Result<usize, Error> {
+fn most_read(run: &AuditedRun<'_>, near: &[Near], bytes: u64) -> Result<usize, Error> {
     let mut by_place = [0; MOST];
     for near in near {
         for (sum, &(_, document)) in by_place.iter_mut().zip(&near.some) {
@@ -231,7 +231,7 @@ fn most_read(run: &Run<'_>, near: &[Near], bytes: u64) -> Result<usize, Error> {
     Ok(by_place.iter().take_while(fits).count().max(1))
 }
 
-fn check(run: &Run<'_>) -> Result<(), Error> {
+fn check(run: &AuditedRun<'_>) -> Result<(), Error> {
     if run.observer.cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
 }
 

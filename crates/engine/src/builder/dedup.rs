@@ -20,13 +20,13 @@ use crate::error::{Error, Problem};
 use crate::memory::Memory;
 use crate::output::Summary;
 use crate::read::rejects::Rejects;
-use crate::run::{DedupOptions, DedupOutcome, Destination, Outputs, Run, WorkOptions};
+use crate::run::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
 use crate::settings::{AuditSize, Bands, Search, Settings};
 use crate::verify::compare::Comparison;
 
 /// Finds near-duplicates and decides which documents stay.
 ///
-/// A builder over [`Run`]: it collects options, and [`run`](Self::run) checks all of them and does the work.
+/// A builder over [`DedupRun`]: it collects options, and [`run`](Self::run) checks all of them and does the work.
 ///
 /// ```
 /// use minwise_engine::Dedup;
@@ -74,8 +74,8 @@ impl Dedup {
     ///
     /// # Errors
     /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
-    pub fn build(self) -> Result<Run, Error> {
-        Run::checked(self.options, self.problems)
+    pub fn build(self) -> Result<DedupRun, Error> {
+        DedupRun::checked(self.options, self.problems)
     }
 
     /// Reads, decides and writes.
@@ -349,13 +349,13 @@ impl Deduplicated {
         self.outcome.summary()
     }
 
-    /// The outcome of the [`Run`], which names documents by their number.
+    /// The outcome of the [`DedupRun`], which names documents by their number.
     #[must_use]
     pub fn outcome(&self) -> &DedupOutcome {
         &self.outcome
     }
 
-    /// Turns the result into the outcome of the [`Run`].
+    /// Turns the result into the outcome of the [`DedupRun`].
     #[must_use]
     pub fn into_outcome(self) -> DedupOutcome {
         self.outcome

@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
 use crate::read::prepare::{Preparation, Prepared};
-use crate::storage::runs::{Entry, Runs, Spread};
+use crate::storage::runs::{Entry, SortedRuns, Spread};
 use crate::turn::Turns;
 
 /// The most documents whose items are gathered together, and the most items.
@@ -116,11 +116,11 @@ impl Source<'_> {
         let having = self.gather()?;
         let join = self.decide(&having)?;
         // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
-        let counts = Mutex::new(Runs::new(self.held(), self.folder));
+        let counts = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |part| counts.lock().unwrap_or_else(PoisonError::into_inner).add(part);
         self.for_each_having(&having, |entries| self.count(&join, &entries, put_away), Ok)?;
         drop(having);
-        let counts: Runs<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let counts: SortedRuns<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
         let mut all = Counted::default();
         let take = |mut sums: Vec<(u64, u64)>| {
@@ -145,7 +145,7 @@ impl Source<'_> {
     /// Merges runs piece by piece: `work` on each by several threads, `receive` for what it gives, in order.
     fn for_each_range<E: Entry, T: Send>(
         &self,
-        runs: &Runs<'_, E>,
+        runs: &SortedRuns<'_, E>,
         work: impl Fn(Vec<E>) -> Result<T, Error> + Sync,
         receive: impl FnMut(T) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
@@ -162,7 +162,7 @@ impl Source<'_> {
     /// The same for items, each of a document once: one that was cut block by block may give them again.
     fn for_each_having<T: Send>(
         &self,
-        runs: &Runs<'_, Having>,
+        runs: &SortedRuns<'_, Having>,
         work: impl Fn(Vec<Having>) -> Result<T, Error> + Sync,
         receive: impl FnMut(T) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
@@ -174,7 +174,7 @@ impl Source<'_> {
     }
 
     /// Finds out what each document leaves out.
-    fn decide(&self, having: &Runs<'_, Having>) -> Result<Join, Error> {
+    fn decide(&self, having: &SortedRuns<'_, Having>) -> Result<Join, Error> {
         let mut census = Census::new(self.rule, self.documents.len());
         self.for_each_having(having, Ok, |entries| {
             for run in entries.chunk_by(|a, b| a.0 == b.0) {
@@ -192,9 +192,9 @@ impl Source<'_> {
     }
 
     /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
-    fn cuts(&self, having: &Runs<'_, Having>, join: &Join) -> Result<Vec<(u32, Cuts)>, Error> {
+    fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, Cuts)>, Error> {
         let spread = Spread::new(self.documents.len());
-        let mut frequent = Runs::new(self.held(), self.folder);
+        let mut frequent = SortedRuns::new(self.held(), self.folder);
         let of_crowded = |entries: Vec<Having>| {
             let mut found = vec![];
             for run in entries.chunk_by(|a, b| a.0 == b.0) {
@@ -265,9 +265,9 @@ impl Source<'_> {
     }
 
     /// Every item of every document, sorted.
-    fn gather(&self) -> Result<Runs<'_, Having>, Error> {
+    fn gather(&self) -> Result<SortedRuns<'_, Having>, Error> {
         // Their order does not show when they are merged, and none has to wait in memory.
-        let runs = Mutex::new(Runs::new(self.held(), self.folder));
+        let runs = Mutex::new(SortedRuns::new(self.held(), self.folder));
         let put_away = |entries: &mut Vec<Having>| {
             sort_mixed(entries, &mut vec![]);
             runs.lock().unwrap_or_else(PoisonError::into_inner).add(std::mem::take(entries))

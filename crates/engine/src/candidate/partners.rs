@@ -12,7 +12,7 @@ use minwise_corpus::Temporary;
 use crate::error::Error;
 use crate::memory::Room;
 use crate::parallel;
-use crate::storage::runs::{Runs, Spread};
+use crate::storage::runs::{SortedRuns, Spread};
 
 /// Pairs that are sorted together.
 const TOGETHER: usize = 1 << 18;
@@ -31,7 +31,7 @@ pub(crate) struct CandidatePairs<'a> {
     both_ways: Vec<bool>,
     pending: Vec<u64>,
     scratch: Vec<u64>,
-    runs: Runs<'a, u64>,
+    runs: SortedRuns<'a, u64>,
     /// Pairs that stay in memory.
     most: usize,
     threads: usize,
@@ -49,7 +49,7 @@ impl<'a> CandidatePairs<'a> {
             both_ways,
             pending: vec![],
             scratch: vec![],
-            runs: Runs::new(most, folder),
+            runs: SortedRuns::new(most, folder),
             most,
             threads,
             folder,

@@ -52,7 +52,7 @@ pub fn dedup(
         verification.expected_recall.add_certain(removed as u64);
     }
     warn_of_recall(&verification, plan, observer);
-    let audited = audit::Run::new(corpus, reading, &equals, &order, plan, observer);
+    let audited = audit::AuditedRun::new(corpus, reading, &equals, &order, plan, observer);
     let audit = audited.audit(&candidates, is_duplicate)?;
     let equal = removed.iter().filter(|pair| equals.first(pair.document) == pair.of).count() as u64;
     let (clusters, large_clusters) = (keepers(&removed), keepers(&spared));

@@ -1,7 +1,7 @@
 //! The near-duplicates of each document, sorted in bounded memory.
 //!
 //! Edges come in any order while neighbourhoods are verified and are asked for document by document. They are sorted by
-//! [`Runs`]; what does not fit into the memory that is set aside for them lies on disk, while they are sorted and afterwards.
+//! [`SortedRuns`]; what does not fit into the memory that is set aside for them lies on disk, while they are sorted and afterwards.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use minwise_corpus::Temporary;
 
 use crate::error::Error;
 use crate::memory::Room;
-use crate::storage::runs::{Entry, Runs, Spread};
+use crate::storage::runs::{Entry, SortedRuns, Spread};
 
 /// The documents of an edge as one key, and the bits of its similarity.
 type Keyed = (u64, u64);
@@ -25,7 +25,7 @@ pub(crate) struct Edges<'a> {
     spread: Spread,
     pending: Vec<Keyed>,
     scratch: Vec<Keyed>,
-    runs: Runs<'a, Keyed>,
+    runs: SortedRuns<'a, Keyed>,
     /// Edges that are in memory together at any time.
     most: usize,
     folder: Option<&'a Path>,
@@ -41,7 +41,7 @@ impl<'a> Edges<'a> {
             spread: Spread::new(documents),
             pending: vec![],
             scratch: vec![],
-            runs: Runs::new(most, folder),
+            runs: SortedRuns::new(most, folder),
             most,
             folder,
         }

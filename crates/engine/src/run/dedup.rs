@@ -27,7 +27,7 @@ use crate::setters::setters;
 use crate::settings::{Plan, Settings};
 use crate::storage::work::{self, Claim, Manifest, Work};
 
-/// The options of a [`Run`].
+/// The options of a [`DedupRun`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DedupOptions {
@@ -82,7 +82,7 @@ setters!(WorkOptions {
 /// A run over a corpus, checked and ready.
 ///
 /// ```
-/// use minwise_engine::{Run, DedupOptions, Unobserved};
+/// use minwise_engine::{DedupRun, DedupOptions, Unobserved};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("notes.jsonl");
@@ -90,7 +90,7 @@ setters!(WorkOptions {
 ///
 /// let mut options = DedupOptions::default();
 /// options.inputs.inputs.push(path.into());
-/// let outcome = Run::new(options)?.execute(&Unobserved)?;
+/// let outcome = DedupRun::new(options)?.execute(&Unobserved)?;
 /// let decisions = outcome.columns();
 /// assert_eq!(decisions.kept, [true, false]);
 /// assert_eq!(decisions.duplicate_of, [None, Some(0)]);
@@ -100,12 +100,12 @@ setters!(WorkOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Run {
+pub struct DedupRun {
     options: DedupOptions,
     plan: Plan,
 }
 
-impl Run {
+impl DedupRun {
     /// Checks all settings.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! | run | gives |
 //! |---|---|
-//! | [`Run`] | which documents of a corpus stay, written as they came in, with a report |
+//! | [`DedupRun`] | which documents of a corpus stay, written as they came in, with a report |
 //! | [`PairsRun`] | the near-duplicate pairs of a corpus |
 //! | [`SketchRun`] | the sketches of a corpus, as a file |
 //! | [`WeightsRun`] | the document frequencies of a corpus, as a file |
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use minwise_corpus::{Output, Overwrite};
 
-pub use dedup::{DecisionColumns, DedupOptions, DedupOutcome, Run, WorkOptions};
+pub use dedup::{DecisionColumns, DedupOptions, DedupOutcome, DedupRun, WorkOptions};
 pub use estimate::{EstimateOptions, EstimateOutcome, EstimateRun};
 pub use inputs::Inputs;
 pub use outputs::Outputs;

@@ -88,7 +88,7 @@ fn number(bytes: &[u8]) -> u64 {
 
 /// Entries in ascending order.
 #[derive(Debug)]
-struct Run<E> {
+struct SortedRun<E> {
     /// Where the entries of each part begin, and where the last part ends.
     begins: Box<[u32]>,
     place: Place<E>,
@@ -106,8 +106,8 @@ const WRITTEN: usize = 1 << 20;
 
 /// All runs of one sort.
 #[derive(Debug)]
-pub(crate) struct Runs<'a, E> {
-    all: Vec<Run<E>>,
+pub(crate) struct SortedRuns<'a, E> {
+    all: Vec<SortedRun<E>>,
     /// Entries in memory, with what it takes to know their parts, and how many there may be.
     held: usize,
     most: usize,
@@ -115,7 +115,7 @@ pub(crate) struct Runs<'a, E> {
     folder: Option<&'a Path>,
 }
 
-impl<'a, E: Entry> Runs<'a, E> {
+impl<'a, E: Entry> SortedRuns<'a, E> {
     /// No runs yet. At most `most` entries stay in memory, fewer than 2³¹; the others go to a temporary file in `folder`, or in the
     /// system's folder for such files.
     pub(crate) fn new(most: usize, folder: Option<&'a Path>) -> Self {
@@ -134,7 +134,7 @@ impl<'a, E: Entry> Runs<'a, E> {
             _ => entries.len() as u32,
         });
         self.held += entries.len() + PARTS * size_of::<u32>() / size_of::<E>();
-        self.all.push(Run { begins: begins.collect(), place: Place::Memory(entries) });
+        self.all.push(SortedRun { begins: begins.collect(), place: Place::Memory(entries) });
         if self.held > self.most { self.spill() } else { Ok(()) }
     }
 
@@ -174,7 +174,7 @@ impl<'a, E: Entry> Runs<'a, E> {
         begins.push(written as u32);
         file.append(&bytes)?;
         self.all.retain(|run| matches!(run.place, Place::Disk(_)));
-        self.all.push(Run { begins: begins.into(), place: Place::Disk(begin) });
+        self.all.push(SortedRun { begins: begins.into(), place: Place::Disk(begin) });
         self.held = 0;
         Ok(())
     }
@@ -236,7 +236,7 @@ mod tests {
         let mut expected: Vec<E> = parts.iter().flatten().copied().collect();
         expected.sort_unstable();
         for most in [0, 1500, usize::MAX] {
-            let mut runs = Runs::new(most, None);
+            let mut runs = SortedRuns::new(most, None);
             for part in &parts {
                 runs.add(part.clone()).unwrap();
             }
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn nothing_to_merge() {
-        let runs: Runs<'_, (u64, u32)> = Runs::new(10, None);
+        let runs: SortedRuns<'_, (u64, u32)> = SortedRuns::new(10, None);
         assert!(runs.ranges(5).into_iter().all(|range| runs.merged(range).unwrap().is_empty()));
     }
 }

@@ -8,13 +8,13 @@ use minwise::verify::Overlap;
 
 use crate::error::Error;
 use crate::read::prepare::HUGE_BYTES;
-use crate::storage::runs::Runs;
+use crate::storage::runs::SortedRuns;
 use crate::verify::loader::{Loader, Room, Sorting};
 
 /// The shingles of one document, sorted.
 #[derive(Debug)]
 pub(crate) struct Sorted<'a> {
-    runs: Runs<'a, u64>,
+    runs: SortedRuns<'a, u64>,
     most: usize,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Sorted<'a> {
     /// Reads and sorts a document.
     pub(crate) fn load(loader: &Loader<'a>, document: u32, room: &mut Room) -> Result<Self, Error> {
         let Sorting { most, folder } = loader.sorting;
-        let mut runs = Runs::new(most, folder);
+        let mut runs = SortedRuns::new(most, folder);
         let mut stretch: Vec<u64> = vec![];
         let Room { scratch, prepared } = room;
         let place = loader.documents.place(document)?;

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::table::{About, FrequencyTable, KIND};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
-use crate::storage::runs::Runs;
+use crate::storage::runs::SortedRuns;
 use crate::storage::store::Writer;
 
 /// Bytes of text that are counted together: enough that most repeats within are summed at once.
@@ -93,7 +93,7 @@ pub fn count(
 ) -> Result<Counted, Error> {
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Weigh, corpus.size_bytes());
-    let mut runs = Runs::new(HELD * threads, temporary);
+    let mut runs = SortedRuns::new(HELD * threads, temporary);
     let mut all = Counted::default();
     // Lines are numbered within a source.
     let (mut source, mut lines) = (0, 0);
@@ -219,7 +219,7 @@ fn summed(entries: &[Entry]) -> Vec<Entry> {
 
 /// Merges all runs into the file, shingles first and frequencies behind them.
 fn write(
-    runs: &Runs<'_, Entry>,
+    runs: &SortedRuns<'_, Entry>,
     documents: u64,
     spec: &Spec,
     threads: usize,

@@ -40,7 +40,7 @@ fn a_builder_decides_as_the_run_does() {
     let result = minwise_engine::dedup(&texts).unwrap();
     let mut options = DedupOptions::default();
     options.inputs.inputs.push(texts.clone().into());
-    let outcome = minwise_engine::Run::new(options).unwrap().execute(&Unobserved).unwrap();
+    let outcome = minwise_engine::DedupRun::new(options).unwrap().execute(&Unobserved).unwrap();
     let columns = outcome.columns();
     assert!(!result.removed().is_empty());
     assert_eq!((result.len(), result.kept_mask()), (600, columns.kept.clone()));

@@ -11,8 +11,9 @@ use minwise_corpus::arrow_array::{
 use minwise_corpus::{Nulls, ReadOptions};
 use minwise_engine::output::Summary;
 use minwise_engine::{
-    DecisionColumns, DedupOptions, DedupOutcome, Destination, Error, InMemory, Input, Inputs, Observer,
-    Outputs, PairsOptions, PairsRun, Run, Settings, SketchOptions, SketchRun, Stage, Unobserved, WorkOptions,
+    DecisionColumns, DedupOptions, DedupOutcome, DedupRun, Destination, Error, InMemory, Input, Inputs,
+    Observer, Outputs, PairsOptions, PairsRun, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    WorkOptions,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -110,7 +111,7 @@ fn settings(threads: usize) -> Settings {
 
 fn dedup(input: Input, threads: usize) -> DedupOutcome {
     let options = DedupOptions::default().inputs(Inputs::new([input])).settings(settings(threads));
-    Run::new(options).unwrap().execute(&Unobserved).unwrap()
+    DedupRun::new(options).unwrap().execute(&Unobserved).unwrap()
 }
 
 /// All that was decided, with the ids. The bytes that were read are left out: those of a file are more than its texts.
@@ -146,7 +147,7 @@ fn decisions_are_those_of_a_file() {
     for column in ["utf8", "large", "view", "dictionary"] {
         let mut options = DedupOptions::default().settings(settings(2));
         options.inputs = Inputs::new([desk.table(170)]).options(with_column(column));
-        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        let outcome = DedupRun::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
     }
 }
@@ -193,7 +194,7 @@ fn many_texts_and_batches_on_any_number_of_threads() {
     for threads in [1, 2, 5] {
         let mut options = DedupOptions::default().settings(settings(threads));
         options.inputs = Inputs::new([desk.table(999)]).options(with_column("view"));
-        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        let outcome = DedupRun::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_same(&outcome, &expected);
     }
 }
@@ -226,7 +227,7 @@ fn nulls_follow_their_rule() {
         let mut options = DedupOptions::default().settings(settings(1));
         options.inputs = Inputs::new([texts.clone()]);
         options.inputs.options.nulls = nulls;
-        Run::new(options).unwrap().execute(&Unobserved)
+        DedupRun::new(options).unwrap().execute(&Unobserved)
     };
     let kept = run(Nulls::Keep).unwrap();
     assert_eq!((kept.columns().kept, kept.summary().nulls), (vec![true, true, false], 1));
@@ -244,13 +245,13 @@ fn references_may_lie_in_memory() {
     let archive = || InMemory::documents([("r", "A rose is a rose!")]).named("archive").into();
     for (against, inputs) in [(archive(), desk.file()), (archive(), desk.memory())] {
         let inputs = Inputs::new([inputs]).against(vec![against]);
-        let outcome = Run::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
+        let outcome = DedupRun::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
         let outcome = outcome.unwrap().execute(&Unobserved).unwrap();
         assert_eq!(outcome.columns().duplicate_of, [Some(0), None]);
         assert_eq!(outcome.id(0).unwrap(), "r");
     }
     let inputs = Inputs::new([archive()]).against(vec![desk.file()]);
-    let outcome = Run::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
+    let outcome = DedupRun::new(DedupOptions::default().inputs(inputs).settings(settings(1)));
     assert_eq!(outcome.unwrap().execute(&Unobserved).unwrap().columns().kept, [false]);
 }
 
@@ -267,7 +268,7 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
         .inputs(Inputs::new([desk.memory()]))
         .settings(settings(1))
         .outputs(outputs.report(desk.path("report")));
-    Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
+    DedupRun::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
     let text = |name: &str| fs_err::read_to_string(desk.path(name)).unwrap();
     assert_eq!(text("kept.jsonl"), "{\"text\":\"a rose\"}\n{\"text\":null}\n");
     assert_eq!(text("removed.jsonl"), "{\"text\":\"A rose!\"}\n");
@@ -275,7 +276,7 @@ fn kept_and_removed_texts_are_written_as_jsonl() {
     let run = |kept: &str, input: Input| {
         let outputs = Outputs::default().kept(to(&desk.path(kept)));
         let options = DedupOptions::default().inputs(Inputs::new([input])).outputs(outputs);
-        Run::new(options).unwrap().execute(&Unobserved)
+        DedupRun::new(options).unwrap().execute(&Unobserved)
     };
     // There is no name for a file in a folder.
     assert_eq!(run("folder/", desk.memory()).unwrap_err().code(), "no_output_name");
@@ -302,7 +303,7 @@ fn kept_and_annotated_rows_are_written_as_arrow() {
         let options = DedupOptions::default()
             .inputs(Inputs::new([table.clone()]))
             .outputs(Outputs::default().kept(to(&path)).annotate(annotate));
-        let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+        let outcome = DedupRun::new(options).unwrap().execute(&Unobserved).unwrap();
         assert_eq!(outcome.columns().kept, [true, false, true]);
         let written = dedup(path.into(), 1);
         assert_eq!(written.documents().len(), expected);
@@ -335,7 +336,7 @@ fn a_run_is_resumed_with_the_same_texts_and_no_others() {
             .inputs(Inputs::new([input]))
             .settings(settings(1))
             .work(WorkOptions::new(desk.path("work")).resume(true));
-        Run::new(options)?.execute(observer)
+        DedupRun::new(options)?.execute(observer)
     };
     assert!(run(desk.memory(), &Stop::default()).unwrap_err().is_cancelled());
     assert!(desk.path("work/manifest").exists());

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{
-    DedupOptions, Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs,
-    PairFormat, PairsOptions, PairsRun, Run, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    DedupOptions, DedupRun, Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs,
+    PairFormat, PairsOptions, PairsRun, Settings, SketchOptions, SketchRun, Stage, Unobserved,
     WeightsOptions, WeightsRun, WorkOptions,
 };
 use tempfile::TempDir;
@@ -63,7 +63,7 @@ impl Desk {
 #[test]
 fn an_outcome_has_decisions_summary_and_rejects() {
     let desk = Desk::new();
-    let outcome = Run::new(desk.options()).unwrap().execute(&Unobserved).unwrap();
+    let outcome = DedupRun::new(desk.options()).unwrap().execute(&Unobserved).unwrap();
     let columns = outcome.columns();
     assert_eq!(columns.kept, [true, true, false, false]);
     assert_eq!(columns.duplicate_of, [None, None, Some(0), Some(0)]);
@@ -91,7 +91,7 @@ fn references_are_no_rows_of_the_decisions() {
     fs_err::write(desk.path("reference.jsonl"), reference).unwrap();
     let mut options = desk.options();
     options.inputs.against.push(desk.path("reference.jsonl").into());
-    let outcome = Run::new(options).unwrap().execute(&Unobserved).unwrap();
+    let outcome = DedupRun::new(options).unwrap().execute(&Unobserved).unwrap();
     assert_eq!(outcome.documents(), 1..5);
     let columns = outcome.columns();
     assert_eq!(columns.kept, [true, false, false, false]);
@@ -107,7 +107,7 @@ fn outputs_are_written_and_put_in_place() {
         .removed(desk.to("removed.jsonl"))
         .report(desk.path("report"));
     let options = desk.options().outputs(outputs.clone());
-    Run::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
+    DedupRun::new(options).unwrap().execute(&Unobserved).unwrap().close().unwrap();
     let whole = desk.text("in.jsonl");
     let lines: Vec<&str> = whole.lines().collect();
     assert_eq!(desk.text("kept.jsonl").lines().collect::<Vec<_>>(), lines[..2]);
@@ -115,12 +115,12 @@ fn outputs_are_written_and_put_in_place() {
     assert_eq!(desk.text("report/pairs.tsv").lines().count(), 2);
     // Outputs that exist are refused before the work begins, and replaced if that is asked for.
     let again = desk.options().outputs(outputs.clone());
-    let error = Run::new(again).unwrap().execute(&Unobserved).unwrap_err();
+    let error = DedupRun::new(again).unwrap().execute(&Unobserved).unwrap_err();
     assert_eq!(error.code(), "output_exists");
     assert_eq!(error.hint().unwrap().to_string(), "`force` replaces it");
     let outputs = outputs.overwrite(true);
     let replaced = desk.options().outputs(outputs);
-    Run::new(replaced).unwrap().execute(&Unobserved).unwrap();
+    DedupRun::new(replaced).unwrap().execute(&Unobserved).unwrap();
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn problems_of_inputs_settings_and_outputs_come_together() {
     options.inputs.options.max_record_bytes = 0;
     options.settings.threads = Some(0);
     options.outputs = Outputs::default().annotate(true).removed(desk.to("removed.jsonl"));
-    let error = Run::new(options).unwrap_err();
+    let error = DedupRun::new(options).unwrap_err();
     let settings: Vec<&str> = error.problems().iter().map(|problem| problem.setting).collect();
     assert_eq!(settings, ["max-record", "threads", "removed"]);
 }
@@ -141,7 +141,7 @@ fn outputs_that_would_meet_are_refused_by_their_settings() {
     let both = |removed: &str| Outputs::default().kept(desk.to("out.jsonl")).removed(desk.to(removed));
     let refused = |outputs: Outputs| {
         let options = desk.options().outputs(outputs);
-        Run::new(options).unwrap().execute(&Unobserved).unwrap_err()
+        DedupRun::new(options).unwrap().execute(&Unobserved).unwrap_err()
     };
     let same = refused(both("out.jsonl"));
     assert_eq!(same.code(), "output");
@@ -176,8 +176,8 @@ fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
             .settings(settings)
     };
     let undisturbed = options("whole.jsonl", false, Settings::default()).work(None);
-    Run::new(undisturbed).unwrap().execute(&Unobserved).unwrap();
-    let run = |observer: &dyn Observer, options| Run::new(options)?.execute(observer)?.close();
+    DedupRun::new(undisturbed).unwrap().execute(&Unobserved).unwrap();
+    let run = |observer: &dyn Observer, options| DedupRun::new(options)?.execute(observer)?.close();
     for stage in [Stage::Read, Stage::Candidates, Stage::Verify] {
         let stop = StopAt(stage, AtomicBool::new(false));
         let error = run(&stop, options("out.jsonl", true, Settings::default())).unwrap_err();
@@ -270,7 +270,7 @@ fn a_folder_that_is_needed_is_not_replaced() {
         .options()
         .outputs(Outputs::default().kept(desk.to("all/")).overwrite(true))
         .work(WorkOptions::new(desk.path("all/work")));
-    let error = Run::new(options).unwrap().execute(&Unobserved).unwrap_err();
+    let error = DedupRun::new(options).unwrap().execute(&Unobserved).unwrap_err();
     assert!(error.to_string().ends_with("the folder of the run (`work`) lies there"), "{error}");
     assert!(!Path::new(&desk.path("all")).exists(), "folders that were made for the run go with it");
 }
@@ -281,7 +281,7 @@ fn tables_in_the_settings_of_a_run_are_refused() {
     let desk = Desk::new();
     let mut options = desk.options();
     options.settings.weighing.ignored = vec![1, 2].into();
-    assert_eq!(Run::new(options).unwrap_err().problems()[0].setting, "spec");
+    assert_eq!(DedupRun::new(options).unwrap_err().problems()[0].setting, "spec");
     let mut settings = Settings::default();
     settings.spec.weights.table = Some(7);
     let options = PairsOptions::default().inputs(desk.inputs()).settings(settings);
@@ -315,7 +315,7 @@ fn an_observer_hears_when_opening_has_ended() {
     options.settings.audit = None;
     options.inputs.ignore_text.push(desk.path("form.txt").into());
     let heard = Heard::default();
-    Run::new(options).unwrap().execute(&heard).unwrap().close().unwrap();
+    DedupRun::new(options).unwrap().execute(&heard).unwrap().close().unwrap();
     let opened = ["begin open", "end open", "begin open", "end open", "begin read"];
     assert_eq!(heard.0.lock().unwrap()[..5], opened);
     let heard = Heard::default();
@@ -355,7 +355,7 @@ fn an_outcome_has_what_was_skipped() {
         fs_err::write(desk.path("folder").join(name), content).unwrap();
     }
     let inputs = || Inputs::default().inputs(vec![desk.path("folder").into()]);
-    let outcome = Run::new(DedupOptions::default().inputs(inputs())).unwrap();
+    let outcome = DedupRun::new(DedupOptions::default().inputs(inputs())).unwrap();
     let outcome = outcome.execute(&Unobserved).unwrap();
     let summary = outcome.summary();
     assert_eq!((summary.read, summary.skipped_files, summary.skipped_records), (2, 2, 0));

@@ -14,7 +14,7 @@ use minwise_corpus::{Output, Overwrite};
 use minwise_lab::corpus::{self, Made};
 use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
-use minwise_lab::record::{self, Record, Run};
+use minwise_lab::record::{self, Record, RecordedRun};
 use minwise_lab::verdict::Verdict;
 use minwise_lab::{catalogue, report};
 use serde_json::json;
@@ -167,7 +167,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     let mut records: Vec<Record> = vec![];
     for experiment in &experiments {
         args.messages.event(&json!({"event": "experiment", "name": experiment.name}));
-        let run = Run::of(experiment, &options)?;
+        let run = RecordedRun::of(experiment, &options)?;
         if let Some(folder) = &args.output {
             run.write(Path::new(folder), renderer.as_ref())?;
         }

@@ -91,7 +91,7 @@ pub fn variance(aligned_similarity: f64, registers: usize) -> f64 {
 
 /// The exact counts behind the estimates: the distinct shingles of two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overlap {
+pub struct SectionalOverlap {
     /// |A|.
     pub left: usize,
     /// |B|.
@@ -102,7 +102,7 @@ pub struct Overlap {
     pub aligned: usize,
 }
 
-impl Overlap {
+impl SectionalOverlap {
     /// J = |A∩B| / |A∪B|.
     #[must_use]
     pub fn similarity(self) -> f64 {
@@ -206,7 +206,7 @@ mod tests {
 
         let common = D1.iter().filter(|(shingle, _)| D3.iter().any(|(other, _)| other == shingle)).count();
         let aligned = D1.iter().filter(|pair| D3.contains(pair)).count();
-        let overlap = Overlap { left: D1.len(), right: D3.len(), common, aligned };
+        let overlap = SectionalOverlap { left: D1.len(), right: D3.len(), common, aligned };
         // 4/6, not 4/9 (E-01).
         assert!((overlap.similarity() - 0.666_667).abs() < 5e-7);
         assert!((overlap.post_tag() - 2.0 / 6.0).abs() < 1e-12);
@@ -224,7 +224,7 @@ mod tests {
     fn the_digest_example_of_both_designs() {
         // 100 words in front of 1000, s = 2: J = 0.9088, 0.8633 after sampling and 0.8256 before it (E-04).
         // |A| and |B| shingles chosen to those shares: q = 0.95 of J = 0.9088 of 10 000.
-        let overlap = Overlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
+        let overlap = SectionalOverlap { left: 9088, right: 10_000, common: 9088, aligned: 8633 };
         assert!((overlap.post_tag() - 0.8633).abs() < 5e-5);
         // Half a unit in the fourth digit of J, of the first share and of this one, each as it bears on this one.
         let rounding = 5e-5 * (1.0 + (1.9088 + 0.8633) / (1.9088f64 - 0.8633).powi(2));
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(matches.alignment_rate(), None);
         assert_eq!(matches.similarity().value, 0.0);
         assert!(matches.aligned_similarity().standard_error > 0.0);
-        let none = Overlap { left: 1, right: 1, common: 0, aligned: 0 };
+        let none = SectionalOverlap { left: 1, right: 1, common: 0, aligned: 0 };
         assert_eq!((none.alignment_rate(), none.post_tag()), (None, 0.0));
     }
 }

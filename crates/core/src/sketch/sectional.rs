@@ -39,7 +39,7 @@ use super::minhash::{EMPTY, MinHash};
 use super::{Registers, Sketcher};
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::estimate::sectional::{Matches, Overlap};
+use crate::estimate::sectional::{Matches, SectionalOverlap};
 use crate::hash::multiplicative::FIBONACCI_64;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Kernel, fold};
@@ -111,10 +111,14 @@ fn tags_of(shingles: &[u64], sections: usize, policy: Policy) -> HashMap<u64, u3
     tags
 }
 
-fn overlap(a: &HashMap<u64, u32>, b: &HashMap<u64, u32>, agree: impl Fn(u32, u32) -> bool) -> Overlap {
+fn overlap(
+    a: &HashMap<u64, u32>,
+    b: &HashMap<u64, u32>,
+    agree: impl Fn(u32, u32) -> bool,
+) -> SectionalOverlap {
     let common = || a.iter().filter_map(|(shingle, &tag)| Some((tag, *b.get(shingle)?)));
     let aligned = common().filter(|&(a, b)| agree(a, b)).count();
-    Overlap { left: a.len(), right: b.len(), common: common().count(), aligned }
+    SectionalOverlap { left: a.len(), right: b.len(), common: common().count(), aligned }
 }
 
 /// `MinHash` that finds out which shingle attained each minimum.
@@ -339,7 +343,7 @@ impl Sectional {
 
     /// The exact counts of two documents' shingles, which the sketch estimates.
     #[must_use]
-    pub fn overlap(&self, a: &[u64], b: &[u64]) -> Overlap {
+    pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, self.sections, self.policy);
         overlap(&tags(a), &tags(b), |a, b| self.policy.agree(a, b))
     }
@@ -423,7 +427,7 @@ impl Tolerant {
 
     /// The exact counts of two documents' shingles, which the sketch estimates.
     #[must_use]
-    pub fn overlap(&self, a: &[u64], b: &[u64]) -> Overlap {
+    pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, FINE, Policy::First);
         overlap(&tags(a), &tags(b), |a, b| a.abs_diff(b) <= self.tolerance)
     }
@@ -506,7 +510,7 @@ impl PreTagged {
         };
         let (a, b) = (set(a), set(b));
         let common = a.intersection(&b).count();
-        Overlap { left: a.len(), right: b.len(), common, aligned: common }.similarity()
+        SectionalOverlap { left: a.len(), right: b.len(), common, aligned: common }.similarity()
     }
 }
 

@@ -73,7 +73,7 @@ pub use index::{Index, Listing, Page, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
 pub use query::{
-    Answer, CheckOptions, Match, OptionProblem, Pair, Queried, Query, Reasons, SharedPassage, Side,
+    Answer, CheckOptions, DocumentPair, Match, OptionProblem, Queried, Query, Reasons, SharedPassage, Side,
 };
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
 /// Metadata of documents are JSON values of this crate.

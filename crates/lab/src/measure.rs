@@ -12,14 +12,14 @@ use minwise::sketch::{Method, Sketcher};
 /// Shared shingles come first and in the same order, and both documents are of one length if that is possible, so that
 /// whatever they share stands in the same places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct ShinglePair {
     /// The shingles of one document.
     pub a: Vec<u64>,
     /// The shingles of the other.
     pub b: Vec<u64>,
 }
 
-impl Pair {
+impl ShinglePair {
     /// The pair of this size and similarity.
     #[must_use]
     pub fn of(union: usize, common: usize) -> Self {
@@ -62,7 +62,7 @@ pub fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
 }
 
 /// Measures a method on a pair, over the seeds 0 … `trials` − 1.
-pub fn spread(method: Method, pair: &Pair, trials: u64) -> Result<Spread, Error> {
+pub fn spread(method: Method, pair: &ShinglePair, trials: u64) -> Result<Spread, Error> {
     let estimates: Result<Vec<f64>, Error> = (0..trials)
         .map(|seed| {
             let sketcher = method.build(seed)?;
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn pairs_share_what_they_should_in_the_same_places() {
         for (union, common) in [(10, 4), (1000, 800), (7, 0), (5, 5), (1, 1)] {
-            let Pair { a, b } = Pair::of(union, common);
+            let ShinglePair { a, b } = ShinglePair::of(union, common);
             assert_eq!(a.iter().filter(|shingle| b.contains(shingle)).count(), common);
             assert_eq!(a.len() + b.len() - common, union);
             assert_eq!(a[..common], b[..common]);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn minhash_is_measured_as_it_is() {
-        let spread = spread(Method::minhash(32), &Pair::of(100, 60), 1000).unwrap();
+        let spread = spread(Method::minhash(32), &ShinglePair::of(100, 60), 1000).unwrap();
         let expected = minhash::variance(0.6, 32);
         assert!((spread.variance - expected).abs() <= 4.0 * spread.variance_error, "{spread:?}");
         assert!((spread.mean - 0.6).abs() <= 4.0 * (expected / 1000.0).sqrt(), "{spread:?}");

@@ -14,7 +14,7 @@ use crate::read::documents::{RowReader, Which};
 use crate::rows::Rows;
 
 /// A pair, by the place of its earlier document in keeper order.
-struct Pair {
+struct MetPair {
     earlier: u32,
     /// Bands that it shares, ascending, but for those whose shelf was full when the earlier document came.
     bands: Vec<u32>,
@@ -41,11 +41,11 @@ pub(super) fn met(
             bands.clear();
         }
         let [a, b] = [a, b].map(|document| order.place(document));
-        looked_at.push(Pair { earlier: a.min(b), bands });
+        looked_at.push(MetPair { earlier: a.min(b), bands });
     }
     // By components, all documents are put on their shelves.
     let is_put = |place: u32| plan.cluster == Clustering::Components || !is_duplicate(order.document(place));
-    let mut by_earlier: Vec<&mut Pair> = looked_at.iter_mut().collect();
+    let mut by_earlier: Vec<&mut MetPair> = looked_at.iter_mut().collect();
     by_earlier.sort_unstable_by_key(|pair| pair.earlier);
     candidates.for_each_group(|band, group| leave_full(band, group, plan.shelf, is_put, &mut by_earlier))?;
     drop(by_earlier);
@@ -53,7 +53,13 @@ pub(super) fn met(
 }
 
 /// Takes a band from the pairs whose earlier document came to a full shelf there. `pairs` are in order of that document.
-fn leave_full(band: u32, group: &[u32], most: usize, is_put: impl Fn(u32) -> bool, pairs: &mut [&mut Pair]) {
+fn leave_full(
+    band: u32,
+    group: &[u32],
+    most: usize,
+    is_put: impl Fn(u32) -> bool,
+    pairs: &mut [&mut MetPair],
+) {
     let Some(last) = group.iter().copied().filter(|&place| is_put(place)).nth(most.saturating_sub(1)) else {
         return;
     };
@@ -101,7 +107,7 @@ mod tests {
     /// The bands that are left to a pair whose earlier document is on a shelf of a hundred in band 0, which takes three.
     fn bands(earlier: u32, is_put: impl Fn(u32) -> bool) -> Vec<u32> {
         let group: Vec<u32> = (0..100).collect();
-        let mut pair = Pair { earlier, bands: vec![0, 1] };
+        let mut pair = MetPair { earlier, bands: vec![0, 1] };
         leave_full(0, &group, 3, is_put, &mut [&mut pair]);
         // Three documents do not fill a shelf.
         leave_full(1, &[1, 2], 3, |_| true, &mut [&mut pair]);
@@ -125,7 +131,7 @@ mod tests {
 
     #[test]
     fn other_shelves_of_the_band_do_not_matter() {
-        let mut pair = Pair { earlier: 200, bands: vec![0] };
+        let mut pair = MetPair { earlier: 200, bands: vec![0] };
         leave_full(0, &(0..100).collect::<Vec<_>>(), 3, |_| true, &mut [&mut pair]);
         assert_eq!(pair.bands, [0]);
     }

@@ -56,7 +56,7 @@ impl<'q> Query<'q> {
 
 /// Two documents side by side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
+pub struct DocumentPair {
     /// The exact Jaccard similarity.
     pub similarity: f64,
     /// The exact share of the left one that is in the right one.
@@ -318,7 +318,7 @@ impl Index {
 
     /// Two documents side by side: of the index, or any texts. Where the index keeps no texts, the shingles that it keeps in their
     /// place are compared.
-    pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<Pair> {
+    pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
         let view = self.store.view();
         let (left, right) = (self.side(&view, left)?, self.side(&view, right)?);
         let overlap = Overlap::of(&left.set, &right.set);
@@ -334,7 +334,7 @@ impl Index {
             }
             _ => vec![],
         };
-        Ok(Pair {
+        Ok(DocumentPair {
             similarity: if without { equal } else { overlap.jaccard() },
             containment_of_left: if without { equal } else { overlap.left_in_right() },
             containment_of_right: if without { equal } else { overlap.right_in_left() },

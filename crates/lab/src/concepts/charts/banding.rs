@@ -6,7 +6,7 @@ use minwise::estimate::wilson_interval;
 use minwise::sketch::MinHash;
 
 use super::{LONG, REGISTERS, SIMILARITIES, TRIALS, chart};
-use crate::measure::{Pair, sketch};
+use crate::measure::{ShinglePair, sketch};
 use crate::plot::{Axis, Chart, Point, Series};
 
 pub(crate) fn banding() -> Result<Chart, Error> {
@@ -18,7 +18,7 @@ pub(crate) fn banding() -> Result<Chart, Error> {
         let line = Series::of(&label, (0.0, 1.0), 200, |similarity| curve.probability(similarity));
         let points = SIMILARITIES.iter().map(|&similarity| {
             let common = (LONG as f64 * similarity).round() as usize;
-            let pair = Pair::of(LONG, common);
+            let pair = ShinglePair::of(LONG, common);
             let mut found = 0;
             for seed in 0..TRIALS {
                 let minhash = MinHash::new(REGISTERS, seed)?;

@@ -8,7 +8,7 @@ pub(crate) mod sections;
 use minwise::Error;
 use minwise::sketch::Method;
 
-use crate::measure::{self, Pair};
+use crate::measure::{self, ShinglePair};
 use crate::plot::{Axis, Chart, Point, Series};
 
 /// Trials of a point.
@@ -51,7 +51,7 @@ fn measured(
             // there is no room for that, but curves are steep.
             let similarity = if similarity > 0.9 { similarity } else { similarity - 0.02 * at as f64 };
             let common = (union as f64 * similarity).round().max(1.0) as usize;
-            let found = measure::spread(method, &Pair::of(union, common), trials)?;
+            let found = measure::spread(method, &ShinglePair::of(union, common), trials)?;
             let (y, reach) = (found.variance * bits, 2.0 * found.variance_error * bits);
             Ok(Point { x: common as f64 / union as f64, y, error: Some((y - reach, y + reach)) })
         })

@@ -7,7 +7,7 @@ use minwise::sketch::{Base, Method, Source};
 use super::{
     LONG, REGISTERS, SIMILARITIES, TRIALS, VARIANCE_BY_BITS, chart, measured, method, note, stored_bits,
 };
-use crate::measure::{self, Pair};
+use crate::measure::{self, ShinglePair};
 use crate::plot::{Axis, Chart, Point, Series};
 
 fn registers(base: Base, registers: usize) -> Method {
@@ -44,7 +44,7 @@ pub(crate) fn minhash() -> Result<Chart, Error> {
         let line = Series::of(&label, (0.0, 1.0), 100, |j| method.variance(j).sqrt());
         let points = SIMILARITIES.iter().map(|&similarity| {
             let common = (LONG as f64 * similarity).round() as usize;
-            let found = measure::spread(method, &Pair::of(LONG, common), TRIALS)?;
+            let found = measure::spread(method, &ShinglePair::of(LONG, common), TRIALS)?;
             let y = found.variance.sqrt();
             // The error of a square root.
             let reach = found.variance_error / y;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::check::Deviations;
 use crate::experiment::{Context, Findings};
-use crate::measure::{Pair, Spread, spread};
+use crate::measure::{ShinglePair, Spread, spread};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         .flat_map(|method| settings.similarities.iter().map(move |&similarity| (method, similarity)))
         .collect();
     let measured = context.map(&points, |&(method, similarity)| -> Result<Spread> {
-        let pair = Pair::of(settings.union, (similarity * settings.union as f64).round() as usize);
+        let pair = ShinglePair::of(settings.union, (similarity * settings.union as f64).round() as usize);
         Ok(spread(method, &pair, settings.trials)?)
     });
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;

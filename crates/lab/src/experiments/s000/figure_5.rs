@@ -12,7 +12,7 @@ use super::sectional;
 use crate::check::{Check, Printed, significant};
 use crate::experiment::{Context, Findings};
 use crate::experiments::best_seconds;
-use crate::measure::{Pair, sketch};
+use crate::measure::{ShinglePair, sketch};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -50,7 +50,8 @@ impl Work {
 pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
-    let [half, whole] = [settings.shingles / 2, settings.shingles].map(|count| Pair::of(count, count).a);
+    let [half, whole] =
+        [settings.shingles / 2, settings.shingles].map(|count| ShinglePair::of(count, count).a);
     let mut table = Table::new(
         "cost",
         "What a sketch costs, over MinHash",

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, Findings};
 use crate::experiments::best_seconds;
-use crate::measure::{Pair, sketch};
+use crate::measure::{ShinglePair, sketch};
 use crate::simulate::Random;
 use crate::table::Table;
 
@@ -109,7 +109,7 @@ fn agreement(functions: usize, hash: impl Fn(usize, u64) -> u64, a: &[u64], b: &
 
 /// The time of a sketch by each family, over the shortest of them.
 fn times(context: &Context<'_>, settings: &Settings) -> Result<Table> {
-    let document = Pair::of(settings.shingles, settings.shingles).a;
+    let document = ShinglePair::of(settings.shingles, settings.shingles).a;
     let mut rows = vec![];
     for family in ["minhash,modular", "minhash,multiplicative", "minhash,murmur3", "minhash"] {
         let method: Method = format!("{family}:{}", settings.registers).parse()?;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
-use crate::measure::{Pair, Spread, spread};
+use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let similarity = settings.common as f64 / settings.union as f64;
-    let pair = Pair::of(settings.union, settings.common);
+    let pair = ShinglePair::of(settings.union, settings.common);
     let measured = context.map(&settings.functions, |&functions| -> Result<Spread> {
         Ok(spread(Method::minhash(functions), &pair, settings.trials)?)
     });

@@ -10,7 +10,7 @@ use super::UNION;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::{chart, root, variance_point};
-use crate::measure::{Pair, Spread, spread};
+use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         (1..=3).flat_map(|halvings| settings.similarities.iter().map(move |&x| (halvings, x))).collect();
     let measured = context.map(&points, |&(halvings, x)| -> Result<Spread> {
         let method: Method = format!("xor:{halvings}/minhash:{}", k << halvings).parse()?;
-        Ok(spread(method, &Pair::of(UNION, (x * UNION as f64).round() as usize), settings.trials)?)
+        Ok(spread(method, &ShinglePair::of(UNION, (x * UNION as f64).round() as usize), settings.trials)?)
     });
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
 

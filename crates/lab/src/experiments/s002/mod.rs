@@ -12,7 +12,7 @@ use anyhow::Result;
 use minwise::estimate::fractional_bit::{Combination, Group, similarity};
 use minwise::sketch::Method;
 
-use crate::measure::{Pair, Spread, spread};
+use crate::measure::{ShinglePair, Spread, spread};
 use crate::simulate::{Random, Universe};
 
 /// A width between one bit and two.
@@ -58,7 +58,7 @@ struct Trials {
 impl Trials {
     /// By the library's sketches, of sets that are small in the range of their hash values.
     fn sparse(&self, fraction: Fraction, similarity: f64) -> Result<(f64, Spread)> {
-        let pair = Pair::of(UNION, (similarity * UNION as f64).round() as usize);
+        let pair = ShinglePair::of(UNION, (similarity * UNION as f64).round() as usize);
         Ok((similarity, spread(fraction.method(self.registers)?, &pair, self.count)?))
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, Findings};
 use crate::experiments::chart;
-use crate::measure::{Pair, sketch};
+use crate::measure::{ShinglePair, sketch};
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
 
@@ -97,7 +97,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
 
 /// For each banding, the share of trials in which the pair shares a band.
 fn shares(settings: &Settings, bandings: &[Banding], similarity: f64) -> Result<Vec<f64>> {
-    let pair = Pair::of(settings.union, (similarity * settings.union as f64).round() as usize);
+    let pair = ShinglePair::of(settings.union, (similarity * settings.union as f64).round() as usize);
     let mut counts = vec![0_u64; bandings.len()];
     for seed in 0..settings.trials {
         let sketcher = Method::minhash(settings.registers).build(seed)?;

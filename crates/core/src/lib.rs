@@ -71,7 +71,7 @@ pub use error::{Error, ErrorKind};
 pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
 pub use lsh::Lsh;
 pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
-pub use sentence::{Part, Sentence};
+pub use sentence::{Sentence, SentencePart};
 pub use sketch_object::Sketch;
 pub use spec::{Spec, VERSION, WeighingSketcher, Weights};
 

@@ -10,26 +10,26 @@ use std::fmt;
 /// A sentence in which settings and actions are data.
 ///
 /// ```
-/// use minwise::{Part, Sentence};
+/// use minwise::{SentencePart, Sentence};
 ///
 /// let hint = Sentence::new().setting_to("memory", "2GiB").text(" would be enough");
 /// assert_eq!(hint.to_string(), "`memory = 2GiB` would be enough");
 ///
 /// let flags = hint.spelled(|part| match part {
-///     Part::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
+///     SentencePart::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
 ///     part => part.to_string().into(),
 /// });
 /// assert_eq!(flags, "`--memory 2GiB` would be enough");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sentence {
-    parts: Vec<Part>,
+    parts: Vec<SentencePart>,
 }
 
 /// A part of a sentence. [`Display`](fmt::Display) writes a neutral form, such as `memory = 2GiB`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum SentencePart {
     /// Plain words.
     Text(Cow<'static, str>),
     /// A setting by its name, such as `max-rejects`, and the value that the sentence gives it.
@@ -58,35 +58,35 @@ impl Sentence {
     /// Adds plain words.
     #[must_use]
     pub fn text(mut self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.parts.push(Part::Text(text.into()));
+        self.parts.push(SentencePart::Text(text.into()));
         self
     }
 
     /// Adds the name of a setting.
     #[must_use]
     pub fn setting(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.parts.push(Part::Setting { name: name.into(), value: None });
+        self.parts.push(SentencePart::Setting { name: name.into(), value: None });
         self
     }
 
     /// Adds a setting with a value.
     #[must_use]
     pub fn setting_to(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
-        self.parts.push(Part::Setting { name: name.into(), value: Some(value.into()) });
+        self.parts.push(SentencePart::Setting { name: name.into(), value: Some(value.into()) });
         self
     }
 
     /// Adds an action.
     #[must_use]
     pub fn action(mut self, name: &'static str) -> Self {
-        self.parts.push(Part::Action { name, argument: None });
+        self.parts.push(SentencePart::Action { name, argument: None });
         self
     }
 
     /// Adds an action and what it is done to.
     #[must_use]
     pub fn action_on(mut self, name: &'static str, argument: impl Into<String>) -> Self {
-        self.parts.push(Part::Action { name, argument: Some(argument.into()) });
+        self.parts.push(SentencePart::Action { name, argument: Some(argument.into()) });
         self
     }
 
@@ -99,7 +99,7 @@ impl Sentence {
 
     /// The parts, in order.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SentencePart] {
         &self.parts
     }
 
@@ -107,11 +107,11 @@ impl Sentence {
     #[must_use]
     pub fn as_flags(&self, program: &str) -> String {
         self.spelled(|part| match part {
-            Part::Text(text) => Cow::Borrowed(text.as_ref()),
-            Part::Setting { name, value: None } => format!("`--{name}`").into(),
-            Part::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
-            Part::Action { name, argument: None } => format!("`{program} {name}`").into(),
-            Part::Action { name, argument: Some(argument) } => {
+            SentencePart::Text(text) => Cow::Borrowed(text.as_ref()),
+            SentencePart::Setting { name, value: None } => format!("`--{name}`").into(),
+            SentencePart::Setting { name, value: Some(value) } => format!("`--{name} {value}`").into(),
+            SentencePart::Action { name, argument: None } => format!("`{program} {name}`").into(),
+            SentencePart::Action { name, argument: Some(argument) } => {
                 format!("`{program} {name} {argument}`").into()
             }
         })
@@ -119,7 +119,7 @@ impl Sentence {
 
     /// Returns the sentence with each part written by `spell`.
     #[must_use]
-    pub fn spelled<'a>(&'a self, spell: impl Fn(&'a Part) -> Cow<'a, str>) -> String {
+    pub fn spelled<'a>(&'a self, spell: impl Fn(&'a SentencePart) -> Cow<'a, str>) -> String {
         self.parts.iter().map(spell).collect()
     }
 }
@@ -142,7 +142,7 @@ impl fmt::Display for Sentence {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for SentencePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -174,6 +174,6 @@ mod tests {
         let sentence = sentence.action_on("index create", "archive");
         assert_eq!(sentence.to_string(), "name the folder that `work` was given, or `index create archive`");
         assert_eq!(Sentence::new().action("weights").to_string(), "`weights`");
-        assert_eq!(Sentence::from("plain".to_owned()).parts(), [Part::Text("plain".into())]);
+        assert_eq!(Sentence::from("plain".to_owned()).parts(), [SentencePart::Text("plain".into())]);
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
 #[derive(Debug)]
 pub struct LongText {
     reader: Reader,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     characters: u64,
     bytes: u64,
     repaired: bool,
@@ -101,7 +101,7 @@ pub struct LongText {
 
 /// A part of such a text.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum TextPart {
     /// It is short and was read already.
     Here(String),
     /// Bytes of the source.
@@ -119,7 +119,7 @@ pub(crate) enum Writing {
 
 impl LongText {
     /// The text that these parts are together. They have been checked: all of them is UTF-8, and what is escaped is so rightly.
-    pub(crate) fn new(reader: Reader, parts: Vec<Part>) -> Result<Self> {
+    pub(crate) fn new(reader: Reader, parts: Vec<TextPart>) -> Result<Self> {
         let mut text = Self { reader, parts, characters: 0, bytes: 0, repaired: false };
         let (mut characters, mut bytes) = (0, 0);
         let repaired = text.read::<Error>(&mut |piece| {
@@ -161,11 +161,11 @@ impl LongText {
         let (mut window, mut unescaped, mut repaired) = (Vec::new(), String::new(), false);
         for part in &self.parts {
             let (range, writing) = match part {
-                Part::Here(text) => {
+                TextPart::Here(text) => {
                     each(text)?;
                     continue;
                 }
-                Part::There(range, writing) => (range, *writing),
+                TextPart::There(range, writing) => (range, *writing),
             };
             let mut at = range.start;
             while at < range.end {

@@ -51,7 +51,7 @@ pub(crate) struct PieceSize {
 
 /// A part of a source, as [`Cuts`] allows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum SourcePart {
     /// The records that start in these bytes.
     Bytes(Range<u64>),
     /// These pieces.
@@ -77,7 +77,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// does not have the part, is an error.
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         turns: &Turns<'_>,
         scratch: &mut Scratch,

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::sources::{Cuts, Part, PieceSize, Sources};
+use crate::sources::{Cuts, PieceSize, SourcePart, Sources};
 
 /// Text files in one chunk at most, however small they are.
 const MAX_FILES: u32 = 1024;
@@ -21,7 +21,7 @@ pub struct Chunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
     /// A part of one source.
-    Part { source: u32, part: Part },
+    Part { source: u32, part: SourcePart },
     /// A run of text files.
     Files(Range<u32>),
 }
@@ -68,8 +68,10 @@ pub(super) fn cut(sources: &Sources, target_bytes: u64) -> Vec<Chunk> {
 /// Gathers pieces until they decode to `target_bytes`.
 fn cut_pieces(source: u32, sizes: impl Iterator<Item = PieceSize>, target_bytes: u64) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    let chunk =
-        |pieces, size_bytes| Chunk { span: Span::Part { source, part: Part::Pieces(pieces) }, size_bytes };
+    let chunk = |pieces, size_bytes| Chunk {
+        span: Span::Part { source, part: SourcePart::Pieces(pieces) },
+        size_bytes,
+    };
     let (mut pieces, mut decoded, mut bytes) = (0..0, 0, 0);
     for (piece, size) in sizes.enumerate() {
         pieces.end = piece + 1;
@@ -90,7 +92,7 @@ fn cut_lines(source: u32, size_bytes: u64, target_bytes: u64) -> impl Iterator<I
     (0..size_bytes.div_ceil(target_bytes)).map(move |piece| {
         let start = piece * target_bytes;
         let end = start.saturating_add(target_bytes).min(size_bytes);
-        Chunk { span: Span::Part { source, part: Part::Bytes(start..end) }, size_bytes: end - start }
+        Chunk { span: Span::Part { source, part: SourcePart::Bytes(start..end) }, size_bytes: end - start }
     })
 }
 
@@ -123,7 +125,7 @@ mod tests {
     fn lines_are_cut_at_the_target() {
         let chunks: Vec<Chunk> = cut_lines(3, 10, 4).collect();
         let spans: Vec<Span> = chunks.iter().map(|chunk| chunk.span.clone()).collect();
-        let lines = |start, end| Span::Part { source: 3, part: Part::Bytes(start..end) };
+        let lines = |start, end| Span::Part { source: 3, part: SourcePart::Bytes(start..end) };
         assert_eq!(spans, [lines(0, 4), lines(4, 8), lines(8, 10)]);
         assert_eq!(chunks.iter().map(Chunk::size_bytes).sum::<u64>(), 10);
         assert_eq!(cut_lines(0, 0, 4).count(), 0);
@@ -134,7 +136,7 @@ mod tests {
         let size = |(decoded_bytes, stored_bytes)| PieceSize { decoded_bytes, stored_bytes };
         let chunks = cut_pieces(2, [(3, 30), (3, 10), (9, 20), (0, 1)].into_iter().map(size), 5);
         let runs: Vec<(Span, u64)> = chunks.into_iter().map(|chunk| (chunk.span, chunk.size_bytes)).collect();
-        let pieces = |pieces| Span::Part { source: 2, part: Part::Pieces(pieces) };
+        let pieces = |pieces| Span::Part { source: 2, part: SourcePart::Pieces(pieces) };
         assert_eq!(runs, [(pieces(0..2), 40), (pieces(2..3), 20), (pieces(3..4), 1)]);
         assert!(cut_pieces(0, std::iter::empty(), 5).is_empty());
     }

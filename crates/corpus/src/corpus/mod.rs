@@ -21,7 +21,7 @@ use crate::output::{Output, TableCompression, Verdict};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Part, ScannedLines, Sources, Turns, Visit};
+use crate::sources::{ScannedLines, SourcePart, Sources, Turns, Visit};
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]
@@ -220,7 +220,7 @@ impl Corpus {
         scratch.give_back();
         let scanned = match &chunk.span {
             Span::Part { source, part } => {
-                if matches!(part, Part::Pieces(_)) && chunk.size_bytes() > LONG_BYTES {
+                if matches!(part, SourcePart::Pieces(_)) && chunk.size_bytes() > LONG_BYTES {
                     turns.take();
                 }
                 let (handle, content) = self.sources.get(*source)?;
@@ -229,7 +229,7 @@ impl Corpus {
             Span::Files(files) => {
                 for source in files.clone() {
                     let (handle, content) = self.sources.get(source)?;
-                    content.scan(&Part::Whole, &handle, turns, scratch, visit)?;
+                    content.scan(&SourcePart::Whole, &handle, turns, scratch, visit)?;
                 }
                 ScannedLines(0)
             }

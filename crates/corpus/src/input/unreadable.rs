@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
-use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, Turns, Visit};
 
 /// The content of a file that cannot be read.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Content for Unreadable {
 
     fn scan(
         &self,
-        _part: &Part,
+        _part: &SourcePart,
         handle: &Handle<'_>,
         _turns: &Turns<'_>,
         _scratch: &mut Scratch,

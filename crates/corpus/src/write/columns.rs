@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::problem::Problem;
 use crate::scratch::Scratch;
 use crate::shape::{At, ObjectMembers};
-use crate::sources::{Content, Handle, Part};
+use crate::sources::{Content, Handle, SourcePart};
 use crate::unconverted::Unconverted;
 
 /// Bytes of lines that are looked at together.
@@ -221,7 +221,7 @@ fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<ObjectMember
     while start < size_bytes {
         let end = (start + LOOK_BYTES).min(size_bytes);
         let turns = handle.shared.turns();
-        content.scan(&Part::Bytes(start..end), handle, &turns, &mut Scratch::new(), &mut |_, _| {})?;
+        content.scan(&SourcePart::Bytes(start..end), handle, &turns, &mut Scratch::new(), &mut |_, _| {})?;
         start = end;
     }
     shapes.of(handle.number, size_bytes).ok_or_else(|| handle.no_such_place(size_bytes))

@@ -37,12 +37,12 @@ impl Target<'_> {
         &mut self,
         corpus: &Corpus,
         places: impl Iterator<Item = Place>,
-        part: Part,
+        part: OutputPart,
         compression: TableCompression,
     ) -> Result<(), Error> {
         let verdict = match part {
-            Part::Kept => Verdict::Kept,
-            Part::Removed => Verdict::Removed,
+            OutputPart::Kept => Verdict::Kept,
+            OutputPart::Removed => Verdict::Removed,
         };
         match self {
             Self::One(out, format) if corpus.has_only(corpus.input_numbers(), *format)? => {
@@ -59,7 +59,7 @@ impl Target<'_> {
 
 /// Which documents are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum OutputPart {
     /// Those that stay.
     Kept,
     /// Those that do not.
@@ -69,7 +69,7 @@ pub enum Part {
 /// Writes the records of the kept or of the removed documents as they are, in input order.
 pub fn write_records(
     findings: &Findings<'_>,
-    part: Part,
+    part: OutputPart,
     mut target: Target<'_>,
     compression: TableCompression,
     observer: &dyn Observer,
@@ -110,7 +110,7 @@ pub fn write_kept_as_decided(
     let kept = kept.filter_map(|document| places.find(|(at, _)| *at == document).map(|(_, place)| place));
     let mut failed = None;
     let kept = until_failure(kept, &mut failed).take_while(|_| !observer.cancelled());
-    target.copy(corpus, kept, Part::Kept, compression)?;
+    target.copy(corpus, kept, OutputPart::Kept, compression)?;
     failed.map_or(Ok(()), Err)?;
     not_cancelled(observer)
 }
@@ -147,7 +147,7 @@ impl Iterator for AsDecided {
 /// Writes the files of the kept or of the removed documents, byte for byte.
 pub fn write_files(
     findings: &Findings<'_>,
-    part: Part,
+    part: OutputPart,
     out: &OutputFolder,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
@@ -171,11 +171,11 @@ pub fn write_files(
 }
 
 /// The places of the kept or of the removed documents, in input order.
-fn places<'a>(findings: &Findings<'a>, part: Part) -> impl Iterator<Item = Result<Place, Error>> + 'a {
+fn places<'a>(findings: &Findings<'a>, part: OutputPart) -> impl Iterator<Item = Result<Place, Error>> + 'a {
     let mut removed = findings.decisions.removed.iter().map(|removed| removed.document).peekable();
     numbered_inputs(findings.reading).filter_map(move |(document, place)| {
         let is_removed = removed.next_if_eq(&document).is_some();
-        (is_removed == (part == Part::Removed)).then_some(place)
+        (is_removed == (part == OutputPart::Removed)).then_some(place)
     })
 }
 

@@ -171,7 +171,7 @@ struct FieldSought {
 
 impl FieldSought {
     /// Looks at the next records. Fails if there have been a thousand without the field.
-    fn look(&mut self, part: &Part, corpus: &Corpus) -> Result<(), Error> {
+    fn look(&mut self, part: &ReadChunk, corpus: &Corpus) -> Result<(), Error> {
         if self.is_found {
             return Ok(());
         }
@@ -284,7 +284,7 @@ impl<'a> Desk<'a> {
         self.check_size()
     }
 
-    fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (Part, u64)) -> Result<(), Error> {
+    fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (ReadChunk, u64)) -> Result<(), Error> {
         if chunk.source() != self.progress.source {
             self.progress = Progress { source: chunk.source(), lines: 0, ..self.progress };
         }
@@ -451,7 +451,7 @@ impl<'a> Desk<'a> {
 
 /// What one thread found in one chunk.
 #[derive(Debug)]
-struct Part {
+struct ReadChunk {
     columns: Columns,
     rejected: Vec<Rejected>,
     repaired: u64,
@@ -540,8 +540,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Reads one chunk; gives how many lines it has too.
-    fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Part, u64), Error> {
-        let mut part = Part {
+    fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(ReadChunk, u64), Error> {
+        let mut part = ReadChunk {
             columns: Columns::new(self.tools.shape(self.keep)),
             rejected: vec![],
             repaired: 0,

@@ -13,7 +13,7 @@ use minwise_corpus::{
 use super::Destination;
 use crate::error::{Error, ErrorKind, Problem};
 use crate::output::report::{Extras, Report};
-use crate::output::{Findings, Part, Target, write_annotated, write_files, write_records};
+use crate::output::{Findings, OutputPart, Target, write_annotated, write_files, write_records};
 use crate::setters::setters;
 
 /// What a run writes besides its outcome. By default it writes nothing.
@@ -176,13 +176,13 @@ impl Targets {
         observer: &dyn Observer,
     ) -> Result<Written, Error> {
         let mut finished = vec![];
-        for (place, part) in [(self.kept, Part::Kept), (self.removed, Part::Removed)] {
+        for (place, part) in [(self.kept, OutputPart::Kept), (self.removed, OutputPart::Removed)] {
             let Some(mut place) = place else { continue };
             if let Place::Files(out) = &place {
                 write_files(findings, part, out, observer)?;
             }
             match place.records() {
-                Some(_) if part == Part::Kept && self.early => {}
+                Some(_) if part == OutputPart::Kept && self.early => {}
                 Some(target) if self.annotate => {
                     write_annotated(findings, target, self.compression, observer)?;
                 }

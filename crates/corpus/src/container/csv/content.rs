@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {
@@ -21,7 +21,7 @@ impl Content for Delimited {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         _turns: &Turns<'_>,
         scratch: &mut Scratch,
@@ -29,8 +29,10 @@ impl Content for Delimited {
     ) -> Result<ScannedLines> {
         let reader = handle.reader()?;
         let pieces = match part {
-            Part::Pieces(pieces) if pieces.end <= self.pieces() => pieces.clone(),
-            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+            SourcePart::Pieces(pieces) if pieces.end <= self.pieces() => pieces.clone(),
+            SourcePart::Pieces(_) | SourcePart::Bytes(_) | SourcePart::Whole => {
+                return Err(handle.no_such_place(0));
+            }
         };
         let visit = &mut |place, document: Result<Document<'_>, Reject>| {
             visit(place, document.map(|document| document.with_text(Text::Whole)));

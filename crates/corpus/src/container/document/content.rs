@@ -12,7 +12,7 @@ use crate::extract::About;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, Turns, Visit};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -29,13 +29,13 @@ impl Content for WholeFile {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         turns: &Turns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
-        if *part != Part::Whole {
+        if *part != SourcePart::Whole {
             return Err(handle.no_such_place(0));
         }
         let (source, size) = (handle.source, handle.source.size_bytes());

@@ -10,7 +10,7 @@ use std::io::Read;
 use crate::compression::Compression;
 use crate::container::turn::Turn;
 use crate::decode::{BOM, Decoded, decode_text};
-use crate::document::{LongText, Part, WINDOW_BYTES, Writing, whole_characters};
+use crate::document::{LongText, TextPart, WINDOW_BYTES, Writing, whole_characters};
 use crate::error::Result;
 use crate::extract::{About, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
@@ -100,7 +100,7 @@ pub(super) fn find_long(
             _ => return Ok(None),
         }
     }
-    let parts = vec![Part::There(start..reader.size_bytes(), Writing::Plain)];
+    let parts = vec![TextPart::There(start..reader.size_bytes(), Writing::Plain)];
     LongText::new(reader.clone(), parts).map(Some)
 }
 

@@ -19,7 +19,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, Part, ScannedLines, TakeBatch, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
 use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
@@ -36,13 +36,13 @@ impl Content for Lines {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         turns: &Turns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
-        let Part::Bytes(span) = part else { return Err(handle.no_such_place(0)) };
+        let SourcePart::Bytes(span) = part else { return Err(handle.no_such_place(0)) };
         let reader = handle.reader()?;
         if span.end > reader.size_bytes() {
             return Err(handle.no_such_place(span.start));

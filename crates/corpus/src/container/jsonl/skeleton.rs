@@ -18,7 +18,9 @@ use super::string::string_of;
 use super::values::values;
 use super::walk::{Found, Slot, Wanted, walk};
 use crate::decode::BOM;
-use crate::document::{Document, LongText, MaybeLong, Part, Text, WINDOW_BYTES, Writing, whole_characters};
+use crate::document::{
+    Document, LongText, MaybeLong, Text, TextPart, WINDOW_BYTES, Writing, whole_characters,
+};
 use crate::error::Result;
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
@@ -74,7 +76,7 @@ impl Skeleton {
 
     /// Whether a string that was left out has half of a surrogate pair. The strings were checked before.
     pub(crate) fn omits_lone_surrogate(&self, reader: &Reader) -> Result<bool> {
-        let there = |omitted: &Omitted| Part::There(omitted.inside.clone(), Writing::Escaped);
+        let there = |omitted: &Omitted| TextPart::There(omitted.inside.clone(), Writing::Escaped);
         Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
     }
 
@@ -166,16 +168,16 @@ pub(crate) fn parse_skeleton(
     let mut parts = vec![];
     for (number, field) in options.text_fields.iter().enumerate() {
         if number > 0 {
-            parts.push(Part::Here("\n".to_owned()));
+            parts.push(TextPart::Here("\n".to_owned()));
         }
         let Some(value) = found(field) else { continue };
         if let Some(inside) = skeleton.omitted(place(value)) {
-            parts.push(Part::There(inside, Writing::Escaped));
+            parts.push(TextPart::There(inside, Writing::Escaped));
         } else if let Ok((text, _)) = string_of(value) {
-            parts.push(Part::Here(text.into_owned()));
+            parts.push(TextPart::Here(text.into_owned()));
         }
     }
-    let is_long = parts.iter().any(|part| matches!(part, Part::There(..)));
+    let is_long = parts.iter().any(|part| matches!(part, TextPart::There(..)));
     let (text, repaired) = if is_long {
         let long = LongText::new(reader.clone(), parts)?;
         let repaired = repaired || long.repaired();

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
 
 /// Bytes that a piece has at least, unless it ends its batch.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -268,13 +268,13 @@ impl Content for Rows {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         _turns: &Turns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
-        let Part::Pieces(pieces) = part else { return Err(handle.no_such_place(0)) };
+        let SourcePart::Pieces(pieces) = part else { return Err(handle.no_such_place(0)) };
         let pieces = self.pieces.get(pieces.clone()).ok_or_else(|| handle.no_such_place(0))?;
         let (source, options, null) = (handle.number, handle.options(), self.null());
         let mut line = 0;

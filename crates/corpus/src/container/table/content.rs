@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, TakeBatch, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
 use crate::unfolded::lost;
 
 impl<F: Form> Content for Table<F> {
@@ -28,7 +28,7 @@ impl<F: Form> Content for Table<F> {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         _turns: &Turns<'_>,
         _scratch: &mut Scratch,
@@ -36,8 +36,10 @@ impl<F: Form> Content for Table<F> {
     ) -> Result<ScannedLines> {
         let reader = handle.reader()?;
         let pieces = match part {
-            Part::Pieces(pieces) if pieces.end <= self.pieces.len() => pieces.clone(),
-            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+            SourcePart::Pieces(pieces) if pieces.end <= self.pieces.len() => pieces.clone(),
+            SourcePart::Pieces(_) | SourcePart::Bytes(_) | SourcePart::Whole => {
+                return Err(handle.no_such_place(0));
+            }
         };
         let (source, options) = (handle.number, handle.options());
         let first_row = self.piece_rows(pieces.start).start;

@@ -19,7 +19,7 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, Part, PieceSize, ScannedLines, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, Turns, Visit};
 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
@@ -35,19 +35,21 @@ impl Content for Archive {
 
     fn scan(
         &self,
-        part: &Part,
+        part: &SourcePart,
         handle: &Handle<'_>,
         turns: &Turns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
         let numbers = match part {
-            Part::Pieces(pieces) if pieces.end <= self.pieces().len() => {
+            SourcePart::Pieces(pieces) if pieces.end <= self.pieces().len() => {
                 let mut pieces = self.pieces().skip(pieces.start).take(pieces.len());
                 let first = pieces.next().unwrap_or_default();
                 first.start..pieces.last().unwrap_or(first).end
             }
-            Part::Pieces(_) | Part::Bytes(_) | Part::Whole => return Err(handle.no_such_place(0)),
+            SourcePart::Pieces(_) | SourcePart::Bytes(_) | SourcePart::Whole => {
+                return Err(handle.no_such_place(0));
+            }
         };
         let reader = handle.reader()?;
         let limit = handle.options().record_limit();

@@ -50,7 +50,7 @@ impl<'a> MaybeLong<'a> {
 
 /// Where a record is. With it, the record can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPlace {
     /// The number of the source in [`Corpus::sources`](crate::Corpus::sources).
     pub source: u32,
     /// The line on which the record begins, or its row in a table, counted from 0. While a chunk is scanned it

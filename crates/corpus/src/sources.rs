@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use memchr::memchr_iter;
 
-use crate::document::{Document, MaybeLong, Place};
+use crate::document::{Document, MaybeLong, RecordPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::found::FoundTexts;
 use crate::options::ReadOptions;
@@ -61,7 +61,7 @@ pub(crate) enum SourcePart {
 }
 
 /// Visits a record: a document, or the reason why it is none.
-pub(crate) type Visit<'v> = dyn FnMut(Place, Result<MaybeLong<'_>, Reject>) + 'v;
+pub(crate) type Visit<'v> = dyn FnMut(RecordPlace, Result<MaybeLong<'_>, Reject>) + 'v;
 
 /// Takes a record batch.
 pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
@@ -87,7 +87,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// Reads one record again.
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>>;
@@ -95,7 +95,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// Reads a long record again so that its text can be read piece by piece; `None` if it has to be loaded.
     fn read_long(
         &self,
-        _place: &Place,
+        _place: &RecordPlace,
         _handle: &Handle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         Ok(None)
@@ -153,7 +153,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         &self,
         handle: &Handle<'_>,
         _schema: &SchemaRef,
-        _places: &mut dyn Iterator<Item = Place>,
+        _places: &mut dyn Iterator<Item = RecordPlace>,
         _take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         Err(handle.no_such_place(0))
@@ -162,7 +162,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// The names of the fields that one record has, as far as they are written in it.
     fn field_names(
         &self,
-        _place: &Place,
+        _place: &RecordPlace,
         _handle: &Handle<'_>,
         _scratch: &mut Scratch,
     ) -> Result<Vec<String>> {
@@ -248,7 +248,7 @@ impl<'a> Handle<'a> {
     }
 
     /// Reads the bytes of a record.
-    pub(crate) fn load<'b>(&self, place: &Place, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    pub(crate) fn load<'b>(&self, place: &RecordPlace, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let out = grown(bytes, place.len as usize);
         self.reader()?.read_exact_at(place.offset, out)?;
         Ok(out)
@@ -339,7 +339,7 @@ impl Sources {
     }
 
     /// The source that has a record at this place.
-    pub(crate) fn at(&self, place: &Place) -> Result<(Handle<'_>, &dyn Content)> {
+    pub(crate) fn at(&self, place: &RecordPlace) -> Result<(Handle<'_>, &dyn Content)> {
         let is_there = |(handle, content): &(Handle<'_>, &dyn Content)| {
             let end = place.offset.checked_add(u64::from(place.len));
             let has_bytes = || end.is_some_and(|end| end <= handle.source.size_bytes());
@@ -361,7 +361,7 @@ impl Sources {
     }
 
     /// The bytes of a record exactly as they are in the input.
-    pub(crate) fn read_raw<'s>(&self, place: &Place, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
+    pub(crate) fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         let (handle, content) = self.at(place)?;
         check_bytes(&handle, content)?;
         handle.load(place, &mut scratch.bytes)

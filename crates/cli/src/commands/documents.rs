@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use minwise_corpus::{
-    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Output, Place, Reject, RejectLine, RejectReason,
-    Scratch, visible, visible_json,
+    Chunk, Corpus, Document, FieldPath, MarkPlace, Nulls, Output, RecordPlace, Reject, RejectLine,
+    RejectReason, Scratch, visible, visible_json,
 };
 use minwise_index::{Index, Mark, MarkedPlace, NewDocument};
 use serde_json::{Map, Value};
@@ -48,7 +48,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    fn new(place: &Place, id: Option<String>, reason: &'static str, message: String) -> Self {
+    fn new(place: &RecordPlace, id: Option<String>, reason: &'static str, message: String) -> Self {
         Self { source: place.source, line: place.line, id, reason, message }
     }
 

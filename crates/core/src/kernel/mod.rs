@@ -40,7 +40,7 @@ mod tests;
 pub(crate) use binary::{exponent, scaled};
 pub(crate) use logarithm::float;
 pub use logarithm::ln;
-pub use sample::{Draw, Elements, Place, Sample};
+pub use sample::{Draw, Elements, Sample, SampledStep};
 
 /// Bytes of text that one pair of masks describes.
 pub const BLOCK: usize = 64;

@@ -1,13 +1,15 @@
 //! Batches of records that have bytes, for conversion.
 
-use crate::document::Place;
+use crate::document::RecordPlace;
 
 /// Bytes and rows after which a batch is handed on.
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: usize = 8 << 10;
 
 /// Cuts records into batches, in the order given. No batch is empty.
-pub(super) fn in_batches(places: &mut dyn Iterator<Item = Place>) -> impl Iterator<Item = Vec<Place>> {
+pub(super) fn in_batches(
+    places: &mut dyn Iterator<Item = RecordPlace>,
+) -> impl Iterator<Item = Vec<RecordPlace>> {
     std::iter::from_fn(move || {
         let (mut batch, mut bytes) = (vec![], 0);
         while batch.len() < BATCH_ROWS
@@ -28,7 +30,7 @@ mod tests {
     #[test]
     fn a_batch_ends_with_enough_rows_or_bytes() {
         let cut = |records: usize, len: u32| -> Vec<usize> {
-            let mut places = (0..).map(|line| Place { source: 0, line, offset: 0, len }).take(records);
+            let mut places = (0..).map(|line| RecordPlace { source: 0, line, offset: 0, len }).take(records);
             in_batches(&mut places).map(|batch| batch.len()).collect()
         };
         assert_eq!(cut(0, 1), Vec::<usize>::new());

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::Output;
 use crate::scratch::{Scratch, grown};
@@ -35,7 +35,7 @@ struct ByteRun {
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
-    places: &mut dyn Iterator<Item = Place>,
+    places: &mut dyn Iterator<Item = RecordPlace>,
     out: &mut Output,
 ) -> Result<()> {
     let mut copier = Copier { sources, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
@@ -52,7 +52,7 @@ pub(super) fn header_of(sources: &Sources, numbers: Range<u32>) -> Option<(u32, 
 /// Writes records, each as `annotate` makes it out of its bytes and its annotation.
 pub(super) fn annotate(
     sources: &Sources,
-    annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+    annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
     out: &mut Output,
     annotate: impl Fn(&[u8], &Annotation<'_>, &mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
@@ -88,7 +88,7 @@ impl Copier<'_> {
         }
     }
 
-    fn copy_all(&mut self, places: &mut dyn Iterator<Item = Place>) -> Result<()> {
+    fn copy_all(&mut self, places: &mut dyn Iterator<Item = RecordPlace>) -> Result<()> {
         let mut run: Option<ByteRun> = None;
         for place in places {
             let next = ByteRun {

@@ -61,7 +61,7 @@ pub(crate) use self::jsonl::string_of;
 pub(crate) use self::memory::format_of;
 use crate::annotation::Annotation;
 use crate::compression::Compression;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
@@ -166,7 +166,7 @@ pub(crate) trait Container: Debug + Sync {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         _verdict: Verdict,
         out: &mut Output,
         _compression: TableCompression,
@@ -210,7 +210,7 @@ pub(crate) trait Container: Debug + Sync {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()>;

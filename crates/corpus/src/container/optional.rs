@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression, Verdict};
@@ -116,7 +116,7 @@ impl Container for Optional {
         &self,
         _sources: &Sources,
         _numbers: Range<u32>,
-        _places: &mut dyn Iterator<Item = Place>,
+        _places: &mut dyn Iterator<Item = RecordPlace>,
         _verdict: Verdict,
         _out: &mut Output,
         _compression: TableCompression,
@@ -128,7 +128,7 @@ impl Container for Optional {
         &self,
         _sources: &Sources,
         _numbers: Range<u32>,
-        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

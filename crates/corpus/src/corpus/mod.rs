@@ -12,7 +12,7 @@ use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
 use crate::annotation::Annotation;
 use crate::container::{self, Container};
-use crate::document::{Document, LONG_BYTES, MaybeLong, Place, Text};
+use crate::document::{Document, LONG_BYTES, MaybeLong, RecordPlace, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
@@ -180,7 +180,7 @@ impl Corpus {
         &self,
         chunk: &Chunk,
         scratch: &mut Scratch,
-        visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+        visit: &mut dyn FnMut(RecordPlace, Result<Document<'_>, Reject>),
     ) -> Result<ScannedLines> {
         let turns = self.sources.shared().turns();
         let mut failed = None;
@@ -205,7 +205,7 @@ impl Corpus {
         &self,
         chunk: &Chunk,
         scratch: &mut Scratch,
-        visit: &mut dyn FnMut(Place, Result<MaybeLong<'_>, Reject>),
+        visit: &mut dyn FnMut(RecordPlace, Result<MaybeLong<'_>, Reject>),
     ) -> Result<ScannedLines> {
         self.scan_in_turn(chunk, scratch, &self.sources.shared().turns(), visit)
     }
@@ -244,12 +244,12 @@ impl Corpus {
     /// Reads one record again.
     ///
     /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
-    pub fn read<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<Document<'s>> {
+    pub fn read<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         self.read_long(place, scratch)?.into_whole()
     }
 
     /// The same with a text that may be long.
-    pub fn read_long<'s>(&'s self, place: &Place, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
+    pub fn read_long<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
         let (handle, content) = self.sources.at(place)?;
         let bad_record = |reject: Reject| {
             let (name, offset) = (handle.source.name().to_owned(), place.offset);
@@ -266,7 +266,7 @@ impl Corpus {
 
     /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
     /// stored. The rows of a table have none.
-    pub fn read_raw<'s>(&self, place: &Place, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
+    pub fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         self.sources.read_raw(place, scratch)
     }
 
@@ -277,7 +277,7 @@ impl Corpus {
 
     /// The names of the fields that a record has, as far as they are written in it: the members of a JSONL record, the headers
     /// of a WARC record.
-    pub fn field_names(&self, place: &Place, scratch: &mut Scratch) -> Result<Vec<String>> {
+    pub fn field_names(&self, place: &RecordPlace, scratch: &mut Scratch) -> Result<Vec<String>> {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
     }
@@ -295,7 +295,7 @@ impl Corpus {
 pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,
-    mut places: impl Iterator<Item = Place>,
+    mut places: impl Iterator<Item = RecordPlace>,
     verdict: Verdict,
     format: Format,
     out: &mut Output,
@@ -308,7 +308,7 @@ pub fn copy_records(
 pub fn annotate_records<'a>(
     corpus: &Corpus,
     sources: Range<u32>,
-    mut annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    mut annotated: impl Iterator<Item = (RecordPlace, Annotation<'a>)>,
     format: Format,
     out: &mut Output,
     compression: TableCompression,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use minwise::escape_control;
 
-use crate::document::{Document, Place};
+use crate::document::{Document, RecordPlace};
 use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
@@ -42,14 +42,14 @@ impl Content for Unreadable {
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
-        let place = Place { source: handle.number, line: 0, offset: 0, len: 0 };
+        let place = RecordPlace { source: handle.number, line: 0, offset: 0, len: 0 };
         visit(place, Err(self.reject(handle.source)));
         Ok(ScannedLines(0))
     }
 
     fn read<'s>(
         &'s self,
-        _place: &Place,
+        _place: &RecordPlace,
         handle: &Handle<'s>,
         _scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {

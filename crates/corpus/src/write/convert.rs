@@ -16,7 +16,7 @@ use crate::annotation::{Annotation, MEMBER};
 use crate::container::table::{Foreign, annotation_column, annotation_field, fit, plain, slices, unfolded};
 use crate::container::{self, Container, OutputColumns};
 use crate::corpus::Corpus;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
@@ -73,7 +73,7 @@ pub fn check_conversion(
 pub fn convert_records(
     corpus: &Corpus,
     sources: Range<u32>,
-    places: impl Iterator<Item = Place>,
+    places: impl Iterator<Item = RecordPlace>,
     format: Format,
     out: &mut Output,
     compression: TableCompression,
@@ -86,7 +86,7 @@ pub fn convert_records(
 pub fn convert_annotated<'a>(
     corpus: &Corpus,
     sources: Range<u32>,
-    annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    annotated: impl Iterator<Item = (RecordPlace, Annotation<'a>)>,
     format: Format,
     out: &mut Output,
     compression: TableCompression,
@@ -107,7 +107,7 @@ impl Conversion<'_> {
     /// Writes records, in the order of their sources.
     fn write<'a>(
         &self,
-        records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
+        records: impl Iterator<Item = (RecordPlace, Option<Annotation<'a>>)>,
         has_annotations: bool,
         out: &mut Output,
     ) -> Result<()> {
@@ -135,7 +135,7 @@ impl Conversion<'_> {
     fn write_own<'a>(
         &self,
         schema: &SchemaRef,
-        records: &mut std::iter::Peekable<impl Iterator<Item = (Place, Option<Annotation<'a>>)>>,
+        records: &mut std::iter::Peekable<impl Iterator<Item = (RecordPlace, Option<Annotation<'a>>)>>,
         out: &mut Output,
     ) -> Result<()> {
         for number in self.numbers.clone() {
@@ -177,7 +177,7 @@ impl Conversion<'_> {
         &self,
         number: u32,
         bare: &SchemaRef,
-        records: impl Iterator<Item = (Place, Option<Annotation<'a>>)>,
+        records: impl Iterator<Item = (RecordPlace, Option<Annotation<'a>>)>,
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let (handle, content) = self.corpus.sources.get(number)?;

@@ -8,7 +8,7 @@ use crate::annotation::Annotation;
 use crate::compression::Compression;
 use crate::container;
 use crate::corpus::{Corpus, annotate_records, copy_records};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputFolder, TableCompression, Verdict};
@@ -18,7 +18,7 @@ use crate::output::{Output, OutputFolder, TableCompression, Verdict};
 /// the format of its input.
 pub fn copy_each(
     corpus: &Corpus,
-    places: impl Iterator<Item = Place>,
+    places: impl Iterator<Item = RecordPlace>,
     verdict: Verdict,
     format: Option<Format>,
     folder: &OutputFolder,
@@ -42,7 +42,7 @@ pub fn copy_each(
 /// The same with annotations.
 pub fn annotate_each<'a>(
     corpus: &Corpus,
-    annotated: impl Iterator<Item = (Place, Annotation<'a>)>,
+    annotated: impl Iterator<Item = (RecordPlace, Annotation<'a>)>,
     format: Option<Format>,
     folder: &OutputFolder,
     compression: TableCompression,

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 
 use minwise_corpus::{
-    Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, Overwrite, Place, ReadOptions,
-    RejectReason, Scratch, Source, TableCompression, Unobserved, Verdict, copy_records,
+    Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, Overwrite, ReadOptions,
+    RecordPlace, RejectReason, Scratch, Source, TableCompression, Unobserved, Verdict, copy_records,
 };
 use proptest::prelude::*;
 
@@ -144,14 +144,14 @@ fn a_record_is_read_again_by_its_place() {
         };
         assert!(raw.starts_with(b"{") && raw.ends_with(format!("}}{line_end}").as_bytes()));
     }
-    let nowhere = Place { source: 9, line: 0, offset: 0, len: 1 };
+    let nowhere = RecordPlace { source: 9, line: 0, offset: 0, len: 1 };
     assert!(matches!(corpus.read(&nowhere, &mut scratch).unwrap_err().kind(), ErrorKind::NoSuchPlace { .. }));
-    let beyond = Place { source: 0, line: 0, offset: u64::MAX, len: 9 };
+    let beyond = RecordPlace { source: 0, line: 0, offset: u64::MAX, len: 9 };
     assert!(matches!(
         corpus.read_raw(&beyond, &mut scratch).unwrap_err().kind(),
         ErrorKind::NoSuchPlace { .. }
     ));
-    let amid = Place { source: 0, line: 0, offset: 1, len: 5 };
+    let amid = RecordPlace { source: 0, line: 0, offset: 1, len: 5 };
     let error = corpus.read(&amid, &mut scratch).unwrap_err();
     assert!(error.to_string().contains("is not a document"), "{error}");
 }
@@ -405,8 +405,8 @@ fn kept_records_are_copied_byte_for_byte() {
     folder.write("a.jsonl", "\u{feff}{\"text\": \"a\"}\r\n{ \"text\":\"b\" }\n\n{\"text\": \"c\"}");
     folder.write("b.jsonl.zst", zst(b"{\"text\": \"d\"}\n{\"text\": \"e\"}"));
     let corpus = folder.open(&["a.jsonl", "b.jsonl.zst"]).unwrap();
-    let places: Vec<Place> = scan(&corpus, 8).iter().map(|record| record.place).collect();
-    let copy = |name: &str, places: &[Place]| {
+    let places: Vec<RecordPlace> = scan(&corpus, 8).iter().map(|record| record.place).collect();
+    let copy = |name: &str, places: &[RecordPlace]| {
         let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
         copy_records(
             &corpus,

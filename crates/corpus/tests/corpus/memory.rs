@@ -460,7 +460,7 @@ fn a_long_text_is_lent_as_a_whole() {
 #[test]
 fn what_is_not_there_is_not_read() {
     let corpus = opened(vec!["a".to_owned()]);
-    let place = |offset| minwise_corpus::Place { source: 0, line: 0, offset, len: 1 };
+    let place = |offset| minwise_corpus::RecordPlace { source: 0, line: 0, offset, len: 1 };
     let code = |place| corpus.read(&place, &mut Scratch::new()).unwrap_err().code();
     assert_eq!((code(place(1)), code(place(u64::MAX))), ("no_such_place", "no_such_place"));
     assert_eq!(corpus.read_raw(&place(0), &mut Scratch::new()).unwrap_err().code(), "no_bytes");

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use minwise_corpus::{
-    Annotation, Corpus, Document, Error, Format, Input, Output, Overwrite, Place, ReadOptions, Reject,
+    Annotation, Corpus, Document, Error, Format, Input, Output, Overwrite, ReadOptions, RecordPlace, Reject,
     Scratch, TableCompression, Unobserved, Verdict, annotate_records, copy_records,
 };
 
@@ -55,7 +55,7 @@ pub fn format(corpus: &Corpus) -> Format {
 
 impl Folder {
     /// Copies records to a file.
-    pub fn copy(&self, corpus: &Corpus, places: &[Place], name: &str, compression: TableCompression) {
+    pub fn copy(&self, corpus: &Corpus, places: &[RecordPlace], name: &str, compression: TableCompression) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
         copy_records(
             corpus,
@@ -71,7 +71,7 @@ impl Folder {
     }
 
     /// Copies records to a file, each with the first one as its cluster and, from the second on, as its keeper.
-    pub fn annotate(&self, corpus: &Corpus, places: &[Place], name: &str) {
+    pub fn annotate(&self, corpus: &Corpus, places: &[RecordPlace], name: &str) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
         let annotated = places.iter().enumerate().map(|(number, &place)| {
             (place, Annotation { cluster: "first".into(), similarity: (number > 0).then_some(0.75) })
@@ -91,7 +91,7 @@ impl Folder {
 }
 
 /// The places of records.
-pub fn places(records: &[Record]) -> Vec<Place> {
+pub fn places(records: &[Record]) -> Vec<RecordPlace> {
     records.iter().map(|record| record.place).collect()
 }
 
@@ -149,7 +149,7 @@ pub fn zst(bytes: &[u8]) -> Vec<u8> {
 /// A record as a scan hands it on, with its line counted from the start of its source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
-    pub place: Place,
+    pub place: RecordPlace,
     pub line: u64,
     outcome: Result<(Option<String>, String, bool), Reject>,
 }
@@ -198,7 +198,7 @@ pub fn scan(corpus: &Corpus, target_bytes: u64) -> Vec<Record> {
             let outcome = document.map(|document| {
                 (document.id.map(Cow::into_owned), document.text.into_owned(), document.repaired)
             });
-            records.push(Record { place: Place { line, ..place }, line, outcome });
+            records.push(Record { place: RecordPlace { line, ..place }, line, outcome });
         });
         first_line += lines.unwrap().0;
     }

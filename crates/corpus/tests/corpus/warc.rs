@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use minwise_corpus::{
-    Format, InputFormat, Output, OutputFolder, Overwrite, Place, ReadOptions, Scratch, TableCompression,
-    Verdict, copy_each, copy_records, refuse_annotation, refuse_shared_members,
+    Format, InputFormat, Output, OutputFolder, Overwrite, ReadOptions, RecordPlace, Scratch,
+    TableCompression, Verdict, copy_each, copy_records, refuse_annotation, refuse_shared_members,
 };
 
 use crate::support::{Folder, Record, all, assert_read_again, bz2, format, gzip, places, scan, xz, zst};
@@ -111,7 +111,7 @@ fn responses_conversions_and_resources_are_documents() {
     assert_eq!(raw, page("page", "", "A &amp; B"));
     let names = corpus.field_names(&records[0].place, &mut Scratch::new()).unwrap();
     assert_eq!(names, ["WARC-Type", "WARC-Record-ID", "Content-Type", "Content-Length"]);
-    let elsewhere = Place { offset: 1, ..records[0].place };
+    let elsewhere = RecordPlace { offset: 1, ..records[0].place };
     assert!(corpus.read(&elsewhere, &mut Scratch::new()).is_err());
 }
 
@@ -166,7 +166,7 @@ fn bad_records_are_rejects() {
             records[5].reject().to_string(),
             "record `urn:uuid:last`: not a WARC record: it ends after 13 of 19 bytes"
         );
-        let kept: Vec<Place> = [0, 4].map(|at| records[at].place).to_vec();
+        let kept: Vec<RecordPlace> = [0, 4].map(|at| records[at].place).to_vec();
         let out = format!("{name}.warc");
         folder.copy(&corpus, &kept, &out, TableCompression::Keep);
         assert_eq!(folder.bytes(&out), [text("first", "One."), text("second", "Two.")].concat());
@@ -348,7 +348,7 @@ fn each_file_of_a_folder_is_written_under_its_name() {
     folder.write("in/sub/b.warc", records.concat());
     folder.write("in/c.wet", "");
     let corpus = folder.open(&["in"]).unwrap();
-    let kept: Vec<Place> = places(&scan(&corpus, 1));
+    let kept: Vec<RecordPlace> = places(&scan(&corpus, 1));
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
     let kept = [kept[0], kept[4]].into_iter();
     copy_each(&corpus, kept, Verdict::Kept, None, &out, TableCompression::Keep).unwrap();

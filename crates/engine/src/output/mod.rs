@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Annotation, Corpus, Format, Output, OutputFolder, Place, TableCompression, Verdict, annotate_each,
+    Annotation, Corpus, Format, Output, OutputFolder, RecordPlace, TableCompression, Verdict, annotate_each,
     annotate_records, convert_annotated, convert_records, copy_each, copy_records,
 };
 
@@ -36,7 +36,7 @@ impl Target<'_> {
     fn copy(
         &mut self,
         corpus: &Corpus,
-        places: impl Iterator<Item = Place>,
+        places: impl Iterator<Item = RecordPlace>,
         part: OutputPart,
         compression: TableCompression,
     ) -> Result<(), Error> {
@@ -171,7 +171,10 @@ pub fn write_files(
 }
 
 /// The places of the kept or of the removed documents, in input order.
-fn places<'a>(findings: &Findings<'a>, part: OutputPart) -> impl Iterator<Item = Result<Place, Error>> + 'a {
+fn places<'a>(
+    findings: &Findings<'a>,
+    part: OutputPart,
+) -> impl Iterator<Item = Result<RecordPlace, Error>> + 'a {
     let mut removed = findings.decisions.removed.iter().map(|removed| removed.document).peekable();
     numbered_inputs(findings.reading).filter_map(move |(document, place)| {
         let is_removed = removed.next_if_eq(&document).is_some();
@@ -180,7 +183,7 @@ fn places<'a>(findings: &Findings<'a>, part: OutputPart) -> impl Iterator<Item =
 }
 
 /// The documents that are not of references, with their places, in input order.
-fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<Place, Error>)> + '_ {
+fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<RecordPlace, Error>)> + '_ {
     (0..).zip(reading.documents.places()).skip(reading.references as usize)
 }
 

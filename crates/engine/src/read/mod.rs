@@ -6,7 +6,7 @@ use minwise::Spec;
 use minwise::keep::Keep;
 use minwise::shingle::{Shingling, Unit};
 use minwise::{Observer, Stage, Warning, escape_control};
-use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, Place, Reject, RejectReason, Scratch};
+use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Problem};
@@ -166,7 +166,7 @@ struct FieldSought {
     /// Records that were looked at, none of which has it.
     records: u64,
     /// The first of them that could be read.
-    example: Option<Place>,
+    example: Option<RecordPlace>,
 }
 
 impl FieldSought {
@@ -457,7 +457,7 @@ struct ReadChunk {
     repaired: u64,
     ranks: Ranks,
     /// The first record that could be read and does not have the field of the text.
-    without_field: Option<Place>,
+    without_field: Option<RecordPlace>,
 }
 
 /// What all threads sketch with.
@@ -606,7 +606,12 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn too_short<T>(place: &Place, document: &Document<'_, T>, units: usize, shingling: &Shingling) -> Rejected {
+fn too_short<T>(
+    place: &RecordPlace,
+    document: &Document<'_, T>,
+    units: usize,
+    shingling: &Shingling,
+) -> Rejected {
     let unit = match shingling.unit() {
         Unit::Words => "tokens",
         Unit::Chars => "characters",

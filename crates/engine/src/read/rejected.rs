@@ -1,7 +1,7 @@
 //! Rejected records, as the end of a run lists them.
 
 use minwise::Sentence;
-use minwise_corpus::{Corpus, Layout, Place, Reject, RejectLine};
+use minwise_corpus::{Corpus, Layout, RecordPlace, Reject, RejectLine};
 
 use crate::read::documents::Documents;
 use crate::read::rejects::{Rejected, Rejects};
@@ -26,7 +26,7 @@ pub struct RejectedRecords {
 impl RejectedRecords {
     /// The records that were rejected while shingles were counted.
     pub(crate) fn of_counted(counted: &Counted, corpus: &Corpus) -> Self {
-        let rejected = |(place, reject): &(Place, Reject)| Rejected::new(place, reject.clone());
+        let rejected = |(place, reject): &(RecordPlace, Reject)| Rejected::new(place, reject.clone());
         let first: Vec<Rejected> = counted.first.iter().map(rejected).collect();
         Self::listed(counted.rejected, &first, None, corpus)
     }

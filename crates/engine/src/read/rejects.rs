@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minwise_corpus::{Corpus, Place, Reject, RejectLine};
+use minwise_corpus::{Corpus, RecordPlace, Reject, RejectLine};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    pub(crate) fn new(place: &Place, reject: Reject) -> Self {
+    pub(crate) fn new(place: &RecordPlace, reject: Reject) -> Self {
         Self {
             source: place.source,
             line: place.line + 1,

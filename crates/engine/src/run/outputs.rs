@@ -77,7 +77,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// Where documents of one kind go.
-enum Place {
+enum OutputPlace {
     /// Records to one file of a format.
     One(Box<Output>, Format),
     /// Records to one file for each input, of a format or of that of the input.
@@ -92,8 +92,8 @@ pub(super) struct Targets {
     compression: TableCompression,
     /// Whether the kept records were written while the run went on.
     early: bool,
-    kept: Option<Place>,
-    removed: Option<Place>,
+    kept: Option<OutputPlace>,
+    removed: Option<OutputPlace>,
     report: Option<(Report, NewFolder)>,
 }
 
@@ -120,7 +120,10 @@ impl Targets {
         }
         refuse_same(outputs)?;
         let open = |output: &Option<Destination>| {
-            output.as_ref().map(|output| Place::open(output, outputs, corpus, work, overwrite)).transpose()
+            output
+                .as_ref()
+                .map(|output| OutputPlace::open(output, outputs, corpus, work, overwrite))
+                .transpose()
         };
         let (kept, removed) = (open(&outputs.kept), open(&outputs.removed));
         let report = match &outputs.report {
@@ -147,11 +150,11 @@ impl Targets {
     pub(super) fn check(&self, corpus: &Corpus) -> Result<(), Error> {
         for place in [&self.kept, &self.removed].into_iter().flatten() {
             match place {
-                Place::One(_, format) => {
+                OutputPlace::One(_, format) => {
                     check_conversion(corpus, corpus.input_numbers(), *format, self.annotate)?;
                 }
-                Place::Each(_, Some(format)) => check_each(corpus, *format, self.annotate)?,
-                Place::Each(_, None) | Place::Files(_) => {}
+                OutputPlace::Each(_, Some(format)) => check_each(corpus, *format, self.annotate)?,
+                OutputPlace::Each(_, None) | OutputPlace::Files(_) => {}
             }
         }
         Ok(())
@@ -178,7 +181,7 @@ impl Targets {
         let mut finished = vec![];
         for (place, part) in [(self.kept, OutputPart::Kept), (self.removed, OutputPart::Removed)] {
             let Some(mut place) = place else { continue };
-            if let Place::Files(out) = &place {
+            if let OutputPlace::Files(out) = &place {
                 write_files(findings, part, out, observer)?;
             }
             match place.records() {
@@ -203,7 +206,7 @@ impl Targets {
 
 /// Outputs that are written, if not yet to the disk.
 pub(super) struct Written {
-    outputs: Vec<Place>,
+    outputs: Vec<OutputPlace>,
     report: Option<(Report, NewFolder)>,
 }
 
@@ -213,8 +216,8 @@ impl Written {
         let mut complete = Complete { files: vec![], folders: vec![], report: None };
         for place in self.outputs {
             match place {
-                Place::One(out, _) => complete.files.push(out.complete()?),
-                Place::Each(out, _) | Place::Files(out) => complete.folders.push(out),
+                OutputPlace::One(out, _) => complete.files.push(out.complete()?),
+                OutputPlace::Each(out, _) | OutputPlace::Files(out) => complete.folders.push(out),
             }
         }
         if let Some((report, new)) = self.report {
@@ -315,7 +318,7 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
     Err(refused(message.into(), hint))
 }
 
-impl Place {
+impl OutputPlace {
     fn open(
         output: &Destination,
         outputs: &Outputs,

@@ -91,11 +91,11 @@ fn number(bytes: &[u8]) -> u64 {
 struct SortedRun<E> {
     /// Where the entries of each part begin, and where the last part ends.
     begins: Box<[u32]>,
-    place: Place<E>,
+    place: RunStorage<E>,
 }
 
 #[derive(Debug)]
-enum Place<E> {
+enum RunStorage<E> {
     Memory(Vec<E>),
     /// Where its first entry stands in the file.
     Disk(u64),
@@ -134,7 +134,7 @@ impl<'a, E: Entry> SortedRuns<'a, E> {
             _ => entries.len() as u32,
         });
         self.held += entries.len() + PARTS * size_of::<u32>() / size_of::<E>();
-        self.all.push(SortedRun { begins: begins.collect(), place: Place::Memory(entries) });
+        self.all.push(SortedRun { begins: begins.collect(), place: RunStorage::Memory(entries) });
         if self.held > self.most { self.spill() } else { Ok(()) }
     }
 
@@ -156,7 +156,7 @@ impl<'a, E: Entry> SortedRuns<'a, E> {
             begins.push(written as u32);
             entries.clear();
             for run in &self.all {
-                if let Place::Memory(all) = &run.place {
+                if let RunStorage::Memory(all) = &run.place {
                     entries.extend_from_slice(&all[run.begins[part] as usize..run.begins[part + 1] as usize]);
                 }
             }
@@ -173,8 +173,8 @@ impl<'a, E: Entry> SortedRuns<'a, E> {
         }
         begins.push(written as u32);
         file.append(&bytes)?;
-        self.all.retain(|run| matches!(run.place, Place::Disk(_)));
-        self.all.push(SortedRun { begins: begins.into(), place: Place::Disk(begin) });
+        self.all.retain(|run| matches!(run.place, RunStorage::Disk(_)));
+        self.all.push(SortedRun { begins: begins.into(), place: RunStorage::Disk(begin) });
         self.held = 0;
         Ok(())
     }
@@ -205,8 +205,8 @@ impl<'a, E: Entry> SortedRuns<'a, E> {
         for run in &self.all {
             let [begin, end] = [run.begins[parts.start], run.begins[parts.end]].map(|at| at as usize);
             match &run.place {
-                Place::Memory(entries) => all.extend_from_slice(&entries[begin..end]),
-                Place::Disk(first) => {
+                RunStorage::Memory(entries) => all.extend_from_slice(&entries[begin..end]),
+                RunStorage::Disk(first) => {
                     let mut bytes = vec![0; (end - begin) * E::BYTES];
                     let Some(file) = &self.file else {
                         unreachable!("runs are on disk only once there is a file")

@@ -8,7 +8,7 @@ use minwise::sort::sort_mixed;
 use minwise::text::UNICODE;
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Chunk, Corpus, Nulls, Overwrite, Place, Reject, RejectReason, Scratch, Temporary, TemporaryFolder,
+    Chunk, Corpus, Nulls, Overwrite, RecordPlace, Reject, RejectReason, Scratch, Temporary, TemporaryFolder,
 };
 use xxhash_rust::xxh3::Xxh3;
 
@@ -44,7 +44,7 @@ pub struct Counted {
     /// Records that were rejected.
     pub rejected: u64,
     /// The first few of them, with their lines in their sources.
-    pub first: Vec<(Place, Reject)>,
+    pub first: Vec<(RecordPlace, Reject)>,
 }
 
 impl Counted {
@@ -58,11 +58,11 @@ impl Counted {
         let numbered = part
             .first
             .into_iter()
-            .map(|(place, reject)| (Place { line: place.line + lines, ..place }, reject));
+            .map(|(place, reject)| (RecordPlace { line: place.line + lines, ..place }, reject));
         self.first.extend(numbered.take(left));
     }
 
-    fn reject(&mut self, place: Place, reject: Reject) {
+    fn reject(&mut self, place: RecordPlace, reject: Reject) {
         self.rejected += 1;
         if self.first.len() < REMEMBERED {
             self.first.push((place, reject));
@@ -136,7 +136,7 @@ fn is_error(corpus: &Corpus, reject: &Reject) -> bool {
 }
 
 /// A rejected record in words.
-fn described(corpus: &Corpus, place: &Place, reject: &Reject) -> String {
+fn described(corpus: &Corpus, place: &RecordPlace, reject: &Reject) -> String {
     format!("{}: {}", corpus.place_name(place.source, place.line), reject.reason)
 }
 

@@ -32,7 +32,7 @@ pub struct Draw {
 
 /// Where a weight comes to lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct SampledStep {
     /// t: the step below the weight, an integer.
     pub step: f64,
     /// ln a: the shingle with the least of these is the sample.
@@ -87,11 +87,11 @@ impl Draw {
     /// bit. Both are monotone as rounded, because each rounded operation is.
     #[inline(always)]
     #[must_use]
-    pub fn place(self, log_weight: f64) -> Place {
+    pub fn place(self, log_weight: f64) -> SampledStep {
         let position = log_weight / self.distance + self.shift;
         let nearest = (position + ROUNDING) - ROUNDING;
         let step = if nearest > position { nearest - 1.0 } else { nearest };
-        Place { step, log_rank: self.log_score - self.distance * (step + (1.0 - self.shift)) }
+        SampledStep { step, log_rank: self.log_score - self.distance * (step + (1.0 - self.shift)) }
     }
 }
 

@@ -30,7 +30,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-pub use draw::{Draw, Place};
+pub use draw::{Draw, SampledStep};
 
 use super::logarithm::ln;
 use super::{Kernel, Kind};

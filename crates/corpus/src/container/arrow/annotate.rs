@@ -10,7 +10,7 @@ use super::copy::{Batches, Writer, file, model};
 use crate::annotation::Annotation;
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, annotation_column, annotation_field, selections};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
@@ -19,7 +19,7 @@ use crate::sources::Sources;
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,
-    annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+    annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {

@@ -12,7 +12,7 @@ use super::decode::Decoder;
 use super::{File, Shape};
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, selections};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
 use crate::source::Reader;
@@ -22,7 +22,7 @@ use crate::sources::Sources;
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
-    places: &mut dyn Iterator<Item = Place>,
+    places: &mut dyn Iterator<Item = RecordPlace>,
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {

@@ -25,7 +25,7 @@ use super::table::{Form, Rows, Way, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::Columns;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
@@ -65,7 +65,7 @@ impl Container for Arrow {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         _verdict: Verdict,
         out: &mut Output,
         compression: TableCompression,
@@ -90,7 +90,7 @@ impl Container for Arrow {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {
@@ -163,7 +163,7 @@ impl Form for File {
     fn batches(
         &self,
         reader: &Reader,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         let mut batches = Batches::default();

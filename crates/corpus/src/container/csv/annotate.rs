@@ -6,7 +6,7 @@ use super::open::Delimited;
 use super::split::{push_quoted, without_line_end};
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::bytes::{self, header_of};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::Output;
 use crate::sources::Sources;
@@ -15,7 +15,7 @@ use crate::sources::Sources;
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,
-    annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+    annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
     out: &mut Output,
 ) -> Result<()> {
     let Some((source, header_bytes)) = header_of(sources, numbers) else { return Ok(()) };

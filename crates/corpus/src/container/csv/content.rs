@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 
 use super::open::Delimited;
 use super::scan::{document, scan};
-use crate::document::{Document, Place, Text};
+use crate::document::{Document, RecordPlace, Text};
 use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
@@ -43,7 +43,7 @@ impl Content for Delimited {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -60,7 +60,7 @@ impl Content for Delimited {
         &self,
         handle: &Handle<'_>,
         _schema: &SchemaRef,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         self.arrow_batches(handle, places, take)

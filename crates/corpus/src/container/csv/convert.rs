@@ -11,7 +11,7 @@ use super::split::{fields, push_quoted, unquoted, without_line_end};
 use crate::container::WriteBatch;
 use crate::container::batch::in_batches;
 use crate::container::table::{Foreign, plain};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::options::Delimiter;
 use crate::output::Output;
@@ -29,7 +29,7 @@ impl Delimited {
     pub(super) fn arrow_batches(
         &self,
         handle: &Handle<'_>,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         let schema = self.arrow_schema();

@@ -19,7 +19,7 @@ use self::convert::Writer;
 use self::open::Delimited;
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::options::Delimiter;
@@ -85,7 +85,7 @@ impl Container for Csv {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 
 use super::open::{CUT_BYTES, Delimited};
 use super::split::{Splitter, fields, unquoted, without_line_end};
-use crate::document::{Document, Place};
+use crate::document::{Document, RecordPlace};
 use crate::error::Result;
 use crate::field::join;
 use crate::options::ReadOptions;
@@ -25,7 +25,7 @@ pub(crate) fn scan(
     pieces: Range<usize>,
     options: &ReadOptions,
     bytes: &mut Vec<u8>,
-    visit: &mut dyn FnMut(Place, Result<Document<'_>, Reject>),
+    visit: &mut dyn FnMut(RecordPlace, Result<Document<'_>, Reject>),
 ) -> Result<u64> {
     let mut line = 0;
     let limit = options.record_limit();
@@ -34,7 +34,7 @@ pub(crate) fn scan(
         // Between two cuts there are several records or one large one, which is loaded only if it may be.
         if to - from > (2 * CUT_BYTES).max(limit.saturating_add(2)) {
             let place =
-                Place { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
+                RecordPlace { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
             visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: to - from, limit })));
             line += count_lines(reader, from, to, bytes)?;
             continue;
@@ -48,7 +48,7 @@ pub(crate) fn scan(
         while !rest.is_empty() {
             let mut splitter = Splitter::new(delimited.delimiter);
             let (record, after) = rest.split_at(splitter.record_end(rest).unwrap_or(rest.len()));
-            let place = Place { source, line, offset, len: record.len() as u32 };
+            let place = RecordPlace { source, line, offset, len: record.len() as u32 };
             if without_line_end(record).len() as u64 > limit {
                 let reason = RejectReason::TooLarge { bytes: record.len() as u64, limit };
                 visit(place, Err(Reject::new(reason)));

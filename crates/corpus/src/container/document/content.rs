@@ -6,7 +6,7 @@ use super::find::{self, Keep, Reading, Whole};
 use crate::compression::Compression;
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, LONG_BYTES, LongText, MaybeLong, Place, Text};
+use crate::document::{Document, LONG_BYTES, LongText, MaybeLong, RecordPlace, Text};
 use crate::error::Result;
 use crate::extract::About;
 use crate::reject::{Reject, RejectReason};
@@ -40,7 +40,7 @@ impl Content for WholeFile {
         }
         let (source, size) = (handle.source, handle.source.size_bytes());
         let len = u32::try_from(size).unwrap_or(u32::MAX);
-        let place = Place { source: handle.number, line: 0, offset: 0, len };
+        let place = RecordPlace { source: handle.number, line: 0, offset: 0, len };
         let limit = handle.options().record_limit();
         if size > limit {
             let id = Some(source.id().to_owned());
@@ -62,7 +62,7 @@ impl Content for WholeFile {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -76,7 +76,7 @@ impl Content for WholeFile {
 
     fn read_long(
         &self,
-        _place: &Place,
+        _place: &RecordPlace,
         handle: &Handle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         let reader = handle.reader()?;

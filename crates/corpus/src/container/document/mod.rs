@@ -10,7 +10,7 @@ use self::find::Reading;
 use super::jsonl::Jsonl;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
@@ -76,7 +76,7 @@ impl Container for Files {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {

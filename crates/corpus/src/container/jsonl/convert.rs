@@ -7,7 +7,7 @@ use super::build::{Rows, built};
 use crate::container::WriteBatch;
 use crate::container::batch::in_batches;
 use crate::container::table::{Foreign, push_json, push_string};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::Output;
 use crate::sources::{Handle, TakeBatch};
@@ -16,7 +16,7 @@ use crate::sources::{Handle, TakeBatch};
 pub(super) fn batches(
     handle: &Handle<'_>,
     schema: &SchemaRef,
-    places: &mut dyn Iterator<Item = Place>,
+    places: &mut dyn Iterator<Item = RecordPlace>,
     take: &mut TakeBatch<'_>,
 ) -> Result<()> {
     let schema = &built(schema);

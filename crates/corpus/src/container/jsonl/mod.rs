@@ -27,7 +27,7 @@ use self::scan::Lines;
 pub(crate) use self::string::string_of;
 use super::{Container, Opening, OutputColumns, WriteBatch, bytes};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::{Format, Layout};
 use crate::output::{Output, TableCompression};
@@ -80,7 +80,7 @@ impl Container for Jsonl {
         &self,
         sources: &Sources,
         _numbers: Range<u32>,
-        annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

@@ -11,7 +11,7 @@ use super::lines::{self, Line, LongLine, scan_lines};
 use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
 use super::types::note_line;
 use super::values::{names, values};
-use crate::document::{Document, MaybeLong, Place, Text};
+use crate::document::{Document, MaybeLong, RecordPlace, Text};
 use crate::error::Result;
 use crate::field::FieldPath;
 use crate::options::{Nulls, ReadOptions};
@@ -62,7 +62,8 @@ impl Content for Lines {
         };
         let mut visit_line = |line: Line<'_>| {
             let Line { number, offset, len, content } = line;
-            let place = Place { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
+            let place =
+                RecordPlace { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {
                 lines::Content::Text(text) => {
                     if let Some(document) = parse_line(text, options, decoded) {
@@ -123,7 +124,7 @@ impl Content for Lines {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -137,7 +138,7 @@ impl Content for Lines {
 
     fn read_long(
         &self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         let reader = handle.reader()?;
@@ -155,13 +156,18 @@ impl Content for Lines {
         &self,
         handle: &Handle<'_>,
         schema: &SchemaRef,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         convert::batches(handle, schema, places, take)
     }
 
-    fn field_names(&self, place: &Place, handle: &Handle<'_>, scratch: &mut Scratch) -> Result<Vec<String>> {
+    fn field_names(
+        &self,
+        place: &RecordPlace,
+        handle: &Handle<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<String>> {
         let line = handle.load(place, &mut scratch.bytes)?;
         Ok(simdutf8::basic::from_utf8(line).map(names).unwrap_or_default())
     }

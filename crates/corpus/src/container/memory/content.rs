@@ -13,7 +13,7 @@ use crate::container::table::{
     Foreign, Row, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
     wanted,
 };
-use crate::document::{Document, Place, Text};
+use crate::document::{Document, RecordPlace, Text};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::memory::{Held, TextBlock};
@@ -289,7 +289,7 @@ impl Content for Rows {
                     let values = stretch.values(at, null.as_ref());
                     Document { values, ..found }.with_text(Text::Whole)
                 });
-                visit(Place { source, line, offset, len }, document);
+                visit(RecordPlace { source, line, offset, len }, document);
                 line += 1;
             }
         }
@@ -298,7 +298,7 @@ impl Content for Rows {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -343,7 +343,7 @@ impl Content for Rows {
         &self,
         handle: &Handle<'_>,
         _schema: &SchemaRef,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         for selection in selections(places.map(|place| (place, ())), |_, row| self.batch_of(row)) {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use self::content::Rows;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::memory::{Held, InMemory};
@@ -68,7 +68,7 @@ impl Container for Memory {
         &self,
         _sources: &Sources,
         _numbers: Range<u32>,
-        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

@@ -19,7 +19,7 @@ use super::copy::{BATCH_ROWS, copy_columns, file, model, writing};
 use super::write::properties;
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::table::{annotation_field, selections};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
@@ -31,7 +31,7 @@ const ARROW_SCHEMA: &str = "ARROW:schema";
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,
-    annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+    annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {

@@ -19,7 +19,7 @@ use super::copy::writing;
 use super::write::{CREATED_BY, of_column};
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, Selection, guarded, many_of, selections};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::source::Reader;
@@ -62,7 +62,7 @@ impl File {
     pub(super) fn arrow_batches(
         &self,
         reader: &Reader,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         let described = self.described_with_views(reader)?;

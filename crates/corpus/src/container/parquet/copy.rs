@@ -13,7 +13,7 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use super::write::properties;
 use super::{File, place};
 use crate::container::table::{Foreign, Selection, Table, guarded, selections};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
 use crate::source::Reader;
@@ -28,7 +28,7 @@ pub(super) const BATCH_ROWS: usize = 1024;
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
-    places: &mut dyn Iterator<Item = Place>,
+    places: &mut dyn Iterator<Item = RecordPlace>,
     out: &mut Output,
     compression: TableCompression,
 ) -> Result<()> {

@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 
 use super::row::Row;
 use super::{Form, Table};
-use crate::document::{Document, Place, Text};
+use crate::document::{Document, RecordPlace, Text};
 use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
@@ -51,7 +51,7 @@ impl<F: Form> Content for Table<F> {
                 let document = row
                     .document(options)
                     .map(|found| Document { values: rows.values(number), ..found }.with_text(Text::Whole));
-                visit(Place { source, line: offset - first_row, offset, len }, document);
+                visit(RecordPlace { source, line: offset - first_row, offset, len }, document);
             }
         }
         Ok(ScannedLines(self.piece_rows(pieces.end).start - first_row))
@@ -59,7 +59,7 @@ impl<F: Form> Content for Table<F> {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -89,7 +89,7 @@ impl<F: Form> Content for Table<F> {
         &self,
         handle: &Handle<'_>,
         _schema: &SchemaRef,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         self.form.batches(&handle.reader()?, places, take)

@@ -51,7 +51,7 @@ pub(super) use self::wanted::{Wanted, wanted};
 pub(super) use self::way::{End, Step, Way, end_of};
 pub(crate) use self::words::{many_of, one_of};
 pub(crate) use self::written::{VALUES, days, decimal};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::source::Reader;
 use crate::sources::TakeBatch;
@@ -71,7 +71,7 @@ pub(crate) trait Form: Debug + Send + Sync + 'static {
     fn batches(
         &self,
         reader: &Reader,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()>;
 

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use crate::document::Place;
+use crate::document::RecordPlace;
 
 /// Rows of one row group or record batch of one source.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct Selection<T> {
 
 /// Gathers the rows that lie in one part and follow each other. `part_of` says where a row lies.
 pub(crate) fn selections<T>(
-    places: impl Iterator<Item = (Place, T)>,
+    places: impl Iterator<Item = (RecordPlace, T)>,
     part_of: impl Fn(u32, u64) -> usize,
 ) -> impl Iterator<Item = Selection<T>> {
     let mut places = places.peekable();
@@ -27,12 +27,12 @@ pub(crate) fn selections<T>(
 }
 
 fn next<T>(
-    places: &mut Peekable<impl Iterator<Item = (Place, T)>>,
+    places: &mut Peekable<impl Iterator<Item = (RecordPlace, T)>>,
     part_of: &impl Fn(u32, u64) -> usize,
 ) -> Option<Selection<T>> {
     let (place, with) = places.next()?;
     let (source, part) = (place.source, part_of(place.source, place.offset));
-    let row = |place: &Place| place.offset..place.offset + 1;
+    let row = |place: &RecordPlace| place.offset..place.offset + 1;
     let mut selection = Selection { source, part, rows: Vec::from([row(&place)]), with: vec![with] };
     while let Some((place, with)) = places.next_if(|(next, _)| {
         // Rows that go back begin anew: a part is read forwards.
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn rows_are_gathered_by_part() {
-        let place = |source, offset| (Place { source, line: 0, offset, len: 1 }, offset);
+        let place = |source, offset| (RecordPlace { source, line: 0, offset, len: 1 }, offset);
         let places = [place(0, 1), place(0, 2), place(0, 5), place(0, 10), place(1, 10), place(1, 9)];
         let found: Vec<_> = selections(places.into_iter(), |_, row| (row / 8) as usize).collect();
         let seen: Vec<(u32, usize, Vec<u64>)> = found

@@ -10,7 +10,7 @@ use super::open::{Archive, Role, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, LONG_BYTES, Place, Text};
+use crate::document::{Document, LONG_BYTES, RecordPlace, Text};
 use crate::error::Result;
 use crate::extract::About;
 use crate::field::FieldPath;
@@ -55,7 +55,7 @@ impl Content for Archive {
         let limit = handle.options().record_limit();
         for (number, bytes, role) in self.records_in(numbers.clone()) {
             let size = bytes.end - bytes.start;
-            let place = Place {
+            let place = RecordPlace {
                 source: handle.number,
                 line: (number - numbers.start) as u64,
                 offset: bytes.start,
@@ -90,7 +90,7 @@ impl Content for Archive {
 
     fn read<'s>(
         &'s self,
-        place: &Place,
+        place: &RecordPlace,
         handle: &Handle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
@@ -121,7 +121,12 @@ impl Content for Archive {
         self.count(Kind::Revisit)
     }
 
-    fn field_names(&self, place: &Place, handle: &Handle<'_>, _scratch: &mut Scratch) -> Result<Vec<String>> {
+    fn field_names(
+        &self,
+        place: &RecordPlace,
+        handle: &Handle<'_>,
+        _scratch: &mut Scratch,
+    ) -> Result<Vec<String>> {
         let record = parse_at(&handle.reader()?, place.offset)?;
         Ok(record.map_or_else(
             |_| vec![],
@@ -132,7 +137,7 @@ impl Content for Archive {
 
 impl Archive {
     /// Whether a document lies at a place.
-    fn has_document(&self, place: &Place) -> bool {
+    fn has_document(&self, place: &RecordPlace) -> bool {
         let number = self.document_at(place.offset);
         let record = number.and_then(|number| self.records_in(number..number + 1).next());
         record.is_some_and(|(_, bytes, _)| bytes.end - bytes.start == u64::from(place.len))
@@ -154,7 +159,7 @@ fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
 }
 
 /// Why the bytes at a place are no record.
-fn bad(reader: &Reader, place: &Place) -> Result<Reject> {
+fn bad(reader: &Reader, place: &RecordPlace) -> Result<Reject> {
     Ok(match parse_at(reader, place.offset)? {
         Err(Bad { problem, id, .. }) => Reject { reason: problem.into(), id },
         // The bytes were no record when the source was opened.
@@ -165,7 +170,7 @@ fn bad(reader: &Reader, place: &Place) -> Result<Reject> {
 /// The document in the bytes of a record.
 fn find<'a>(
     handle: &Handle<'_>,
-    place: &Place,
+    place: &RecordPlace,
     raw: &'a [u8],
     turn: Turn,
 ) -> Result<Result<Document<'a>, Reject>> {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::follow::{self, Fate, Links};
 use super::open::{Archive, Role, kind_of};
 use super::record::{Kind, parse_at};
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::members::GzipMembers;
 use crate::output::{Output, Verdict};
@@ -35,7 +35,7 @@ const RECORD_END: &[u8] = b"\r\n\r\n";
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
-    places: &mut dyn Iterator<Item = Place>,
+    places: &mut dyn Iterator<Item = RecordPlace>,
     verdict: Verdict,
     out: &mut Output,
 ) -> Result<()> {

@@ -33,7 +33,7 @@ use std::ops::Range;
 use self::open::Archive;
 use super::{Container, Opening, optional};
 use crate::annotation::Annotation;
-use crate::document::Place;
+use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
@@ -74,7 +74,7 @@ impl Container for Warc {
         &self,
         sources: &Sources,
         numbers: Range<u32>,
-        places: &mut dyn Iterator<Item = Place>,
+        places: &mut dyn Iterator<Item = RecordPlace>,
         verdict: Verdict,
         out: &mut Output,
         _compression: TableCompression,
@@ -90,7 +90,7 @@ impl Container for Warc {
         &self,
         _sources: &Sources,
         _numbers: Range<u32>,
-        _annotated: &mut dyn Iterator<Item = (Place, Annotation<'_>)>,
+        _annotated: &mut dyn Iterator<Item = (RecordPlace, Annotation<'_>)>,
         _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

@@ -8,7 +8,7 @@ use pdf_extract::{ConvertToFmt, Document, PlainTextOutput, output_doc_page};
 use super::super::writing::Writing;
 use super::super::{DocumentFormat, ExtractLimits, Extracted, MarkPlace, Refusal};
 use super::lines::join_divided_words;
-use super::worker::{Deadline, Place, apart, guarded};
+use super::worker::{Deadline, ThreadSlot, apart, guarded};
 use super::{bombs, disarm, properties};
 
 /// Threads that read one.
@@ -18,7 +18,7 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 pub(in super::super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     // The thread may outlive its time, so it has to own what it reads.
     let (bytes, limits) = (bytes.to_vec(), limits.clone());
-    let place = Place::take(&RUNNING, limits.threads)?;
+    let place = ThreadSlot::take(&RUNNING, limits.threads)?;
     apart(limits.time, place, move || read(&bytes, &limits, &Deadline::after(limits.time)))
 }
 

@@ -12,9 +12,9 @@ use crate::quiet::caught;
 const STACK_BYTES: usize = 64 << 20;
 
 /// A place among the threads that run at once. It is given back when its thread ends, whether or not somebody still waits.
-pub(super) struct Place(&'static AtomicUsize);
+pub(super) struct ThreadSlot(&'static AtomicUsize);
 
-impl Place {
+impl ThreadSlot {
     /// One of `most`, if there is any left.
     pub(super) fn take(running: &'static AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let place = Self(running);
@@ -23,7 +23,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ThreadSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -35,7 +35,7 @@ impl Drop for Place {
 /// clock where it can.
 pub(super) fn apart<T: Send + 'static>(
     time: Duration,
-    place: Place,
+    place: ThreadSlot,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
     let (sender, receiver) = sync_channel(1);
@@ -101,7 +101,7 @@ mod tests {
         work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         static RUNNING: AtomicUsize = AtomicUsize::new(0);
-        apart(time, Place::take(&RUNNING, usize::MAX)?, work)
+        apart(time, ThreadSlot::take(&RUNNING, usize::MAX)?, work)
     }
 
     #[test]
@@ -132,15 +132,15 @@ mod tests {
     fn a_thread_that_was_given_up_keeps_its_place_until_it_ends() {
         static RUNNING: AtomicUsize = AtomicUsize::new(0);
         let (end, never) = sync_channel::<()>(0);
-        let refused = apart(Duration::from_millis(20), Place::take(&RUNNING, 1).unwrap(), move || {
+        let refused = apart(Duration::from_millis(20), ThreadSlot::take(&RUNNING, 1).unwrap(), move || {
             let _ = never.recv();
             Ok(())
         });
         assert_eq!(refused, Err(Refusal::TooSlow { limit_ms: 20 }));
-        assert_eq!(Place::take(&RUNNING, 1).err(), Some(Refusal::Busy));
+        assert_eq!(ThreadSlot::take(&RUNNING, 1).err(), Some(Refusal::Busy));
         drop(end);
         let begun = Instant::now();
-        while Place::take(&RUNNING, 1).is_err() {
+        while ThreadSlot::take(&RUNNING, 1).is_err() {
             assert!(begun.elapsed() < MINUTE);
             thread::yield_now();
         }

@@ -1,7 +1,7 @@
 //! What is remembered of consecutive documents, in memory.
 
 use minwise::sketch::Sketches;
-use minwise_corpus::Place;
+use minwise_corpus::RecordPlace;
 
 use crate::rows::Rows;
 
@@ -38,7 +38,7 @@ impl Kind {
 
 /// What is known of a document when it is added.
 pub(crate) struct New<'a> {
-    pub place: Place,
+    pub place: RecordPlace,
     pub id: Option<&'a str>,
     pub kind: Kind,
     /// Documents with equal keys have equal shingles, or no shingles and equal texts.
@@ -48,7 +48,7 @@ pub(crate) struct New<'a> {
 /// One column a fact; a document is a row across all of them.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<RecordPlace>,
     /// What the rankings of a policy make of each document.
     pub(super) ranks: Vec<u64>,
     rank_words: usize,
@@ -82,12 +82,12 @@ impl Columns {
     }
 
     /// Where the first of them stands.
-    pub(crate) fn first_place(&self) -> Option<Place> {
+    pub(crate) fn first_place(&self) -> Option<RecordPlace> {
         self.places.first().copied()
     }
 
     /// Where the first of them stands that has shingles, or is null.
-    pub(crate) fn first_shingled(&self) -> Option<Place> {
+    pub(crate) fn first_shingled(&self) -> Option<RecordPlace> {
         self.places.iter().zip(&self.kinds).find(|(_, kind)| **kind != Kind::Empty).map(|(place, _)| *place)
     }
 
@@ -156,7 +156,7 @@ impl Columns {
     pub(crate) fn size_bytes(&self) -> u64 {
         let words =
             self.rows.as_slice().len() + self.placed_rows.as_ref().map_or(0, |rows| rows.as_slice().len());
-        let fixed = size_of::<Place>() + size_of::<Kind>() + size_of::<u64>() + size_of::<u128>();
+        let fixed = size_of::<RecordPlace>() + size_of::<Kind>() + size_of::<u64>() + size_of::<u128>();
         (self.len() * fixed + words * size_of::<u32>() + 8 * self.ranks.len() + self.ids.len()) as u64
     }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use minwise_corpus::{Corpus, Layout, Place, Temporary};
+use minwise_corpus::{Corpus, Layout, RecordPlace, Temporary};
 
 use crate::error::Error;
 use crate::rows::Rows;
@@ -70,7 +70,7 @@ impl Documents {
     pub(crate) fn of_places(shape: Shape, documents: u32) -> Self {
         let mut columns = Columns::new(shape);
         for document in 0..documents {
-            let place = Place { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
+            let place = RecordPlace { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
             columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});
         }
         let mut all = Self::new(shape);
@@ -130,7 +130,7 @@ impl Documents {
     }
 
     /// Where a document stands in its source.
-    pub fn place(&self, document: u32) -> Result<Place, Error> {
+    pub fn place(&self, document: u32) -> Result<RecordPlace, Error> {
         match self.find_document(document) {
             Found::Held(columns, at) => Ok(columns.places[at]),
             Found::Stored(segment, at) => segment.place(at),
@@ -416,7 +416,7 @@ impl Documents {
     }
 
     /// How many of the first documents have places of which something holds, which does not hold of any later one.
-    pub(crate) fn partition_point(&self, holds: impl Fn(&Place) -> bool) -> Result<u32, Error> {
+    pub(crate) fn partition_point(&self, holds: impl Fn(&RecordPlace) -> bool) -> Result<u32, Error> {
         let (mut low, mut high) = (0, self.len() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -432,12 +432,12 @@ pub struct Places<'a> {
     documents: &'a Documents,
     next: u32,
     /// Places of a segment that were read together, and how many of them were given out.
-    block: Vec<Place>,
+    block: Vec<RecordPlace>,
     taken: usize,
 }
 
 impl Iterator for Places<'_> {
-    type Item = Result<Place, Error>;
+    type Item = Result<RecordPlace, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(&place) = self.block.get(self.taken) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::cast_slice;
-use minwise_corpus::{Place, Temporary};
+use minwise_corpus::{RecordPlace, Temporary};
 
 use super::columns::{Columns, Kind};
 use crate::error::Error;
@@ -72,7 +72,7 @@ pub(crate) fn write(
 ) -> Result<(), Error> {
     let mut bytes: Vec<u8> = Vec::with_capacity(columns.len() * PLACE_BYTES);
     for place in &columns.places {
-        let Place { source, line, offset, len } = *place;
+        let RecordPlace { source, line, offset, len } = *place;
         bytes.extend_from_slice(&source.to_le_bytes());
         bytes.extend_from_slice(&len.to_le_bytes());
         bytes.extend_from_slice(&line.to_le_bytes());
@@ -165,12 +165,12 @@ impl Segment {
         Ok(())
     }
 
-    pub(super) fn place(&self, at: usize) -> Result<Place, Error> {
+    pub(super) fn place(&self, at: usize) -> Result<RecordPlace, Error> {
         self.read::<PLACE_BYTES>(Section::Places, at).map(|bytes| place(&bytes))
     }
 
     /// Some places from `at` on, at least one.
-    pub(super) fn places(&self, at: usize, out: &mut Vec<Place>) -> Result<(), Error> {
+    pub(super) fn places(&self, at: usize, out: &mut Vec<RecordPlace>) -> Result<(), Error> {
         let entries = TOGETHER.min(self.documents - at);
         let mut bytes = vec![0; entries * PLACE_BYTES];
         self.read_into(Section::Places, (at * PLACE_BYTES) as u64, &mut bytes)?;
@@ -269,7 +269,7 @@ impl Segment {
     }
 }
 
-fn place(bytes: &[u8; PLACE_BYTES]) -> Place {
+fn place(bytes: &[u8; PLACE_BYTES]) -> RecordPlace {
     let [source, len] =
         [0, 4].map(|at| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
     let long = |at: usize| {
@@ -277,5 +277,5 @@ fn place(bytes: &[u8; PLACE_BYTES]) -> Place {
         number.copy_from_slice(&bytes[at..at + 8]);
         u64::from_le_bytes(number)
     };
-    Place { source, line: long(8), offset: long(16), len }
+    RecordPlace { source, line: long(8), offset: long(16), len }
 }

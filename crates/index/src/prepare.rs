@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minwise::candidate::{Banding, Fingerprint, Winnow};
 use minwise::hash::fmix64;
-use minwise::shingle::{Places, Shingler, Shingles};
+use minwise::shingle::{Shingler, Shingles, UnitRanges};
 use minwise::sketch::{BitRows, Sketcher};
 use minwise::verify::ShingleSet;
 
@@ -55,14 +55,14 @@ impl Preparation {
     }
 
     /// The same, and says where units stand in the text.
-    pub(crate) fn prepare_with_places(&self, text: &str, out: &mut Prepared) -> Places {
+    pub(crate) fn prepare_with_places(&self, text: &str, out: &mut Prepared) -> UnitRanges {
         let places = self.shingler.shingle_with_places_into(text, &mut out.shingles);
         self.finish(out);
         places
     }
 
     /// The shingles of a text in order, and where its units stand.
-    pub(crate) fn shingles_with_places(&self, text: &str, out: &mut Shingles) -> Places {
+    pub(crate) fn shingles_with_places(&self, text: &str, out: &mut Shingles) -> UnitRanges {
         self.shingler.shingle_with_places_into(text, out)
     }
 

@@ -199,7 +199,7 @@ impl Job {
 
 /// Places for jobs of one kind.
 #[derive(Debug)]
-struct Places {
+struct JobSlots {
     /// For those that run or wait.
     free: Arc<Semaphore>,
     most: u32,
@@ -207,7 +207,7 @@ struct Places {
     turn: Arc<Semaphore>,
 }
 
-impl Places {
+impl JobSlots {
     fn new(most: u32) -> Self {
         Self { free: Arc::new(Semaphore::new(most as usize)), most, turn: Arc::new(Semaphore::new(1)) }
     }
@@ -221,8 +221,8 @@ impl Places {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     list: Mutex<VecDeque<Arc<Job>>>,
-    adding: Places,
-    clusters: Places,
+    adding: JobSlots,
+    clusters: JobSlots,
     names: RandomState,
     made: AtomicU64,
 }
@@ -232,8 +232,8 @@ impl Jobs {
         let most = u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 20);
         Self {
             list: Mutex::default(),
-            adding: Places::new(most),
-            clusters: Places::new(most.min(MOST_CLUSTERS)),
+            adding: JobSlots::new(most),
+            clusters: JobSlots::new(most.min(MOST_CLUSTERS)),
             names: RandomState::new(),
             made: AtomicU64::new(0),
         }

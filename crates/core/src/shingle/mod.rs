@@ -292,9 +292,9 @@ fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
 
 /// Where the units of a document stand in its text as it was written, as byte ranges.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Vec<Range<usize>>);
+pub struct UnitRanges(Vec<Range<usize>>);
 
-impl Places {
+impl UnitRanges {
     /// The bytes of the source from the start of unit `first` to the end of unit `last`.
     #[must_use]
     pub fn span(&self, first: usize, last: usize) -> Option<Range<usize>> {
@@ -350,7 +350,7 @@ impl Shingler {
     }
 
     /// Cuts `source` into shingles, and says where its units stand in it.
-    pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> Places {
+    pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> UnitRanges {
         let origins = self.normalizer.normalize_tracked_into(source, &mut out.text);
         let spans = match self.shingling.unit {
             Unit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
@@ -358,7 +358,7 @@ impl Shingler {
             Unit::Terms => terms::spans(out.text.as_str()),
         };
         self.shingle_into(source, out);
-        Places(spans.into_iter().map(|span| origins.source_range(source, span)).collect())
+        UnitRanges(spans.into_iter().map(|span| origins.source_range(source, span)).collect())
     }
 
     fn roll(&self, out: &mut Shingles) {

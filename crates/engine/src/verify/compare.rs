@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::shingle::{Places, Shingles};
+use minwise::shingle::{Shingles, UnitRanges};
 use minwise::sketch::Method;
 use minwise::sketch::weighted::WeightedMethod;
 use minwise::verify::passages::{Passage, shared_passages};
@@ -153,7 +153,7 @@ fn compare_prepared(left: &str, right: &str, preparation: &Preparation) -> Compa
 
 struct Read {
     shingles: Shingles,
-    places: Places,
+    places: UnitRanges,
     set: DocumentSet,
     sketch: Vec<u32>,
     equality_key: u128,

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use minwise::shingle::{Places, Shingles};
+use minwise::shingle::{Shingles, UnitRanges};
 use minwise::weight::{MostDocuments, Weigher, Weighting};
 
 use super::CheckOptions;
@@ -103,16 +103,16 @@ impl Evidence {
     }
 
     /// The shingles of the query in order, without those that are no evidence.
-    pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&Places>) -> Vec<u64> {
+    pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, GONE)
     }
 
     /// The same of a document of the index.
-    pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&Places>) -> Vec<u64> {
+    pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, GONE_THERE)
     }
 
-    fn mask(&self, text: &str, shingles: &[u64], places: Option<&Places>, gone: u64) -> Vec<u64> {
+    fn mask(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>, gone: u64) -> Vec<u64> {
         let quoted = if self.quotations { quotations(text) } else { vec![] };
         let listed = if self.references { references(text) } else { None };
         let inside = |at: usize| {

@@ -16,7 +16,7 @@ mod window;
 
 use evidence::Evidence;
 use minwise::candidate::Fingerprint;
-use minwise::shingle::{Places, Shingles};
+use minwise::shingle::{Shingles, UnitRanges};
 use minwise::verify::{Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::Weigher;
 use minwise::{Observer, Unobserved};
@@ -83,14 +83,14 @@ struct Asked {
     itself: Option<u32>,
     prepared: Prepared,
     /// Where its units stand, if its text is known.
-    places: Option<Places>,
+    places: Option<UnitRanges>,
     /// The shingles, without those that are no evidence: in order, or in ascending order where the text is not known.
     shingles: Vec<u64>,
     set: ShingleSet,
 }
 
 impl Asked {
-    fn new(itself: Option<u32>, prepared: Prepared, places: Option<Places>, shingles: Vec<u64>) -> Self {
+    fn new(itself: Option<u32>, prepared: Prepared, places: Option<UnitRanges>, shingles: Vec<u64>) -> Self {
         let set = evidence::remaining(&shingles).collect();
         Self { itself, prepared, places, shingles, set }
     }
@@ -367,7 +367,7 @@ impl Index {
 struct Looked {
     /// In order, if its text is known.
     shingles: Shingles,
-    places: Option<Places>,
+    places: Option<UnitRanges>,
     set: ShingleSet,
     /// Without shingles, the key that those with equal normalised text have.
     wordless: Option<u128>,

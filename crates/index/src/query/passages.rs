@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use minwise::shingle::Places;
+use minwise::shingle::UnitRanges;
 use minwise::verify::ShingleSet;
 use minwise::verify::passages::{Passage, moved, shared_passages};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,12 @@ pub struct SharedPassage {
 }
 
 /// The passages that both have, in the order of the query, given the units of a shingle.
-pub(crate) fn shared(query: &[u64], places: &Places, other: &Other<'_>, size: usize) -> Vec<SharedPassage> {
+pub(crate) fn shared(
+    query: &[u64],
+    places: &UnitRanges,
+    other: &Other<'_>,
+    size: usize,
+) -> Vec<SharedPassage> {
     let (passages, moved) = if other.places.is_some() {
         let passages = shared_passages(query, other.shingles);
         let moved = moved(&passages);
@@ -44,7 +49,7 @@ pub(crate) fn shared(query: &[u64], places: &Places, other: &Other<'_>, size: us
         .zip(moved)
         .filter_map(|(passage, moved)| {
             let most = passage.shingles + size - 1;
-            let span = |places: &Places, first: usize| {
+            let span = |places: &UnitRanges, first: usize| {
                 // A document shorter than a shingle is one shingle of all its units.
                 (1..=most).rev().find_map(|units| Some((units, places.span(first, first + units - 1)?)))
             };

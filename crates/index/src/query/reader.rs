@@ -1,6 +1,6 @@
 //! Documents of an index, read to be compared.
 
-use minwise::shingle::{Places, Shingles};
+use minwise::shingle::{Shingles, UnitRanges};
 use minwise::verify::ShingleSet;
 
 use super::evidence::{self, Evidence};
@@ -15,7 +15,7 @@ pub(crate) struct Reader<'i, 'v> {
     view: &'v View<'i>,
     shingles: Shingles,
     masked: Vec<u64>,
-    places: Option<Places>,
+    places: Option<UnitRanges>,
     work: (Vec<u64>, Vec<u64>),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Other<'r> {
     /// Its shingles in order, if its text is kept, and in ascending order otherwise; without those that are no evidence.
     pub(crate) shingles: &'r [u64],
     /// Where its units stand, if its text is kept.
-    pub(crate) places: Option<&'r Places>,
+    pub(crate) places: Option<&'r UnitRanges>,
     /// Its distinct shingles.
     pub(crate) set: ShingleSet,
 }

@@ -139,8 +139,8 @@ impl Documents {
 
     /// All places, in input order.
     #[must_use]
-    pub fn places(&self) -> Places<'_> {
-        Places { documents: self, next: 0, block: vec![], taken: 0 }
+    pub fn places(&self) -> RecordPlaces<'_> {
+        RecordPlaces { documents: self, next: 0, block: vec![], taken: 0 }
     }
 
     /// Whether the document has shingles; one without equals only texts that are the same.
@@ -428,7 +428,7 @@ impl Documents {
 
 /// The places of all documents, in input order.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct RecordPlaces<'a> {
     documents: &'a Documents,
     next: u32,
     /// Places of a segment that were read together, and how many of them were given out.
@@ -436,7 +436,7 @@ pub struct Places<'a> {
     taken: usize,
 }
 
-impl Iterator for Places<'_> {
+impl Iterator for RecordPlaces<'_> {
     type Item = Result<RecordPlace, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -18,7 +18,7 @@ use crate::spell::spelled;
 #[derive(Debug)]
 pub enum Failure {
     /// Options that make no sense.
-    Options(Vec<Problem>),
+    Options(Vec<FlagProblem>),
     /// An error of the command itself, and what to try instead.
     Error { message: String, hint: Option<String> },
     /// An error of a library, with its stable code.
@@ -31,20 +31,20 @@ pub enum Failure {
 
 /// One thing that is wrong with the options.
 #[derive(Debug)]
-pub struct Problem {
+pub struct FlagProblem {
     /// The option, in backticks, and what is wrong with it.
     pub message: String,
     /// What to try instead.
     pub hint: Option<String>,
 }
 
-impl From<&minwise_engine::Problem> for Problem {
-    fn from(problem: &minwise_engine::Problem) -> Self {
+impl From<&minwise_engine::SettingProblem> for FlagProblem {
+    fn from(problem: &minwise_engine::SettingProblem) -> Self {
         Self { message: spelled(&problem.message()), hint: problem.hint.as_ref().map(spelled) }
     }
 }
 
-impl Problem {
+impl FlagProblem {
     /// The option that the message begins with.
     pub fn option(&self) -> &str {
         let rest = self.message.strip_prefix('`');
@@ -67,7 +67,7 @@ impl From<minwise_engine::Error> for Failure {
         } else {
             match error.problems() {
                 [] => Self::coded(error.code(), spelled(&error.message()), error.hint().as_ref()),
-                problems => Self::Options(problems.iter().map(Problem::from).collect()),
+                problems => Self::Options(problems.iter().map(FlagProblem::from).collect()),
             }
         }
     }

@@ -17,7 +17,7 @@ use minwise_corpus::{FieldPath, Input, ReadOptions};
 use minwise_engine::{AuditSize, Bands, Inputs, Memory, Settings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
-use crate::printer::{Failure, Problem};
+use crate::printer::{Failure, FlagProblem};
 use crate::spell::spelled;
 
 /// The options of runs, in the order in which their problems are reported.
@@ -66,14 +66,14 @@ const ORDER: [&str; 40] = [
 
 /// Collects what is wrong, in the order of the options.
 #[derive(Debug, Default)]
-pub struct Problems(Vec<Problem>);
+pub struct FlagProblems(Vec<FlagProblem>);
 
 /// Where the option of a problem stands.
-fn place(problem: &Problem) -> usize {
+fn place(problem: &FlagProblem) -> usize {
     ORDER.iter().position(|option| *option == problem.option()).unwrap_or(ORDER.len())
 }
 
-impl Problems {
+impl FlagProblems {
     /// The value, if it can be read; otherwise the problem is noted and the default stands in, so that the options
     /// behind it are looked at too.
     pub fn parse<T: FromStr<Err: Display> + Default>(&mut self, option: &str, text: &str) -> T {
@@ -105,14 +105,14 @@ impl Problems {
     }
 
     pub fn add(&mut self, message: String, hint: Option<String>) {
-        self.0.push(Problem { message, hint });
+        self.0.push(FlagProblem { message, hint });
     }
 
     /// Takes over what the engine found wrong.
-    fn take(&mut self, problems: &[minwise_engine::Problem]) {
+    fn take(&mut self, problems: &[minwise_engine::SettingProblem]) {
         // An option that could not be read stands at its default, of which nothing need be said.
         let noted: Vec<String> = self.0.iter().map(|problem| problem.option().to_owned()).collect();
-        let new = problems.iter().map(Problem::from);
+        let new = problems.iter().map(FlagProblem::from);
         self.0.extend(new.filter(|problem| !noted.iter().any(|option| option == problem.option())));
     }
 
@@ -141,7 +141,7 @@ const WHOLE: &str = "a whole number";
 const NUMBER: &str = "a number";
 
 /// A count that is at least 1.
-pub fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
+pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
     let number = problems.number_or(1, option, text, WHOLE);
     if number == 0 {
         problems.add(format!("`{option}`: it must be at least 1"), None);
@@ -150,7 +150,7 @@ pub fn count(problems: &mut Problems, option: &str, text: &str) -> usize {
 }
 
 /// Documents that are audited, if any are to be.
-pub fn audit(text: &str, problems: &mut Problems) -> Option<AuditSize> {
+pub fn audit(text: &str, problems: &mut FlagProblems) -> Option<AuditSize> {
     match text {
         "auto" => Some(AuditSize::Affordable),
         "off" => None,
@@ -162,13 +162,13 @@ pub fn audit(text: &str, problems: &mut Problems) -> Option<AuditSize> {
 }
 
 /// The `minhash` with this many registers; the default stands in for one that is not possible.
-pub fn method(registers: &str, problems: &mut Problems) -> Method {
+pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
     let registers = Some(problems.number_or(128, "--registers", registers, WHOLE));
     made(&SpecOptions::default().registers(registers), problems).method
 }
 
 /// The options of a spec that concern text.
-fn text_options(args: &TextArgs, problems: &mut Problems) -> SpecOptions {
+fn text_options(args: &TextArgs, problems: &mut FlagProblems) -> SpecOptions {
     let shingling: Shingling = problems.parse("--shingle", &args.shingle);
     let form: Form = problems.parse("--normalize", &args.normalize);
     let space: Space = problems.parse("--whitespace", &args.whitespace);
@@ -180,19 +180,19 @@ fn text_options(args: &TextArgs, problems: &mut Problems) -> SpecOptions {
 }
 
 /// What is done to text; the rest of the spec is at its default.
-pub fn text_spec(args: &TextArgs, problems: &mut Problems) -> Spec {
+pub fn text_spec(args: &TextArgs, problems: &mut FlagProblems) -> Spec {
     let options = text_options(args, problems);
     made(&options, problems)
 }
 
 /// A spec for sets.
-pub fn spec(args: &SpecArgs, problems: &mut Problems) -> Spec {
+pub fn spec(args: &SpecArgs, problems: &mut FlagProblems) -> Spec {
     let options = spec_options(args, problems);
     made(&options, problems)
 }
 
 /// A spec for sets, or for weighted sets if weights are asked for. The fingerprints of tables are not in it yet.
-pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Problems) -> Spec {
+pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut FlagProblems) -> Spec {
     let weighting = problems.parse("--weight", &weights.weight);
     let most_documents =
         weights.max_df.as_ref().and_then(|most| problems.check("--max-df", most.parse::<MostDocuments>()));
@@ -200,7 +200,7 @@ pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut Probl
     made(&options, problems)
 }
 
-fn spec_options(args: &SpecArgs, problems: &mut Problems) -> SpecOptions {
+fn spec_options(args: &SpecArgs, problems: &mut FlagProblems) -> SpecOptions {
     let text = text_options(&args.text, problems);
     text.registers(
         args.registers.as_ref().map(|number| problems.number_or(128, "--registers", number, WHOLE)),
@@ -209,20 +209,20 @@ fn spec_options(args: &SpecArgs, problems: &mut Problems) -> SpecOptions {
     .sketch(args.sketch.clone())
 }
 
-fn made(options: &SpecOptions, problems: &mut Problems) -> Spec {
+fn made(options: &SpecOptions, problems: &mut FlagProblems) -> Spec {
     let mut refused = vec![];
     let spec = options.spec(&mut refused);
     problems.take(&refused);
     spec
 }
 
-pub fn threshold(text: &str, problems: &mut Problems) -> f64 {
+pub fn threshold(text: &str, problems: &mut FlagProblems) -> f64 {
     let threshold = problems.number_or(0.8, "--threshold", text, NUMBER);
     problems.check("--threshold", tune::check_threshold(threshold));
     threshold
 }
 
-pub fn threads(text: Option<&str>, problems: &mut Problems) -> usize {
+pub fn threads(text: Option<&str>, problems: &mut FlagProblems) -> usize {
     match text {
         Some(threads) => count(problems, "--threads", threads),
         None => available_parallelism().map_or(1, usize::from),
@@ -230,17 +230,17 @@ pub fn threads(text: Option<&str>, problems: &mut Problems) -> usize {
 }
 
 /// Threads, if they are given.
-pub fn given_threads(text: Option<&str>, problems: &mut Problems) -> Option<usize> {
+pub fn given_threads(text: Option<&str>, problems: &mut FlagProblems) -> Option<usize> {
     text.map(|threads| problems.number_or(1, "--threads", threads, WHOLE))
 }
 
 /// Rejected records that are put up with, if there is a limit.
-pub fn max_rejects(args: &RunArgs, problems: &mut Problems) -> Option<u64> {
+pub fn max_rejects(args: &RunArgs, problems: &mut FlagProblems) -> Option<u64> {
     args.max_rejects.as_ref().map(|number| problems.number("--max-rejects", number, WHOLE))
 }
 
 /// Fields of records that have one value each, separated by commas; none for an empty list.
-pub fn fields(option: &str, text: &str, problems: &mut Problems) -> Vec<FieldPath> {
+pub fn fields(option: &str, text: &str, problems: &mut FlagProblems) -> Vec<FieldPath> {
     if text.is_empty() {
         return vec![];
     }
@@ -257,7 +257,7 @@ fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
 }
 
 /// The most memory that a run is to take, if it is given.
-pub fn memory(args: &RunArgs, problems: &mut Problems) -> Option<Memory> {
+pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<Memory> {
     let text = args.memory.as_ref()?;
     let Some(bytes) = size_bytes(text) else {
         problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
@@ -267,7 +267,7 @@ pub fn memory(args: &RunArgs, problems: &mut Problems) -> Option<Memory> {
 }
 
 /// A standard error that an estimate can have.
-pub fn standard_error(text: &str, problems: &mut Problems) -> f64 {
+pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
     let error: f64 = problems.number_or(0.02, "--error", text, NUMBER);
     if !(error > 0.0 && error <= 0.5) {
         problems.add(
@@ -279,7 +279,7 @@ pub fn standard_error(text: &str, problems: &mut Problems) -> f64 {
 }
 
 /// How sketches are cut into bands.
-pub fn bands(args: &BandArgs, problems: &mut Problems) -> Bands {
+pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
     match (&args.bands, &args.rows) {
         (None, None) => {}
         (Some(bands), Some(rows)) => {
@@ -294,7 +294,12 @@ pub fn bands(args: &BandArgs, problems: &mut Problems) -> Bands {
 }
 
 /// Bands and rows of a plan, as asked for or as the recall needs them.
-pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut Problems) -> Option<Banding> {
+pub fn banding(
+    args: &BandArgs,
+    method: Method,
+    threshold: f64,
+    problems: &mut FlagProblems,
+) -> Option<Banding> {
     let settings = Settings::default()
         .spec(Spec::default().with_method(method))
         .threshold(threshold)
@@ -309,7 +314,7 @@ pub fn banding(args: &BandArgs, method: Method, threshold: f64, problems: &mut P
 }
 
 /// The settings of a run, read from the options.
-pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut Problems) -> Settings {
+pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> Settings {
     Settings::default()
         .threshold(problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER))
         .measure(problems.parse("--measure", &sketch.measure))
@@ -332,7 +337,7 @@ pub fn words(words: &[OsString]) -> Vec<Input> {
 }
 
 /// The inputs of a run, read from the options.
-pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Problems) -> Inputs {
+pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut FlagProblems) -> Inputs {
     Inputs::default()
         .inputs(words(&args.inputs))
         .against(vec![])
@@ -342,13 +347,13 @@ pub fn inputs(args: &InputArgs, weights: Option<&WeightArgs>, problems: &mut Pro
 }
 
 /// The error that the filter may make, if it is wanted.
-pub fn filter_error(text: &str, problems: &mut Problems) -> Option<f64> {
+pub fn filter_error(text: &str, problems: &mut FlagProblems) -> Option<f64> {
     let default = minwise_engine::FILTER_ERROR;
     (text != "off").then(|| problems.number_or(default, "--filter-error", text, "a number or `off`"))
 }
 
 /// The looks of the filter; what cannot be read is noted, and one look at one register stands in, which is valid.
-pub fn looks(text: &str, problems: &mut Problems) -> Vec<usize> {
+pub fn looks(text: &str, problems: &mut FlagProblems) -> Vec<usize> {
     let looks: Result<Vec<usize>, _> = text.split(',').map(|look| look.trim().parse()).collect();
     looks.unwrap_or_else(|_| {
         let message = format!("`--looks`: `{text}` is not a list of whole numbers");
@@ -361,7 +366,7 @@ pub fn looks(text: &str, problems: &mut Problems) -> Vec<usize> {
 }
 
 /// The error that each look of the filter may make.
-pub fn error_per_look(text: Option<&str>, problems: &mut Problems) -> Option<f64> {
+pub fn error_per_look(text: Option<&str>, problems: &mut FlagProblems) -> Option<f64> {
     text.map(|text| problems.number_or(minwise_engine::FILTER_ERROR, "--error-per-look", text, NUMBER))
 }
 
@@ -370,7 +375,7 @@ pub fn planned_filter(
     error: &str,
     method: Method,
     threshold: f64,
-    problems: &mut Problems,
+    problems: &mut FlagProblems,
 ) -> Option<(Filter, f64)> {
     let error = problems.number_or(minwise_engine::FILTER_ERROR, "--filter-error", error, NUMBER);
     if !(1e-200..=0.5).contains(&error) {
@@ -386,7 +391,7 @@ pub fn planned_filter(
     problems.check("--filter", filter).map(|filter| (filter, error))
 }
 
-pub fn reading(args: &ReadingArgs, problems: &mut Problems) -> ReadOptions {
+pub fn reading(args: &ReadingArgs, problems: &mut FlagProblems) -> ReadOptions {
     let mut options = ReadOptions::default();
     match FieldPath::list(&args.text_field) {
         Ok(fields) => options.text_fields = fields,
@@ -469,12 +474,12 @@ mod tests {
 
     #[test]
     fn problems_of_the_engine_stand_among_those_of_the_command() {
-        let mut problems = Problems::default();
+        let mut problems = FlagProblems::default();
         let threshold = problems.number_or(0.8, "--threshold", "high", NUMBER);
         let settings = Settings::default().threshold(threshold).order(2.0).threads(0);
         problems.add("`--memory`: `much` is not a size such as `4GiB`".to_owned(), None);
         let Err(Failure::Options(all)) = problems.built(settings.plan()) else { panic!("not refused") };
-        let options: Vec<&str> = all.iter().map(Problem::option).collect();
+        let options: Vec<&str> = all.iter().map(FlagProblem::option).collect();
         assert_eq!(options, ["--threshold", "--order", "--threads", "--memory"]);
     }
 
@@ -482,7 +487,7 @@ mod tests {
     #[test]
     fn several_problems_of_one_option_are_all_reported() {
         let settings = Settings::default().keep(Some("newest:a..b;oldest:c..d".parse().unwrap()));
-        let Err(Failure::Options(all)) = Problems::default().built(settings.plan()) else {
+        let Err(Failure::Options(all)) = FlagProblems::default().built(settings.plan()) else {
             panic!("not refused")
         };
         assert_eq!(all.iter().filter(|problem| problem.option() == "--keep").count(), 2);

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 
 /// The numbers of the columns that documents are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn position(name: &str, known: &[Option<Known>], field: &FieldPath) -> Result<Op
     let mut found = (0..).zip(known).filter(|(_, known)| is_wanted(known));
     let first = found.next();
     if found.next().is_some() {
-        return Err(Error::inside(name, Problem::RepeatedColumn { column: field.to_string() }));
+        return Err(Error::inside(name, FileProblem::RepeatedColumn { column: field.to_string() }));
     }
     Ok(first.map(|(number, _)| number))
 }
@@ -82,19 +82,19 @@ fn no_text(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
         paths().filter(|path| field.misses_lists_of(path)).map(ToString::to_string).collect();
     if !in_lists.is_empty() {
         let (column, found) = (field.to_string(), "lists".to_owned());
-        let problem = Problem::ColumnType { column, found, expected: "texts", in_lists };
+        let problem = FileProblem::ColumnType { column, found, expected: "texts", in_lists };
         return Error::inside(name, problem);
     }
     if field.has_lists() && !paths().any(FieldPath::has_lists) {
         let columns = paths().map(ToString::to_string).collect();
-        return Error::inside(name, Problem::NoLists { field: field.to_string(), columns });
+        return Error::inside(name, FileProblem::NoLists { field: field.to_string(), columns });
     }
     no_column(name, known, field)
 }
 
 fn no_column(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
     let columns = known.iter().flatten().map(|known| known.path.to_string()).collect();
-    Error::inside(name, Problem::NoColumn { column: field.to_string(), columns })
+    Error::inside(name, FileProblem::NoColumn { column: field.to_string(), columns })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use minwise::{Sentence, escape_control, visible};
 
 use crate::format::Format;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::reject::RejectReason;
 use crate::unconverted::Unconverted;
 
@@ -100,7 +100,7 @@ pub enum ErrorKind {
         /// The file.
         name: String,
         /// What is wrong.
-        problem: Problem,
+        problem: FileProblem,
     },
     /// Two tables that cannot be written as one.
     SchemasDiffer {
@@ -283,7 +283,7 @@ impl Error {
     }
 
     /// An error about the inside of a file.
-    pub(crate) fn inside(name: impl Into<String>, problem: Problem) -> Self {
+    pub(crate) fn inside(name: impl Into<String>, problem: FileProblem) -> Self {
         Self::new(ErrorKind::Inside { name: name.into(), problem })
     }
 

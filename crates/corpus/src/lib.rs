@@ -128,7 +128,7 @@ pub use output::{
     CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression, Verdict,
 };
 pub use positional::read_at;
-pub use problem::Problem;
+pub use problem::FileProblem;
 pub use refusal::Refusal;
 pub use reject::{Reject, RejectLine, RejectReason};
 pub use scratch::Scratch;

@@ -7,7 +7,7 @@ use minwise::{Sentence, escape_control, visible};
 /// What is wrong with the inside of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum FileProblem {
     /// It is not what it should be.
     Content {
         /// Where: a header, a footer, a row group and a column.
@@ -72,7 +72,7 @@ pub enum Problem {
     NoBytes,
 }
 
-impl Problem {
+impl FileProblem {
     /// A stable name, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {

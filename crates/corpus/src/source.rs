@@ -11,7 +11,7 @@ use crate::format::{Format, Layout};
 use crate::members::GzipMembers;
 use crate::memory::InMemory;
 use crate::positional::read_at;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 
 /// One input: a file, standard input, or documents in memory.
 #[derive(Debug)]
@@ -222,6 +222,6 @@ impl Reader {
 
     /// An error about what is inside.
     pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
-        Error::inside(&*self.name, Problem::Content { place: place.into(), message: message.into() })
+        Error::inside(&*self.name, FileProblem::Content { place: place.into(), message: message.into() })
     }
 }

@@ -15,7 +15,7 @@ use crate::document::{Document, MaybeLong, RecordPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::found::FoundTexts;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::reject::Reject;
 use crate::scratch::{Scratch, grown};
 use crate::shape::Shapes;
@@ -269,7 +269,10 @@ impl<'a> Handle<'a> {
 
     /// An error about what is inside.
     pub(crate) fn bad(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
-        Error::inside(self.source.name(), Problem::Content { place: place.into(), message: message.into() })
+        Error::inside(
+            self.source.name(),
+            FileProblem::Content { place: place.into(), message: message.into() },
+        )
     }
 
     /// The error that the source has nothing at `offset`.
@@ -387,7 +390,7 @@ impl Sources {
 /// Refuses a table, whose rows have no bytes of their own.
 fn check_bytes(handle: &Handle<'_>, content: &dyn Content) -> Result<()> {
     match content.rows() {
-        Some(_) => Err(Error::inside(handle.source.name(), Problem::NoBytes)),
+        Some(_) => Err(Error::inside(handle.source.name(), FileProblem::NoBytes)),
         None => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ pub struct Error {
 /// One thing that is wrong with what a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct SettingProblem {
     /// The setting, by its name with hyphens: `max-cluster`.
     pub setting: &'static str,
     /// The value that it was given, as text.
@@ -30,7 +30,7 @@ pub struct Problem {
     pub hint: Option<Sentence>,
 }
 
-impl Problem {
+impl SettingProblem {
     /// A problem without a hint.
     pub fn new(setting: &'static str, value: impl fmt::Display, reason: impl Into<Sentence>) -> Self {
         Self { setting, value: value.to_string(), reason: reason.into(), hint: None }
@@ -61,7 +61,7 @@ impl Problem {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The settings are invalid, alone or in combination. Contains every problem, in the order of the settings.
-    Settings(Vec<Problem>),
+    Settings(Vec<SettingProblem>),
     /// Two specs differ, or core refused something that no setting names.
     Spec(minwise::Error),
     /// Something could not be read or written.
@@ -198,7 +198,7 @@ impl Error {
 
     /// What is wrong with the settings, if that is what stopped the run.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[SettingProblem] {
         match &*self.kind {
             ErrorKind::Settings(problems) => problems,
             _ => &[],
@@ -219,7 +219,7 @@ impl Error {
     pub fn message(&self) -> Sentence {
         match &*self.kind {
             ErrorKind::Settings(problems) => {
-                let mut messages = problems.iter().map(Problem::message);
+                let mut messages = problems.iter().map(SettingProblem::message);
                 let first = messages.next().unwrap_or_default();
                 messages.fold(first, |all, next| all.text("; ").followed_by(&next))
             }
@@ -272,7 +272,7 @@ impl Error {
         }
     }
 
-    /// What to try instead, where there is something to say. [`Problem`]s have hints of their own.
+    /// What to try instead, where there is something to say. [`SettingProblem`]s have hints of their own.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &*self.kind {
@@ -366,8 +366,8 @@ impl From<ErrorKind> for Error {
     }
 }
 
-impl From<Problem> for Error {
-    fn from(problem: Problem) -> Self {
+impl From<SettingProblem> for Error {
+    fn from(problem: SettingProblem) -> Self {
         ErrorKind::Settings(vec![problem]).into()
     }
 }

@@ -132,7 +132,7 @@ pub use builder::{
 pub use candidate::screen::Screened;
 pub use decide::pairs::{SimilarPair, SimilarPairs};
 pub use decide::{Decided, Decisions, Removed};
-pub use error::{Error, ErrorKind, Problem};
+pub use error::{Error, ErrorKind, SettingProblem};
 pub use estimate::sketch_file;
 pub use memory::Memory;
 // Types of other crates that options have, so that a program need not depend on those crates for them.

@@ -20,7 +20,7 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 /// Registers or stored bits of each sketch that `--all` compares.
 const ALL_REGISTERS: usize = 1024;
@@ -28,7 +28,7 @@ const ALL_REGISTERS: usize = 1024;
 const EXCERPT: usize = 300;
 
 pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let passages = problems.number("--passages", &args.passages, "a whole number");
     let options = settings::reading(&args.reading, &mut problems);
     let mut spec = settings::weighted_spec(&args.spec, &args.weights, &mut problems);

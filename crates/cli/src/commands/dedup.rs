@@ -10,12 +10,12 @@ use crate::Exit;
 use crate::args::{DedupArgs, WorkArgs};
 use crate::printer::{Failure, Printer};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 use crate::shell;
 
 pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let options = options(args, &mut problems);
     let run = problems.built(DedupRun::new(options))?;
 
@@ -31,7 +31,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
 }
 
 /// The typed options, as the engine takes them.
-fn options(args: &DedupArgs, problems: &mut Problems) -> DedupOptions {
+fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
     let mut inputs = settings::inputs(&args.inputs, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);
     let mut settings = settings::run(&args.sketch, &args.run, problems);

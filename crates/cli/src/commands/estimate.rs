@@ -10,11 +10,11 @@ use crate::Exit;
 use crate::args::EstimateArgs;
 use crate::printer::{Failure, Printer, counted, grouped, total_error};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let threshold = problems.number("--threshold", &args.threshold, "a number");
     let options = EstimateOptions::new(PathBuf::from(&args.first))
         .second(args.second.as_ref().map(PathBuf::from))

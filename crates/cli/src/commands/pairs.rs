@@ -14,11 +14,11 @@ use crate::printer::{
     total_error, with_nulls,
 };
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let options = PairsOptions::default()
         .inputs(settings::inputs(&args.inputs, Some(&args.sketch.weights), &mut problems))
         .settings(settings::run(&args.sketch, &args.run, &mut problems))

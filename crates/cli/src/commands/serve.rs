@@ -15,10 +15,10 @@ use crate::Exit;
 use crate::args::ServeArgs;
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let address: SocketAddr = args.listen.parse().unwrap_or_else(|_| {
         let message = format!("`--listen`: `{}` is not an address such as `127.0.0.1:8080`", args.listen);
         problems.add(message, None);
@@ -60,7 +60,7 @@ fn note(printer: &Printer, event: &Value) {
     }
 }
 
-fn limits(args: &ServeArgs, problems: &mut Problems) -> ServerLimits {
+fn limits(args: &ServeArgs, problems: &mut FlagProblems) -> ServerLimits {
     let mut count = |option: &str, text: &str| settings::count(problems, option, text);
     let requests = count("--max-requests", &args.max_requests);
     let connections = count("--max-connections", &args.max_connections);

@@ -11,11 +11,11 @@ use crate::Exit;
 use crate::args::SketchFileArgs;
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let options = SketchOptions::default()
         .inputs(settings::inputs(&args.inputs, None, &mut problems))
         .spec(settings::spec(&args.spec, &mut problems))

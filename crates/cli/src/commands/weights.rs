@@ -11,12 +11,12 @@ use crate::Exit;
 use crate::args::WeightsArgs;
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 use crate::spell::spelled;
 
 pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let options = WeightsOptions::default()
         .inputs(settings::inputs(&args.inputs, None, &mut problems))
         .spec(settings::text_spec(&args.text, &mut problems))

@@ -11,7 +11,7 @@ use crate::container::table::{annotation_field, is_scalar, many_of, merged, not_
 use crate::container::{Container, OutputColumns};
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::scratch::Scratch;
 use crate::shape::{At, ObjectMembers};
 use crate::sources::{Content, Handle, SourcePart};
@@ -26,7 +26,7 @@ pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Contain
     let name = handle.source.name();
     for (number, field) in schema.fields().iter().enumerate() {
         if schema.fields().iter().take(number).any(|before| before.name() == field.name()) {
-            return Err(Error::inside(name, Problem::RepeatedColumn { column: field.name().clone() }));
+            return Err(Error::inside(name, FileProblem::RepeatedColumn { column: field.name().clone() }));
         }
         let misfit = match to.columns() {
             Some(OutputColumns::Own) => not_json(field),
@@ -37,7 +37,7 @@ pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Contain
         };
         if let Some((column, found)) = misfit {
             let (found, to) = (many_of(found), to.format().to_string());
-            return Err(Error::inside(name, Problem::NotConverted { column, found, to }));
+            return Err(Error::inside(name, FileProblem::NotConverted { column, found, to }));
         }
     }
     match to.refuses(&unfolded(&schema)) {
@@ -90,7 +90,10 @@ pub(super) fn columns(
         _ => schema,
     };
     if let (true, Some(column)) = (has_annotations, schema.column_with_name(MEMBER)) {
-        return Err(Error::inside("the output", Problem::ColumnExists { column: column.1.name().clone() }));
+        return Err(Error::inside(
+            "the output",
+            FileProblem::ColumnExists { column: column.1.name().clone() },
+        ));
     }
     let mut fields = schema.fields().to_vec();
     if has_annotations {

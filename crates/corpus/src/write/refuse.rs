@@ -10,7 +10,7 @@ use crate::container;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::source::Source;
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
@@ -55,7 +55,7 @@ pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<(
     for (handle, content) in corpus.sources.iter_inputs() {
         let name = output.map_or_else(|| handle.source.id().into(), Path::to_string_lossy);
         if Compression::of_name(&name) == Some(Compression::Gzip) && content.shares_members() {
-            return Err(Error::inside(handle.source.name(), Problem::SharedMember));
+            return Err(Error::inside(handle.source.name(), FileProblem::SharedMember));
         }
     }
     Ok(())
@@ -71,7 +71,7 @@ pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
     for (handle, content) in corpus.sources.iter_inputs() {
         if content.columns().is_some_and(|columns| columns.contains(&MEMBER)) {
             let column = MEMBER.to_owned();
-            return Err(Error::inside(handle.source.name(), Problem::ColumnExists { column }));
+            return Err(Error::inside(handle.source.name(), FileProblem::ColumnExists { column }));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use minwise_corpus::{
-    Corpus, ErrorKind, FieldPath, Format, InputFormat, Problem, ReadOptions, Scratch, TableCompression,
+    Corpus, ErrorKind, FieldPath, FileProblem, Format, InputFormat, ReadOptions, Scratch, TableCompression,
     refuse_annotation, refuse_unlike,
 };
 use parquet::basic::{Compression, ZstdLevel};
@@ -148,7 +148,7 @@ fn rows_are_documents() {
     assert_eq!(scan(&corpus, 1 << 20), records);
     assert_read_again(&corpus, &records);
     let error = corpus.read_raw(&records[0].place, &mut Scratch::new()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Inside { problem: Problem::NoBytes, .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Inside { problem: FileProblem::NoBytes, .. }), "{error}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use minwise_corpus::{FieldPath, InMemory, Input, Nulls, ReadOptions, Scratch};
 
 use super::positions::Positions;
 use super::shared::shared_options;
-use crate::error::{Error, Problem};
+use crate::error::{Error, SettingProblem};
 use crate::memory::Memory;
 use crate::output::Summary;
 use crate::read::rejects::Rejects;
@@ -60,7 +60,7 @@ use crate::verify::compare::Comparison;
 pub struct Dedup {
     options: DedupOptions,
     /// What is wrong with options that were given as text or as numbers.
-    problems: Vec<Problem>,
+    problems: Vec<SettingProblem>,
 }
 
 /// Begins, checks and runs.
@@ -117,7 +117,7 @@ impl Dedup {
         let form = keep.to_string();
         match form.parse::<Keep>() {
             Ok(keep) => self.options.settings.keep = Some(keep),
-            Err(error) => self.problems.push(Problem::of("keep", form, &error)),
+            Err(error) => self.problems.push(SettingProblem::of("keep", form, &error)),
         }
         self
     }

@@ -13,7 +13,7 @@ use minwise_corpus::{FieldPath, InMemory, Input, Nulls, ReadOptions};
 
 use super::positions::Positions;
 use super::shared::shared_options;
-use crate::error::{Error, Problem};
+use crate::error::{Error, SettingProblem};
 use crate::memory::Memory;
 use crate::read::rejects::Rejects;
 use crate::run::{Destination, PairFormat, PairsOptions, PairsOutcome, PairsRun};
@@ -39,7 +39,7 @@ use crate::settings::{Bands, Search, Settings};
 pub struct Pairs {
     options: PairsOptions,
     /// What is wrong with options that were given as text or as numbers.
-    problems: Vec<Problem>,
+    problems: Vec<SettingProblem>,
 }
 
 /// Begins, checks and runs.

@@ -9,7 +9,7 @@ use minwise::{Observer, Stage, Warning, escape_control};
 use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::Memory;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
@@ -92,7 +92,7 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
         None => Ok(()),
         Some(field) => {
             let reason = format!("the corpus was opened without the field `{}`", escape_control(field));
-            Err(Problem::new("keep", keep, reason).into())
+            Err(SettingProblem::new("keep", keep, reason).into())
         }
     }
 }

@@ -17,7 +17,7 @@ use super::overwrite;
 use super::stopwatch::Stopwatch;
 use crate::decide::Decisions;
 use crate::decide::dedup::dedup;
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::output::report::{Extras, MeasuredRecall, ThisRun};
 use crate::output::{Findings, Summary, Target, write_kept_as_decided};
 use crate::read::rejected::RejectedRecords;
@@ -115,7 +115,7 @@ impl DedupRun {
     }
 
     /// Checks all settings, of which some problems are known already.
-    pub(crate) fn checked(options: DedupOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
+    pub(crate) fn checked(options: DedupOptions, mut problems: Vec<SettingProblem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
         let plan = options.settings.outline(&mut problems);

@@ -7,7 +7,7 @@ use minwise::{Observer, Spec, escape_control, visible_json};
 use serde_json::json;
 
 use super::{Destination, PairFormat, overwrite, refuse};
-use crate::error::{Error, Problem};
+use crate::error::{Error, SettingProblem};
 use crate::estimate::sketch_file::SketchFile;
 use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
 use crate::setters::setters;
@@ -107,7 +107,7 @@ impl EstimateRun {
         let threshold = options.threshold;
         if !(0.0..=1.0).contains(&threshold) {
             let reason = format!("an estimate cannot be {threshold}: it must be from 0 to 1");
-            problems.push(Problem::new("threshold", threshold, reason));
+            problems.push(SettingProblem::new("threshold", threshold, reason));
         }
         let threads = all_cores(options.threads, &mut problems);
         check_filter_error(options.filter_error, &mut problems);

@@ -8,7 +8,7 @@ use minwise::weight::FrequencyLookup;
 use minwise::{Observer, Sentence, Spec, Stage, Weights};
 use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 
-use crate::error::{Error, Problem};
+use crate::error::{Error, SettingProblem};
 use crate::setters::setters;
 use crate::settings::{Settings, table_problem};
 use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
@@ -46,7 +46,7 @@ impl Inputs {
     }
 
     /// Refuses tables in the settings of a run that loads its tables itself.
-    pub(super) fn check_tables(settings: &Settings, problems: &mut Vec<Problem>) {
+    pub(super) fn check_tables(settings: &Settings, problems: &mut Vec<SettingProblem>) {
         let Weights { table, ignored, .. } = settings.spec.weights;
         let Weighing { frequencies, ignored: shingles } = &settings.weighing;
         if table.is_some() || ignored.is_some() || frequencies.is_some() || !shingles.is_empty() {
@@ -54,42 +54,42 @@ impl Inputs {
                 .setting("weights")
                 .text(" and ")
                 .setting("ignore-text");
-            problems.push(Problem::new("spec", settings.spec, reason));
+            problems.push(SettingProblem::new("spec", settings.spec, reason));
         }
     }
 
     /// Notes what is wrong with how records are to be read.
-    pub(super) fn check(&self, problems: &mut Vec<Problem>) {
+    pub(super) fn check(&self, problems: &mut Vec<SettingProblem>) {
         let ReadOptions { text_fields, id_field, max_record_bytes, .. } = &self.options;
         if let Err(error) = id_field.check_one_value() {
-            problems.push(Problem::new("id-field", id_field, error.to_string()));
+            problems.push(SettingProblem::new("id-field", id_field, error.to_string()));
         }
         if text_fields.is_empty() {
-            problems.push(Problem::new("text-field", "", "it names no field"));
+            problems.push(SettingProblem::new("text-field", "", "it names no field"));
         }
         // A place in a source has 32 bits for its length.
         if !(1..=u64::from(u32::MAX)).contains(max_record_bytes) {
             let reason = "it must be at least 1 byte and less than 4 GiB";
-            problems.push(Problem::new("max-record", max_record_bytes, reason));
+            problems.push(SettingProblem::new("max-record", max_record_bytes, reason));
         }
     }
 
     /// Refuses references, in a run that compares its inputs with nothing else.
-    pub(super) fn refuse_references(&self, problems: &mut Vec<Problem>) {
+    pub(super) fn refuse_references(&self, problems: &mut Vec<SettingProblem>) {
         if !self.against.is_empty() {
             let reason = "only a deduplication compares its inputs with other documents";
-            problems.push(Problem::new("against", listed(&self.against, " "), reason));
+            problems.push(SettingProblem::new("against", listed(&self.against, " "), reason));
         }
     }
 
     /// Refuses tables, in a run that weighs no shingles.
-    pub(super) fn refuse_tables(&self, problems: &mut Vec<Problem>) {
+    pub(super) fn refuse_tables(&self, problems: &mut Vec<SettingProblem>) {
         let reason = "this run weighs no shingles and leaves none out";
         if let Some(path) = &self.weights {
-            problems.push(Problem::new("weights", path.display(), reason));
+            problems.push(SettingProblem::new("weights", path.display(), reason));
         }
         if !self.ignore_text.is_empty() {
-            problems.push(Problem::new("ignore-text", listed(&self.ignore_text, " "), reason));
+            problems.push(SettingProblem::new("ignore-text", listed(&self.ignore_text, " "), reason));
         }
     }
 
@@ -141,7 +141,7 @@ impl Inputs {
             let hint =
                 Sentence::new().setting_to("weight", "tf-idf").text(" and ").setting("max-df").text(" do");
             let reason = "nothing asks for document frequencies";
-            return Err(Problem::new("weights", path.display(), reason).hint(hint).into());
+            return Err(SettingProblem::new("weights", path.display(), reason).hint(hint).into());
         }
         if !self.ignore_text.is_empty() {
             let spool_dir = corpus.map_or(&self.options, Corpus::options).spool_dir.clone();
@@ -187,7 +187,9 @@ impl Inputs {
             })?;
         }
         match refused {
-            Some(reason) => Err(Problem::new("ignore-text", listed(&self.ignore_text, ", "), reason).into()),
+            Some(reason) => {
+                Err(SettingProblem::new("ignore-text", listed(&self.ignore_text, ", "), reason).into())
+            }
             None => Ok(all),
         }
     }
@@ -201,8 +203,9 @@ fn listed(inputs: &[Input], separator: &str) -> String {
 /// A saved table, if it can weigh what the spec gives.
 fn saved(path: &Path, spec: &Spec) -> Result<FrequencyTable, Error> {
     let table = FrequencyTable::open(path)?;
-    let refused =
-        |reason: String| Problem::new("weights", path.display(), format!("`{}`: {reason}", path.display()));
+    let refused = |reason: String| {
+        SettingProblem::new("weights", path.display(), format!("`{}`: {reason}", path.display()))
+    };
     table.check(spec).map_err(|error| {
         let hint = Sentence::new()
             .action("weights")

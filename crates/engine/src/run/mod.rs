@@ -34,7 +34,7 @@ pub use pairs::{PairsOptions, PairsOutcome, PairsRun};
 pub use sketch::{SketchOptions, SketchOutcome, SketchRun};
 pub use weights::{WeightsOptions, WeightsOutcome, WeightsRun};
 
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 
 /// Where a run writes something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,6 @@ fn overwrite(allowed: bool) -> Overwrite {
 }
 
 /// Fails with all problems, if there are any.
-fn refuse(problems: Vec<Problem>) -> Result<(), Error> {
+fn refuse(problems: Vec<SettingProblem>) -> Result<(), Error> {
     if problems.is_empty() { Ok(()) } else { Err(ErrorKind::Settings(problems).into()) }
 }

@@ -11,7 +11,7 @@ use minwise_corpus::{
 };
 
 use super::Destination;
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::output::report::{Extras, Report};
 use crate::output::{Findings, OutputPart, Target, write_annotated, write_files, write_records};
 use crate::setters::setters;
@@ -48,10 +48,10 @@ setters!(Outputs {
 });
 
 impl Outputs {
-    pub(super) fn check(&self, problems: &mut Vec<Problem>) {
+    pub(super) fn check(&self, problems: &mut Vec<SettingProblem>) {
         if let (true, Some(removed)) = (self.annotate, &self.removed) {
             let reason = Sentence::from("nothing is removed with ").setting("annotate");
-            problems.push(Problem::new("removed", removed, reason));
+            problems.push(SettingProblem::new("removed", removed, reason));
         }
     }
 

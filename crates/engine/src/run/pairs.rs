@@ -8,7 +8,7 @@ use serde_json::json;
 use super::inputs::Inputs;
 use super::{Destination, PairFormat, overwrite};
 use crate::decide::pairs::{SimilarPair, SimilarPairs, pairs};
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::read::rejected::RejectedRecords;
 use crate::read::{Reading, read};
 use crate::setters::setters;
@@ -60,12 +60,15 @@ impl PairsRun {
     }
 
     /// Checks all settings, of which some problems are known already.
-    pub(crate) fn checked(mut options: PairsOptions, mut problems: Vec<Problem>) -> Result<Self, Error> {
+    pub(crate) fn checked(
+        mut options: PairsOptions,
+        mut problems: Vec<SettingProblem>,
+    ) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         options.inputs.refuse_references(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
         if let Some(keep) = options.settings.keep.replace(Keep::default()) {
-            problems.push(Problem::new("keep", keep, "a list of pairs removes nothing"));
+            problems.push(SettingProblem::new("keep", keep, "a list of pairs removes nothing"));
         }
         match options.settings.outline(&mut problems) {
             Some(plan) if problems.is_empty() => Ok(Self { options, plan }),

@@ -7,7 +7,7 @@ use minwise_corpus::{Skipped, refuse_overlap};
 
 use super::inputs::Inputs;
 use super::{overwrite, refuse};
-use crate::error::{Error, Problem};
+use crate::error::{Error, SettingProblem};
 use crate::estimate::sketch_file;
 use crate::memory::Memory;
 use crate::read::read;
@@ -86,7 +86,7 @@ impl SketchRun {
         check_spec(&options.spec, &mut problems);
         if options.spec.weights != Weights::default() {
             let reason = "a file of sketches has no weights, and leaves no shingles out";
-            problems.push(Problem::new("weight", options.spec.weights.weighting, reason));
+            problems.push(SettingProblem::new("weight", options.spec.weights.weighting, reason));
         }
         let limits = ResourceLimits::new(options.threads, options.memory, &mut problems);
         refuse(problems)?;

@@ -20,7 +20,7 @@ use minwise::verify::Measure;
 use minwise::{Error as CoreError, Sentence, Spec, Weights};
 use minwise_corpus::FieldPath;
 
-use crate::error::{Error, ErrorKind, Problem};
+use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::Memory;
 use crate::rows::{Rows, SHELF};
 use crate::setters::setters;
@@ -231,7 +231,7 @@ impl Settings {
     }
 
     /// The plan but for the tables of weights, which may still have to be counted; `None` with a problem noted.
-    pub(crate) fn outline(&self, problems: &mut Vec<Problem>) -> Option<Plan> {
+    pub(crate) fn outline(&self, problems: &mut Vec<SettingProblem>) -> Option<Plan> {
         let before = problems.len();
         self.check_similarity(problems);
         check_spec(&self.spec, problems);
@@ -243,7 +243,7 @@ impl Settings {
         self.check_looks(search, problems);
         let limits = ResourceLimits::new(self.threads, self.memory, problems);
         if self.max_cluster == Some(0) {
-            problems.push(Problem::new("max-cluster", 0, "it must be at least 1"));
+            problems.push(SettingProblem::new("max-cluster", 0, "it must be at least 1"));
         }
         if problems.len() > before {
             return None;
@@ -277,20 +277,20 @@ impl Settings {
         })
     }
 
-    fn check_similarity(&self, problems: &mut Vec<Problem>) {
+    fn check_similarity(&self, problems: &mut Vec<SettingProblem>) {
         if let Err(error) = tune::check_threshold(self.threshold) {
-            problems.push(Problem::of("threshold", self.threshold, &error));
+            problems.push(SettingProblem::of("threshold", self.threshold, &error));
         }
         if let Some(share) = self.order
             && !(share > 0.0 && share <= 1.0)
         {
             let reason = format!("a share cannot be {share}: it must be above 0 and at most 1");
-            problems.push(Problem::new("order", share, reason));
+            problems.push(SettingProblem::new("order", share, reason));
         }
     }
 
     /// How candidates are found; containment has one way that bands do not offer.
-    fn chosen_search(&self, problems: &mut Vec<Problem>) -> Search {
+    fn chosen_search(&self, problems: &mut Vec<SettingProblem>) -> Search {
         let search = self.search.unwrap_or(match self.measure {
             Measure::Jaccard => Search::Banding,
             Measure::Containment => Search::SortMerge,
@@ -301,14 +301,19 @@ impl Settings {
         };
         if !sees {
             problems.push(
-                Problem::new("candidates", search, format!("`{search}` does not see containment"))
+                SettingProblem::new("candidates", search, format!("`{search}` does not see containment"))
                     .hint("`sort-merge` finds every pair, and so does `all`"),
             );
         }
         search
     }
 
-    fn chosen_banding(&self, search: Search, before: usize, problems: &mut Vec<Problem>) -> Option<Banding> {
+    fn chosen_banding(
+        &self,
+        search: Search,
+        before: usize,
+        problems: &mut Vec<SettingProblem>,
+    ) -> Option<Banding> {
         let method = self.spec.method;
         let registers = method.registers();
         match search {
@@ -322,24 +327,24 @@ impl Settings {
                     "candidates are found by `minhash`, `min-max`, `one-permutation`, `super-minhash` or `fast-similarity`".into()
                 };
                 let reason = format!("`{method}` has no registers that candidates could share");
-                problems.push(Problem::new("sketch", method, reason).hint(hint));
+                problems.push(SettingProblem::new("sketch", method, reason).hint(hint));
                 return None;
             }
             Search::Banding => {}
             // No band is looked at.
             Search::SortMerge | Search::SortMergeSketch | Search::All => {
                 return Banding::new(1, 1, registers)
-                    .map_err(|error| problems.push(Problem::of("registers", registers, &error)))
+                    .map_err(|error| problems.push(SettingProblem::of("registers", registers, &error)))
                     .ok();
             }
         }
         match self.bands {
             Bands::Given { bands, rows } => Banding::new(bands, rows, registers)
-                .map_err(|error| problems.push(Problem::of("bands", bands, &error)))
+                .map_err(|error| problems.push(SettingProblem::of("bands", bands, &error)))
                 .ok(),
             Bands::ForRecall(recall) => {
                 if let Err(error) = tune::check_recall(recall) {
-                    problems.push(Problem::of("recall", recall, &error));
+                    problems.push(SettingProblem::of("recall", recall, &error));
                 }
                 if problems.len() > before {
                     // What could be chosen depends on what is wrong.
@@ -347,13 +352,13 @@ impl Settings {
                 }
                 // Registers that can be banded agree with the probability of the similarity itself.
                 tune::choose(self.threshold, recall, registers, |similarity| similarity)
-                    .map_err(|error| problems.push(Problem::of("recall", recall, &error)))
+                    .map_err(|error| problems.push(SettingProblem::of("recall", recall, &error)))
                     .ok()
             }
         }
     }
 
-    fn chosen_keep(&self, problems: &mut Vec<Problem>) -> Keep {
+    fn chosen_keep(&self, problems: &mut Vec<SettingProblem>) -> Keep {
         let Some(keep) = &self.keep else {
             return match self.measure {
                 // The longer document has all that the shorter one would keep.
@@ -363,16 +368,16 @@ impl Settings {
         };
         for field in keep.fields() {
             if let Err(error) = field.parse::<FieldPath>().and_then(|field| field.check_one_value()) {
-                problems.push(Problem::new("keep", keep, error.to_string()));
+                problems.push(SettingProblem::new("keep", keep, error.to_string()));
             }
         }
         keep.clone()
     }
 
-    fn check_looks(&self, search: Search, problems: &mut Vec<Problem>) {
+    fn check_looks(&self, search: Search, problems: &mut Vec<SettingProblem>) {
         check_error_per_look(self.error_per_look, problems);
         let Some(looks) = &self.looks else { return };
-        let problem = |reason: Sentence| Problem::new("looks", list(looks), reason);
+        let problem = |reason: Sentence| SettingProblem::new("looks", list(looks), reason);
         check_looked(looks, self.filter_error.or(self.error_per_look), problems);
         if matches!(search, Search::SortMerge | Search::SortMergeSketch) {
             let reason = Sentence::new()
@@ -385,23 +390,23 @@ impl Settings {
         check_looks(looks, Some(self.spec.method.registers()), problems);
     }
 
-    fn check_bits(&self, search: Search, banding: Option<Banding>, problems: &mut Vec<Problem>) {
+    fn check_bits(&self, search: Search, banding: Option<Banding>, problems: &mut Vec<SettingProblem>) {
         let Some(bits) = self.bits else { return };
         if search == Search::SortMergeSketch {
             let reason =
                 Sentence::new().setting_to("candidates", "sort-merge,sketch").text(" needs whole registers");
-            problems.push(Problem::new("bits", bits, reason));
+            problems.push(SettingProblem::new("bits", bits, reason));
         }
         if let Some(banding) = banding
             && let Err(error) = Rows::new(&self.spec, banding, self.bits)
         {
-            problems.push(Problem::of("bits", bits, &error));
+            problems.push(SettingProblem::of("bits", bits, &error));
         }
     }
 }
 
 /// Refuses tables that are not those of the spec.
-pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<Problem>) {
+pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {
         None if weights.need_table() => {
@@ -423,41 +428,41 @@ pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<
     let fingerprint = (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored));
     if weights.ignored != fingerprint {
         let reason = "the spec has the fingerprint of other shingles than those that are left out";
-        problems.push(Problem::new("ignore-text", ignored.len(), reason));
+        problems.push(SettingProblem::new("ignore-text", ignored.len(), reason));
     }
 }
 
 /// A problem with the table that weights need, by the setting that needs it.
-pub(crate) fn table_problem(weights: &Weights, reason: impl Into<Sentence>) -> Problem {
+pub(crate) fn table_problem(weights: &Weights, reason: impl Into<Sentence>) -> SettingProblem {
     match weights.most_documents {
-        Some(most) if !weights.weighting.needs_frequencies() => Problem::new("max-df", most, reason),
-        _ => Problem::new("weight", weights.weighting, reason),
+        Some(most) if !weights.weighting.needs_frequencies() => SettingProblem::new("max-df", most, reason),
+        _ => SettingProblem::new("weight", weights.weighting, reason),
     }
 }
 
 /// Refuses a share that the filter cannot keep to.
-pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<Problem>) {
+pub(crate) fn check_filter_error(error: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if let Some(error) = error
         && !(1e-200..=0.5).contains(&error)
     {
         let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5, or `off`");
-        problems.push(Problem::new("filter-error", error, reason));
+        problems.push(SettingProblem::new("filter-error", error, reason));
     }
 }
 
 /// Refuses a share that a look of the filter cannot keep to.
-pub(crate) fn check_error_per_look(error: Option<f64>, problems: &mut Vec<Problem>) {
+pub(crate) fn check_error_per_look(error: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if let Some(error) = error
         && !(1e-200..=0.5).contains(&error)
     {
         let reason = format!("the share cannot be {error}: it must be from 1e-200 to 0.5");
-        problems.push(Problem::new("error-per-look", error, reason));
+        problems.push(SettingProblem::new("error-per-look", error, reason));
     }
 }
 
 /// Refuses looks that are not ascending, or that sketches of so many registers do not have.
-pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &mut Vec<Problem>) {
-    let problem = |reason: String| Problem::new("looks", list(looks), reason);
+pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &mut Vec<SettingProblem>) {
+    let problem = |reason: String| SettingProblem::new("looks", list(looks), reason);
     let hint = || Sentence::new().setting_to("looks", "16,32,64,128").text(" looks four times");
     let Some(&last) = looks.last() else {
         problems.push(problem("there must be at least one look".to_owned()).hint(hint()));
@@ -481,11 +486,11 @@ pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &
 }
 
 /// Refuses looks of a filter that is not there.
-pub(crate) fn check_looked(looks: &[usize], filter: Option<f64>, problems: &mut Vec<Problem>) {
+pub(crate) fn check_looked(looks: &[usize], filter: Option<f64>, problems: &mut Vec<SettingProblem>) {
     if filter.is_none() {
         let hint = Sentence::from("leave out ").setting_to("filter-error", "off");
         let reason = "there is no filter that could look";
-        problems.push(Problem::new("looks", list(looks), reason).hint(hint));
+        problems.push(SettingProblem::new("looks", list(looks), reason).hint(hint));
     }
 }
 
@@ -495,9 +500,9 @@ pub(crate) fn list(looks: &[usize]) -> String {
 }
 
 /// Threads as asked for, or one per core.
-pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<Problem>) -> usize {
+pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<SettingProblem>) -> usize {
     if threads == Some(0) {
-        problems.push(Problem::new("threads", 0, "it must be at least 1"));
+        problems.push(SettingProblem::new("threads", 0, "it must be at least 1"));
     }
     threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
 }
@@ -510,7 +515,11 @@ pub(crate) struct ResourceLimits {
 }
 
 impl ResourceLimits {
-    pub(crate) fn new(threads: Option<usize>, memory: Option<Memory>, problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn new(
+        threads: Option<usize>,
+        memory: Option<Memory>,
+        problems: &mut Vec<SettingProblem>,
+    ) -> Self {
         let memory = memory.unwrap_or_default();
         let all = all_cores(threads, problems);
         // Threads that were asked for are not taken away; the run refuses them if the memory is too small.

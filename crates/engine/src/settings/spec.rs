@@ -6,7 +6,7 @@ use minwise::text::Normalization;
 use minwise::weight::{MostDocuments, Weighting};
 use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, Weights};
 
-use crate::error::Problem;
+use crate::error::SettingProblem;
 use crate::setters::setters;
 
 /// Registers of a sketch, unless said otherwise.
@@ -47,7 +47,7 @@ setters!(SpecOptions {
 impl SpecOptions {
     /// Builds the spec. If the parts do not form a valid spec, adds the problems to `problems` and returns a spec with
     /// defaults in their place.
-    pub fn spec(&self, problems: &mut Vec<Problem>) -> Spec {
+    pub fn spec(&self, problems: &mut Vec<SettingProblem>) -> Spec {
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
         let weights = Weights::new(weighting).with_most_documents(most_documents);
         let spec = |method| {
@@ -72,54 +72,54 @@ impl SpecOptions {
     }
 
     /// The sketch that is named, with the registers that are asked for unless it says how many itself.
-    fn method(&self, problems: &mut Vec<Problem>) -> Result<Method, Problem> {
+    fn method(&self, problems: &mut Vec<SettingProblem>) -> Result<Method, SettingProblem> {
         let default = if self.weighting == Weighting::None { "minhash" } else { "dart" };
         let name = self.sketch.as_deref().unwrap_or(default);
         if name.contains([':', '/']) {
             if let Some(registers) = self.registers {
                 let reason =
                     Sentence::new().setting_to("sketch", name.to_owned()).text(" says how many there are");
-                problems.push(Problem::new("registers", registers, reason));
+                problems.push(SettingProblem::new("registers", registers, reason));
             }
-            return name.parse().map_err(|error| Problem::of("sketch", name, &error));
+            return name.parse().map_err(|error| SettingProblem::of("sketch", name, &error));
         }
         let registers = self.registers.unwrap_or(REGISTERS);
         // Parsing the text form checks the size.
         let plain: Result<Method, CoreError> = Method::minhash(registers).to_string().parse();
-        plain.map_err(|error| Problem::of("registers", registers, &error))?;
+        plain.map_err(|error| SettingProblem::of("registers", registers, &error))?;
         format!("{name}:{registers}").parse().map_err(|error: CoreError| match error.kind() {
             // What was given, and not what was made of it.
             CoreErrorKind::Parse { what, expected, .. } => {
                 let error = CoreError::parse(what, name, expected.clone());
-                Problem::of("sketch", name, &error)
+                SettingProblem::of("sketch", name, &error)
             }
-            _ => Problem::of("sketch", name, &error),
+            _ => SettingProblem::of("sketch", name, &error),
         })
     }
 }
 
 /// Refuses a spec whose parts do not go together.
-pub(crate) fn check_spec(spec: &Spec, problems: &mut Vec<Problem>) {
+pub(crate) fn check_spec(spec: &Spec, problems: &mut Vec<SettingProblem>) {
     let method = spec.method;
     // Parsing the text form checks the sizes.
     if let Err(error) = method.to_string().parse::<Method>() {
-        problems.push(Problem::of("registers", method.registers(), &error));
+        problems.push(SettingProblem::of("registers", method.registers(), &error));
         return;
     }
     let weighted = spec.weights.weighting != Weighting::None;
     if weighted != matches!(method, Method::Weighted(_)) {
         let problem = if weighted {
-            Problem::new("sketch", method, format!("`{method}` is not for weighted shingles"))
+            SettingProblem::new("sketch", method, format!("`{method}` is not for weighted shingles"))
                 .hint("`dart`, `icws` and `cws` are")
         } else {
-            Problem::new("sketch", method, format!("`{method}` is for weighted shingles"))
+            SettingProblem::new("sketch", method, format!("`{method}` is for weighted shingles"))
                 .hint(Sentence::new().setting("weight").text(" says how they are weighed"))
         };
         problems.push(problem);
     }
     if weighted && spec.shingling.repeats() == Repeats::Bag {
         problems.push(
-            Problem::new("weight", spec.weights.weighting, "weights count repeats themselves")
+            SettingProblem::new("weight", spec.weights.weighting, "weights count repeats themselves")
                 .hint(Sentence::from("leave `,bag` away from ").setting("shingle")),
         );
     }

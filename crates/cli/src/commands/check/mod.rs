@@ -21,7 +21,7 @@ use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
 use crate::printer::{Failure, Printer, counted, grouped, skipped_line};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 /// A document that was checked.
 pub struct Checked {
@@ -34,7 +34,7 @@ pub struct Checked {
 }
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
     if reading.nulls == Nulls::Keep {
         // There is nothing to check, and whoever asked has to know.
@@ -201,7 +201,7 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
 }
 
 /// What is a match, and what is no evidence; the texts of forms are read later.
-fn match_options(args: &MatchArgs, problems: &mut Problems) -> CheckOptions {
+fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
     let options = CheckOptions {
         threshold: problems.number("--threshold", &args.threshold, "a number"),
         containment: problems.number("--containment", &args.containment, "a number"),
@@ -235,7 +235,7 @@ fn match_options(args: &MatchArgs, problems: &mut Problems) -> CheckOptions {
     options
 }
 
-fn given_metadata(given: &[String], problems: &mut Problems) -> Map<String, Value> {
+fn given_metadata(given: &[String], problems: &mut FlagProblems) -> Map<String, Value> {
     let mut metadata = Map::new();
     for field in given {
         match field.split_once('=') {

@@ -12,7 +12,7 @@ use crate::args::IndexAddArgs;
 use crate::commands::documents::{self, CHUNK_BYTES, Rejected, Rejects};
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::Progress;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 /// Documents that a sheet names and that were not there, which are shown.
 const SHOWN: usize = 5;
@@ -33,7 +33,7 @@ struct Ready {
 
 pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let mut options = settings::reading(&args.reading, &mut problems);
     let fields = args.meta_fields.as_deref().unwrap_or_default();
     options.value_fields = settings::fields("--meta-fields", fields, &mut problems);

@@ -9,10 +9,10 @@ use minwise_index::{Index, Settings, Texts};
 use crate::Exit;
 use crate::args::IndexCreateArgs;
 use crate::printer::{Failure, Printer};
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let threshold = settings::threshold(&args.threshold, &mut problems);
     let recall: f64 = problems.number("--recall", &args.recall, "a number");
     problems.check("--recall", tune::check_recall(recall));

@@ -10,13 +10,13 @@ use super::open;
 use crate::Exit;
 use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
 use crate::printer::{Failure, counted, grouped, megabytes};
-use crate::settings::Problems;
+use crate::settings::FlagProblems;
 
 /// Documents that are read together.
 const PAGE: usize = 1000;
 
 pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let limit = args.limit.as_deref().map(|limit| problems.number("--limit", limit, "a whole number"));
     problems.finish()?;
     let index = open(&args.folder)?;

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::Exit;
 use crate::args::{PlanArgs, PlanFormat};
 use crate::printer::Failure;
-use crate::settings::{self, Problems};
+use crate::settings::{self, FlagProblems};
 use filter::FilterPlan;
 use ranking::Ranking;
 
@@ -21,7 +21,7 @@ const PLOT_COLUMNS: usize = 61;
 const PLOT_ROWS: usize = 13;
 
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
-    let mut problems = Problems::default();
+    let mut problems = FlagProblems::default();
     let threshold = settings::threshold(&args.threshold, &mut problems);
     let method = settings::method(&args.registers, &mut problems);
     let banding = settings::banding(&args.bands, method, threshold, &mut problems);

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::memory::{Held, TextBlock};
 use crate::options::ReadOptions;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -68,7 +68,7 @@ impl Rows {
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self> {
         let (name, options) = (opening.source.name(), opening.options);
         let mut rows = Self { batches: vec![], pieces: vec![], count: 0, text_bytes: 0, schema: None };
-        let held = opening.source.memory().ok_or_else(|| Error::inside(name, Problem::NoBytes))?.held();
+        let held = opening.source.memory().ok_or_else(|| Error::inside(name, FileProblem::NoBytes))?.held();
         match held {
             Held::Texts(blocks) => {
                 for block in blocks.iter() {
@@ -116,7 +116,7 @@ impl Rows {
     ) -> Result<()> {
         let bad = |message: String| {
             let place = format!("record batch {number}");
-            Error::inside(name, Problem::Content { place, message })
+            Error::inside(name, FileProblem::Content { place, message })
         };
         if let Some(difference) = difference(batch.schema().fields(), schema.fields()) {
             return Err(bad(format!("it is not of the schema that was given: {difference}")));

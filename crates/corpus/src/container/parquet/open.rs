@@ -18,7 +18,7 @@ use crate::column::{self, Columns, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::source::Reader;
 
 /// Decoded bytes of text that a piece has at least, unless its row group ends.
@@ -173,7 +173,7 @@ fn raw_path(
         })
         .find(|(_, leaf)| leaf.path.has_lists())?;
     let (found, in_lists) = ("lists".to_owned(), vec![leaf.path.to_string()]);
-    let problem = Problem::ColumnType { column: name, found, expected: "texts", in_lists };
+    let problem = FileProblem::ColumnType { column: name, found, expected: "texts", in_lists };
     Some(Error::inside(reader.name(), problem))
 }
 
@@ -194,7 +194,7 @@ fn check(
     };
     let leaf = leaves.get(number).and_then(Option::as_ref);
     let column = leaf.map_or_else(|| column.path().string(), |leaf| leaf.path.to_string());
-    Err(Error::inside(reader.name(), Problem::ColumnType { column, found, expected, in_lists: vec![] }))
+    Err(Error::inside(reader.name(), FileProblem::ColumnType { column, found, expected, in_lists: vec![] }))
 }
 
 /// Whether a column says that it holds nothing but nulls.

@@ -6,7 +6,7 @@ use std::io;
 use arrow_schema::ArrowError;
 
 use crate::error::Error;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::quiet::caught;
 
 /// An error that came through one of the libraries.
@@ -22,7 +22,9 @@ impl Foreign {
     pub(crate) fn at(self, name: &str, place: impl Into<String>) -> Error {
         match self {
             Self::Ours(error) => error,
-            Self::Words(message) => Error::inside(name, Problem::Content { place: place.into(), message }),
+            Self::Words(message) => {
+                Error::inside(name, FileProblem::Content { place: place.into(), message })
+            }
         }
     }
 }
@@ -33,7 +35,7 @@ impl Foreign {
         match self {
             Self::Ours(error) => error,
             Self::Words(message) => {
-                Error::inside("the output", Problem::Unwritten { place: place.into(), message })
+                Error::inside("the output", FileProblem::Unwritten { place: place.into(), message })
             }
         }
     }

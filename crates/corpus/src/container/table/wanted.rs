@@ -9,7 +9,7 @@ use crate::column::{self, Columns, Known};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 
 /// The columns that documents are made of.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ fn check(name: &str, named: &[Named], columns: &Columns) -> Result<()> {
             continue;
         };
         let (column, found) = (known.path.to_string(), kind.to_string());
-        let problem = Problem::ColumnType { column, found, expected, in_lists: vec![] };
+        let problem = FileProblem::ColumnType { column, found, expected, in_lists: vec![] };
         return Err(Error::inside(name, problem));
     }
     Ok(())

@@ -19,7 +19,7 @@ use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::members::GzipMembers;
 use crate::output::{Output, Verdict};
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::scratch::grown;
 use crate::source::Reader;
 use crate::sources::{Handle, Sources};
@@ -128,7 +128,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let mut run = 0..0;
         for record in records {
-            let shared = || Error::inside(file.name(), Problem::SharedMember);
+            let shared = || Error::inside(file.name(), FileProblem::SharedMember);
             let member = members.of_record(&record).ok_or_else(shared)?.compressed.clone();
             if run.end == member.start {
                 run.end = member.end;

@@ -37,7 +37,7 @@ use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::output::{Output, TableCompression, Verdict};
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::sources::{Content, Sources};
 
 /// WARC and WET.
@@ -63,7 +63,7 @@ impl Container for Warc {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
         if let Some(field) = opening.options.text_fields.iter().find(|field| field.has_lists()) {
-            let problem = Problem::NoLists { field: field.to_string(), columns: vec![] };
+            let problem = FileProblem::NoLists { field: field.to_string(), columns: vec![] };
             return Err(Error::inside(opening.source.name(), problem));
         }
         let members = opening.source.packed.as_ref().map(|packed| &packed.members);

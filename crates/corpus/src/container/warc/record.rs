@@ -119,14 +119,14 @@ pub(crate) struct Bad {
     /// The bytes, up to the next record or to the end of the source.
     pub(crate) bytes: Range<u64>,
     /// The rule that the bytes break.
-    pub(crate) problem: Problem,
+    pub(crate) problem: WarcProblem,
     /// The id, if the headers could be read.
     pub(crate) id: Option<String>,
 }
 
 /// The rule that a bad record breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub(crate) enum WarcProblem {
     /// The first line is not `WARC/1.0` or a later version 1.
     Version {
         /// The beginning of the line.
@@ -155,7 +155,7 @@ pub(crate) enum Problem {
     },
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for WarcProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { found } => write!(f, "it begins with `{found}` instead of `WARC/1.0`"),
@@ -172,8 +172,8 @@ impl fmt::Display for Problem {
     }
 }
 
-impl From<Problem> for RejectReason {
-    fn from(problem: Problem) -> Self {
+impl From<WarcProblem> for RejectReason {
+    fn from(problem: WarcProblem) -> Self {
         Self::InvalidWarc { message: problem.to_string() }
     }
 }
@@ -193,14 +193,14 @@ pub(crate) fn bare(uri: &str) -> &str {
 
 /// Problem of a record, and the byte from which on the next record is searched.
 struct Fault {
-    problem: Problem,
+    problem: WarcProblem,
     understood: u64,
     id: Option<String>,
 }
 
 impl Fault {
     /// A fault of which not even the head was understood.
-    fn at(start: u64, problem: Problem) -> Self {
+    fn at(start: u64, problem: WarcProblem) -> Self {
         Self { problem, understood: start, id: None }
     }
 }
@@ -227,7 +227,7 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Rec
         match end_of_head(&head) {
             HeadEnd::At(end) => break end,
             HeadEnd::Open if head.len() == len && len < MAX_HEAD_BYTES => len *= 2,
-            HeadEnd::Open | HeadEnd::Interrupted => return Ok(Err(Fault::at(start, Problem::OpenHead))),
+            HeadEnd::Open | HeadEnd::Interrupted => return Ok(Err(Fault::at(start, WarcProblem::OpenHead))),
         }
     };
     let first_line = memchr::memchr(b'\n', &head).map_or(head.len(), |end| end + 1);
@@ -237,18 +237,18 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Rec
     let understood = block_start.saturating_sub(1);
     let id = || id_of(&headers).map(ToOwned::to_owned);
     let fault = |problem| Ok(Err(Fault { problem, understood, id: id() }));
-    let Some(given) = headers.get("Content-Length") else { return fault(Problem::NoLength) };
+    let Some(given) = headers.get("Content-Length") else { return fault(WarcProblem::NoLength) };
     let Some(length) = number(given) else {
-        return fault(Problem::BadLength { found: shown(given.as_bytes()) });
+        return fault(WarcProblem::BadLength { found: shown(given.as_bytes()) });
     };
     let there = source.size_bytes().saturating_sub(block_start);
     if length > there {
-        return fault(Problem::Truncated { expected: length, found: there });
+        return fault(WarcProblem::Truncated { expected: length, found: there });
     }
     let block = block_start..block_start + length;
     read_window(source, block.end, TAIL_BYTES, &mut head)?;
     if !ends_a_record(&head) {
-        return fault(Problem::WrongLength { given: length });
+        return fault(WarcProblem::WrongLength { given: length });
     }
     let bytes = start..skip_blank(source, block.end)?;
     Ok(Ok(Record { kind: Kind::of(headers.get("WARC-Type")), headers, bytes, block }))
@@ -260,12 +260,12 @@ fn number(digits: &str) -> Option<u64> {
 }
 
 /// Problem of a version line; `None` for `WARC/1.` and digits.
-fn version_problem(head: &[u8]) -> Option<Problem> {
+fn version_problem(head: &[u8]) -> Option<WarcProblem> {
     let line = head.get(..SHOWN_BYTES).unwrap_or(head);
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     match line.strip_prefix(MAGIC) {
         Some(minor) if !minor.is_empty() && minor.iter().all(u8::is_ascii_digit) => None,
-        _ => Some(Problem::Version { found: shown(line) }),
+        _ => Some(WarcProblem::Version { found: shown(line) }),
     }
 }
 

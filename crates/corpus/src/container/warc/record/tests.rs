@@ -27,7 +27,7 @@ pub(crate) fn walk(bytes: &[u8]) -> Vec<std::result::Result<Record, Bad>> {
 }
 
 /// The kind of each record, with its block, or the problem.
-fn outline(bytes: &[u8]) -> Vec<std::result::Result<(Kind, &[u8]), Problem>> {
+fn outline(bytes: &[u8]) -> Vec<std::result::Result<(Kind, &[u8]), WarcProblem>> {
     let block = |record: &Record| &bytes[record.block.start as usize..record.block.end as usize];
     walk(bytes)
         .into_iter()
@@ -90,20 +90,20 @@ fn line_feeds_alone_and_missing_ends_are_accepted() {
 #[test]
 fn a_bad_record_does_not_lose_the_next() {
     let good = typed("resource", "g", b"good");
-    let version = |found: &str| Problem::Version { found: found.to_owned() };
-    let cases: [(&[u8], Problem); 9] = [
+    let version = |found: &str| WarcProblem::Version { found: found.to_owned() };
+    let cases: [(&[u8], WarcProblem); 9] = [
         (b"garbage\r\n", version("garbage")),
         (b"WARC/0.18\r\nContent-Length: 0\r\n\r\n\r\n\r\n", version("WARC/0.18")),
         (b"WARC/1.x\r\nContent-Length: 0\r\n\r\n\r\n\r\n", version("WARC/1.x")),
-        (b"WARC/1.0\r\nWARC-Type: response\r\n\r\nabc\r\n\r\n", Problem::NoLength),
-        (b"WARC/1.0\r\nContent-Length: -1\r\n\r\nabc\r\n", Problem::BadLength { found: "-1".into() }),
+        (b"WARC/1.0\r\nWARC-Type: response\r\n\r\nabc\r\n\r\n", WarcProblem::NoLength),
+        (b"WARC/1.0\r\nContent-Length: -1\r\n\r\nabc\r\n", WarcProblem::BadLength { found: "-1".into() }),
         (
             b"WARC/1.0\nContent-Length: 18446744073709551616\n\nabc\n",
-            Problem::BadLength { found: "18446744073709551616".into() },
+            WarcProblem::BadLength { found: "18446744073709551616".into() },
         ),
-        (b"WARC/1.0\nContent-Length: 2\n\nabc\r\n\r\n", Problem::WrongLength { given: 2 }),
-        (b"WARC/1.0\nContent-Length: 11\n\nabc\r\n\r\n", Problem::WrongLength { given: 11 }),
-        (b"WARC/1.0\nWARC-Type: response\n", Problem::OpenHead),
+        (b"WARC/1.0\nContent-Length: 2\n\nabc\r\n\r\n", WarcProblem::WrongLength { given: 2 }),
+        (b"WARC/1.0\nContent-Length: 11\n\nabc\r\n\r\n", WarcProblem::WrongLength { given: 11 }),
+        (b"WARC/1.0\nWARC-Type: response\n", WarcProblem::OpenHead),
     ];
     for (bad, problem) in cases {
         let file = [&good, bad, &good].concat();
@@ -122,11 +122,11 @@ fn a_truncated_record_has_its_id_and_frees_its_followers() {
         let found = walk(&file);
         let bad = found[0].as_ref().unwrap_err();
         let there = (file.len() - cut.len() + 5) as u64;
-        assert_eq!(bad.problem, Problem::Truncated { expected: length, found: there });
+        assert_eq!(bad.problem, WarcProblem::Truncated { expected: length, found: there });
         assert_eq!(bad.id.as_deref(), Some("c"));
         assert_eq!(found[1].as_ref().unwrap().id(), Some("r"));
     }
-    let reason = RejectReason::from(Problem::Truncated { expected: 9, found: 3 });
+    let reason = RejectReason::from(WarcProblem::Truncated { expected: 9, found: 3 });
     assert_eq!(reason.to_string(), "not a WARC record: it ends after 3 of 9 bytes");
     assert_eq!(reason.code(), "invalid_warc");
 }
@@ -145,7 +145,7 @@ fn long_heads_are_read_up_to_a_limit() {
     assert_eq!(walk(&file)[0].as_ref().unwrap().headers.get("warc-target-uri"), Some(&*long));
     let endless = [&b"WARC/1.0\r\nA: "[..], &vec![b'x'; 3 << 20], b"\r\n\r\n", &file].concat();
     let found = outline(&endless);
-    assert_eq!(found[0], Err(Problem::OpenHead));
+    assert_eq!(found[0], Err(WarcProblem::OpenHead));
     assert_eq!(found[1], Ok((Kind::Other, &b"abc"[..])));
 }
 

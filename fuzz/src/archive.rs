@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::sync::OnceLock;
 
-use minwise_index::{Index, Settings, Unobserved, fuzzing};
+use minwise_index::{Index, IndexSettings, Unobserved, fuzzing};
 use tempfile::TempDir;
 
 /// Rows of an index are decoded or refused.
@@ -16,7 +16,8 @@ pub fn index_export(bytes: &[u8]) {
     static INDEX: OnceLock<(TempDir, Index)> = OnceLock::new();
     let (_, index) = INDEX.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let index = Index::create(&folder.path().join("index"), &Settings::default()).expect("a new index");
+        let index =
+            Index::create(&folder.path().join("index"), &IndexSettings::default()).expect("a new index");
         (folder, index)
     });
     let _ = index.import(&mut BufReader::new(bytes), 1, &Unobserved);
@@ -26,7 +27,7 @@ pub fn index_export(bytes: &[u8]) {
 }
 
 pub(crate) fn export() -> Vec<u8> {
-    let settings = Settings::default();
+    let settings = IndexSettings::default();
     let mut lines = format!("{{\"minwise_index\":1,\"unicode\":\"{}\"", minwise::text::UNICODE);
     for (name, value) in settings.fields() {
         lines.push_str(&format!(",\"{name}\":\"{value}\""));

@@ -23,7 +23,7 @@ use minwise_engine::sketch_file::SketchFile;
 use minwise_engine::stages::{dedup, read};
 use minwise_engine::weigh::{self, FrequencyTable};
 use minwise_engine::work::{self, Manifest, Work};
-use minwise_engine::{Bands, Settings, Unobserved, seal, sketch_file};
+use minwise_engine::{Bands, RunSettings, Unobserved, seal, sketch_file};
 use tempfile::TempDir;
 
 pub use archive::{index_export, index_rows};
@@ -142,7 +142,7 @@ fn go_on(work: &Path) -> Result<(), minwise_engine::Error> {
 }
 
 fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engine::Error> {
-    let settings = Settings::default()
+    let settings = RunSettings::default()
         .spec("words:3".parse().map(|shingling| Spec::default().with_shingling(shingling))?)
         .threshold(0.5)
         .bands(Bands::ForRecall(0.9))
@@ -183,7 +183,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let path = folder.path().join("made");
             let spec = Spec::default();
             if target == "sketch_file" {
-                let settings = Settings::default().plan().expect("the default can be used").reading();
+                let settings = RunSettings::default().plan().expect("the default can be used").reading();
                 let reading = read(&run().corpus, &settings, &Unobserved).expect("it was read before");
                 let file = sketch_file::create(&path, Overwrite::Refuse).expect("a new file");
                 sketch_file::write(file, &run().corpus, &reading, &spec).expect("there is room");

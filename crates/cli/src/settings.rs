@@ -14,7 +14,7 @@ use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
 use minwise::weight::MostDocuments;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
-use minwise_engine::{AuditSize, Bands, Inputs, Memory, Settings, SpecOptions};
+use minwise_engine::{AuditSize, Bands, Inputs, Memory, RunSettings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::{Failure, FlagProblem};
@@ -300,7 +300,7 @@ pub fn banding(
     threshold: f64,
     problems: &mut FlagProblems,
 ) -> Option<Banding> {
-    let settings = Settings::default()
+    let settings = RunSettings::default()
         .spec(Spec::default().with_method(method))
         .threshold(threshold)
         .bands(bands(args, problems));
@@ -314,8 +314,8 @@ pub fn banding(
 }
 
 /// The settings of a run, read from the options.
-pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> Settings {
-    Settings::default()
+pub fn run(sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> RunSettings {
+    RunSettings::default()
         .threshold(problems.number_or(0.8, "--threshold", &sketch.threshold, NUMBER))
         .measure(problems.parse("--measure", &sketch.measure))
         .order(sketch.order.as_ref().map(|order| problems.number_or(1.0, "--order", order, NUMBER)))
@@ -476,7 +476,7 @@ mod tests {
     fn problems_of_the_engine_stand_among_those_of_the_command() {
         let mut problems = FlagProblems::default();
         let threshold = problems.number_or(0.8, "--threshold", "high", NUMBER);
-        let settings = Settings::default().threshold(threshold).order(2.0).threads(0);
+        let settings = RunSettings::default().threshold(threshold).order(2.0).threads(0);
         problems.add("`--memory`: `much` is not a size such as `4GiB`".to_owned(), None);
         let Err(Failure::Options(all)) = problems.built(settings.plan()) else { panic!("not refused") };
         let options: Vec<&str> = all.iter().map(FlagProblem::option).collect();
@@ -486,7 +486,7 @@ mod tests {
     /// One option may have several problems, and none of them is dropped.
     #[test]
     fn several_problems_of_one_option_are_all_reported() {
-        let settings = Settings::default().keep(Some("newest:a..b;oldest:c..d".parse().unwrap()));
+        let settings = RunSettings::default().keep(Some("newest:a..b;oldest:c..d".parse().unwrap()));
         let Err(Failure::Options(all)) = FlagProblems::default().built(settings.plan()) else {
             panic!("not refused")
         };

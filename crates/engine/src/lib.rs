@@ -156,7 +156,9 @@ pub use run::{
     EstimateRun, Inputs, Outputs, PairFormat, PairsOptions, PairsOutcome, PairsRun, SketchOptions,
     SketchOutcome, SketchRun, WeightsOptions, WeightsOutcome, WeightsRun, WorkOptions,
 };
-pub use settings::{AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, Search, Settings, SpecOptions};
+pub use settings::{
+    AuditSize, Bands, FILTER_ERROR, Plan, RECALL, ReadPlan, RunSettings, Search, SpecOptions,
+};
 #[doc(hidden)]
 pub use storage::store::seal;
 pub use storage::work;

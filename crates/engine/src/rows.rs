@@ -103,7 +103,7 @@ mod tests {
     use minwise::hash::fmix64;
 
     use super::*;
-    use crate::settings::Settings;
+    use crate::settings::RunSettings;
 
     fn rows(bits: Option<&str>) -> Rows {
         let banding = Banding::new(16, 6, 128).unwrap();
@@ -130,10 +130,10 @@ mod tests {
     /// A sketch of a thousand registers takes no more than 400 bytes if one bit of each is kept.
     #[test]
     fn one_bit_of_each_register_takes_little() {
-        let settings = Settings {
+        let settings = RunSettings {
             spec: "nfkc+casefold / words:5 / minhash:1024 / seed:1".parse().unwrap(),
             bits: Some("1".parse().unwrap()),
-            ..Settings::default()
+            ..RunSettings::default()
         };
         let bytes = settings.plan().unwrap().row_bytes().unwrap();
         assert!(bytes <= 400, "{bytes} bytes");

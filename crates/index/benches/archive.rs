@@ -16,7 +16,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use minwise::hash::SplitMix64;
-use minwise_index::{Batch, CheckOptions, Index, NewDocument, Query, Settings, Unobserved};
+use minwise_index::{Batch, CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
 
 /// Documents that are prepared together.
 const TOGETHER: u64 = 2048;
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Makes the archive.
 fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let index = Index::create(folder, &Settings::default())?;
+    let index = Index::create(folder, &IndexSettings::default())?;
     let (mut adding, mut compressed) = (Duration::ZERO, 0);
     for first in (0..documents).step_by((MADE * TOGETHER) as usize) {
         // Making texts takes as long as adding them, and is not what is measured.

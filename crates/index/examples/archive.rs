@@ -8,13 +8,13 @@
 
 use std::error::Error;
 
-use minwise_index::{CheckOptions, Index, Listing, NewDocument, Query, Settings, Unobserved};
+use minwise_index::{CheckOptions, Index, IndexSettings, Listing, NewDocument, Query, Unobserved};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("archive");
     // Settings are decided once, when an archive is made.
-    let index = Index::create(&path, &Settings::default())?;
+    let index = Index::create(&path, &IndexSettings::default())?;
 
     let mut grant = NewDocument::new(
         "2019-17",

@@ -41,7 +41,7 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Index, NewDocument, Settings, Unobserved};
+    use crate::{Index, IndexSettings, NewDocument, Unobserved};
 
     fn document(id: &str) -> NewDocument {
         let text = format!("the words of a document that is called {id} and nothing else");
@@ -53,7 +53,7 @@ mod tests {
     fn what_writes_next_goes_on_from_what_is_in_the_store() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive");
-        let mut index = Index::create(&path, &Settings::default()).unwrap();
+        let mut index = Index::create(&path, &IndexSettings::default()).unwrap();
         index.folder.refuse_notes();
         index.add(&[document("a"), document("b")], 0, 1).unwrap_err();
         index.remove(&["a"]).unwrap_err();

@@ -25,7 +25,7 @@ use minwise::text::UNICODE;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 
 /// The version of everything that is written here.
 pub const FORMAT: u32 = 1;
@@ -93,7 +93,7 @@ impl Folder {
     }
 
     /// Opens a folder that is an index.
-    pub(crate) fn open(path: &Path) -> Result<(Self, Settings)> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, IndexSettings)> {
         let settings = read_header(path)?;
         let folder = Self { is_index: AtomicBool::new(true), ..Self::hold(path)? };
         folder.end_repair()?;
@@ -124,7 +124,7 @@ impl Folder {
     }
 
     /// Writes the header, after which the folder is an index in which changes up to `sequence` were acknowledged.
-    pub(crate) fn seal(&self, settings: &Settings, sequence: u64) -> Result<()> {
+    pub(crate) fn seal(&self, settings: &IndexSettings, sequence: u64) -> Result<()> {
         let path = self.path.join("header");
         let written = (|| {
             // An index without its note would be one that lost what it acknowledged.
@@ -272,7 +272,7 @@ fn holder() -> String {
     format!("{HOLDER}{} (`{}`), since second {seconds} of the epoch\n", std::process::id(), command.join(" "))
 }
 
-fn header(settings: &Settings) -> String {
+fn header(settings: &IndexSettings) -> String {
     let mut lines = format!("{MAGIC}\nformat = {FORMAT}\nunicode = {UNICODE}\n");
     for (name, value) in settings.fields() {
         lines.push_str(&format!("{name} = {value}\n"));
@@ -281,7 +281,7 @@ fn header(settings: &Settings) -> String {
     format!("{lines}checksum = {checksum:016x}\n")
 }
 
-fn read_header(folder: &Path) -> Result<Settings> {
+fn read_header(folder: &Path) -> Result<IndexSettings> {
     let path = folder.join("header");
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -305,7 +305,7 @@ fn read_header(folder: &Path) -> Result<Settings> {
     if checksum != format!("{:016x}\n", xxh3_64(before.as_bytes())) {
         return Err(damaged("it does not have its checksum"));
     }
-    let settings = Settings::from_fields(field).map_err(|what| damaged(&what))?;
+    let settings = IndexSettings::from_fields(field).map_err(|what| damaged(&what))?;
     match field("unicode") {
         Some(UNICODE) => Ok(settings),
         found => Err(ErrorKind::Unicode {
@@ -320,7 +320,7 @@ fn read_header(folder: &Path) -> Result<Settings> {
 mod tests {
     use super::*;
 
-    fn kind(result: Result<(Folder, Settings)>) -> ErrorKind {
+    fn kind(result: Result<(Folder, IndexSettings)>) -> ErrorKind {
         result.unwrap_err().kind().clone()
     }
 
@@ -330,7 +330,8 @@ mod tests {
         let path = parent.path().join("archive");
         let folder = Folder::create(&path).unwrap();
         assert!(matches!(kind(Folder::open(&path)), ErrorKind::NotAnIndex { .. }));
-        let settings = Settings { passage: 40, bits: Some("2".parse().unwrap()), ..Settings::default() };
+        let settings =
+            IndexSettings { passage: 40, bits: Some("2".parse().unwrap()), ..IndexSettings::default() };
         folder.seal(&settings, 0).unwrap();
         assert!(
             matches!(kind(Folder::open(&path)), ErrorKind::Locked { holder, .. } if holder.contains("process"))
@@ -357,7 +358,7 @@ mod tests {
             fs::write(path.join("acknowledged"), "").unwrap();
         }
         let folder = Folder::create(&path).unwrap();
-        folder.seal(&Settings::default(), 0).unwrap();
+        folder.seal(&IndexSettings::default(), 0).unwrap();
         assert_eq!((folder.acknowledged().unwrap(), folder.store().exists()), (0, false));
         let names: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 3, "{names:?}");
@@ -394,7 +395,7 @@ mod tests {
     #[test]
     fn an_index_that_was_made_meanwhile_is_seen_once_the_lock_is_taken() {
         let parent = tempfile::tempdir().unwrap();
-        Folder::create(parent.path()).unwrap().seal(&Settings::default(), 0).unwrap();
+        Folder::create(parent.path()).unwrap().seal(&IndexSettings::default(), 0).unwrap();
         let folder = Folder::hold(parent.path()).unwrap();
         assert!(matches!(folder.claim().unwrap_err().kind(), ErrorKind::Exists { .. }));
     }
@@ -403,7 +404,7 @@ mod tests {
     fn a_repair_that_was_interrupted_is_ended_when_the_folder_is_opened() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path();
-        Folder::create(path).unwrap().seal(&Settings::default(), 0).unwrap();
+        Folder::create(path).unwrap().seal(&IndexSettings::default(), 0).unwrap();
         let put = |folder: &str| {
             fs::create_dir_all(path.join(folder)).unwrap();
             fs::write(path.join(folder).join("which"), folder).unwrap();
@@ -439,7 +440,7 @@ mod tests {
     fn every_flipped_bit_of_the_small_files_is_told() {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::create(parent.path()).unwrap();
-        folder.seal(&Settings::default(), 0).unwrap();
+        folder.seal(&IndexSettings::default(), 0).unwrap();
         folder.acknowledge(77).unwrap();
         assert_eq!(folder.acknowledged().unwrap(), 77);
         drop(folder);

@@ -12,18 +12,18 @@ use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::prepare::Preparation;
 use crate::record::{Entry, Mark, Record};
-use crate::settings::{Settings, Texts};
+use crate::settings::{IndexSettings, Texts};
 use crate::store::{Space, State, Store, View};
 use crate::text;
 
 /// An index that is open. Any number of threads may read it while one writes.
 ///
 /// ```
-/// use minwise_index::{Index, NewDocument, CheckOptions, Query, Settings, Unobserved};
+/// use minwise_index::{Index, NewDocument, CheckOptions, Query, IndexSettings, Unobserved};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("archive");
-/// let index = Index::create(&path, &Settings::default())?;
+/// let index = Index::create(&path, &IndexSettings::default())?;
 /// index.add_now(&[NewDocument::new("note", "Herons nest in the old willow by the mill pond each spring.")])?;
 /// drop(index);
 ///
@@ -44,7 +44,7 @@ pub struct Index {
     // Closed before the folder is let go of.
     pub(crate) store: Store,
     pub(crate) folder: Folder,
-    pub(crate) settings: Settings,
+    pub(crate) settings: IndexSettings,
     pub(crate) preparation: Preparation,
     pub(crate) writer: Mutex<Writer>,
     /// The frequencies as they were after some change.
@@ -120,11 +120,11 @@ impl Index {
     /// Makes an index in a folder that is not there or empty.
     ///
     /// ```
-    /// use minwise_index::{Index, Settings};
+    /// use minwise_index::{Index, IndexSettings};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("archive");
-    /// let mut settings = Settings::default();
+    /// let mut settings = IndexSettings::default();
     /// settings.passage = 15;
     /// Index::create(&path, &settings)?;
     /// assert_eq!(Index::open(&path)?.settings().passage, 15);
@@ -133,7 +133,7 @@ impl Index {
     /// println!("{error}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
+    pub fn create(path: &Path, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
 
@@ -141,7 +141,7 @@ impl Index {
     /// nothing is left.
     pub fn create_with<T>(
         path: &Path,
-        settings: &Settings,
+        settings: &IndexSettings,
         fill: impl FnOnce(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {
         let preparation = Preparation::new(settings)?;
@@ -192,7 +192,7 @@ impl Index {
 
     pub(crate) fn over(
         folder: Folder,
-        settings: Settings,
+        settings: IndexSettings,
         preparation: Preparation,
         store: Store,
         state: State,
@@ -203,7 +203,7 @@ impl Index {
 
     /// What it was made with.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn values_of_metadata_are_searched_and_not_their_fields() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let said = json!({
             "applicant": "Ada \"the first\"\nLovelace", "year": 2024, "grade": 1.5, "open": true, "none": null,
             "tags": ["Marsh", { "river": "Danube" }],
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn searching_and_checking_can_be_cut_short() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let text = "the same words in each of these documents";
         let documents: Vec<NewDocument> = (0..10)
             .map(|at| NewDocument { id: format!("d{at}"), text: text.to_owned(), ..NewDocument::default() })

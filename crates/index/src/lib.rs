@@ -1,10 +1,10 @@
 //! The archive: an index that keeps the documents it acknowledged, and finds what a new one repeats of them.
 //!
 //! ```
-//! use minwise_index::{Index, NewDocument, CheckOptions, Query, Settings};
+//! use minwise_index::{Index, NewDocument, CheckOptions, Query, IndexSettings};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let index = Index::create(&folder.path().join("archive"), &Settings::default())?;
+//! let index = Index::create(&folder.path().join("archive"), &IndexSettings::default())?;
 //! let text = "The applicants ask for a grant to study the song of the reed warbler along the lower Danube.";
 //! index.add_now(&[NewDocument::new("2019-17", text)])?;
 //!
@@ -78,7 +78,7 @@ pub use query::{
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
 /// Metadata of documents are JSON values of this crate.
 pub use serde_json;
-pub use settings::{PASSAGE, Settings, Texts};
+pub use settings::{IndexSettings, PASSAGE, Texts};
 pub use survey::Survey;
 pub use transfer::{Imported, Merged};
 

@@ -9,7 +9,7 @@ use minwise::sketch::{BitRows, Sketcher};
 use minwise::verify::ShingleSet;
 
 use crate::error::Result;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 
 /// The functions that the settings of an index describe.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(crate) struct Prepared {
 }
 
 impl Preparation {
-    pub(crate) fn new(settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(settings: &IndexSettings) -> Result<Self> {
         settings.check()?;
         let bits = settings.bits.map(|bits| bits.rows(settings.spec.method.registers())).transpose()?;
         Ok(Self {

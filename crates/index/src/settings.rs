@@ -21,7 +21,7 @@ pub enum Texts {
 /// How an index sees documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct IndexSettings {
     /// How documents become shingles and sketches.
     pub spec: Spec,
     /// Bands of the sketches.
@@ -36,7 +36,7 @@ pub struct Settings {
     pub texts: Texts,
 }
 
-setters!(Settings {
+setters!(IndexSettings {
     spec: Spec,
     bands: usize,
     rows: usize,
@@ -49,7 +49,7 @@ setters!(Settings {
 /// Units of a passage that is certain to be found, if nothing else is asked for.
 pub const PASSAGE: usize = 25;
 
-impl Default for Settings {
+impl Default for IndexSettings {
     /// Bands that find a pair at similarity 0.5 with probability 0.996, and a byte of each register: bands have their keys, and
     /// for comparing registers a byte does nearly as well as four.
     fn default() -> Self {
@@ -58,7 +58,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl IndexSettings {
     /// Refuses what cannot be.
     pub fn check(&self) -> Result<()> {
         self.banding()?;

@@ -19,7 +19,7 @@ use crate::index::Index;
 use crate::prepare::Prepared;
 use crate::progress::Reached;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
-use crate::settings::{Settings, Texts};
+use crate::settings::{IndexSettings, Texts};
 use crate::store::Space;
 
 /// The version of the lines, which is not that of the store: exports are read by whatever comes after what wrote them, so lines
@@ -146,7 +146,7 @@ impl Index {
     }
 
     /// The settings of an exported index, given its first line.
-    pub fn settings_of_export(first: &str) -> Result<Settings> {
+    pub fn settings_of_export(first: &str) -> Result<IndexSettings> {
         let wrong = |why: String| Error::from(ErrorKind::Import { line: 1, why });
         let about: Map<String, Value> = serde_json::from_str(first)
             .map_err(|_| wrong("it does not begin with the settings of an index".to_owned()))?;
@@ -159,7 +159,7 @@ impl Index {
             }
             Some(_) => {}
         }
-        Settings::from_fields(|name| about.get(name).and_then(Value::as_str)).map_err(wrong)
+        IndexSettings::from_fields(|name| about.get(name).and_then(Value::as_str)).map_err(wrong)
     }
 
     /// Adds the documents of an exported index. Where it keeps texts, this index may have other settings.

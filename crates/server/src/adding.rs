@@ -205,7 +205,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use minwise_index::Settings;
+    use minwise_index::IndexSettings;
 
     use super::*;
     use crate::auth::Access;
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_was_added_before_it_failed_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         let state = State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {}));
         let documents = (0..2 * BATCH_DOCUMENTS).map(|at| {
             Item::Document(NewDocument { id: at.to_string(), text: "a".to_owned(), ..NewDocument::default() })

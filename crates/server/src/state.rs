@@ -248,7 +248,7 @@ pub(crate) mod tests {
 
     use axum::extract::State as At;
     use axum::response::Response;
-    use minwise_index::{NewDocument, Settings};
+    use minwise_index::{IndexSettings, NewDocument};
 
     use super::*;
     use crate::routes::{
@@ -260,7 +260,7 @@ pub(crate) mod tests {
     /// An archive that is empty, and the folder that it is in.
     pub(crate) fn state() -> (tempfile::TempDir, Shared) {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+        let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
         (folder, State::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
     }
 

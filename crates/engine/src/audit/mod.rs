@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::candidate;
     use crate::read::read;
-    use crate::settings::{Bands, Settings};
+    use crate::settings::{Bands, RunSettings};
 
     /// A corpus of texts.
     pub(super) struct Texts {
@@ -348,9 +348,9 @@ mod tests {
             .map(move |(family, member)| text(family, member))
     }
 
-    fn settings(spec: Spec) -> Settings {
+    fn settings(spec: Spec) -> RunSettings {
         let bands = Bands::Given { bands: 8, rows: 6 };
-        Settings { spec, threshold: 0.6, bands, threads: Some(1), ..Settings::default() }
+        RunSettings { spec, threshold: 0.6, bands, threads: Some(1), ..RunSettings::default() }
     }
 
     #[test]
@@ -367,7 +367,7 @@ mod tests {
             let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
             let audit = |documents, looked_at| {
                 let audit = Some(AuditSize::Documents(documents));
-                let plan = Settings { audit, ..settings.clone() }.plan().unwrap();
+                let plan = RunSettings { audit, ..settings.clone() }.plan().unwrap();
                 read.run(&plan, looked_at).audit(&candidates, |_| false).unwrap().unwrap()
             };
             let truth = audit(10_000, LOOKED_AT);
@@ -386,7 +386,7 @@ mod tests {
         let texts = Texts::new(families());
         let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
         let audit = Some(AuditSize::Documents(300));
-        let plan = Settings { audit, ..settings(spec) }.plan().unwrap();
+        let plan = RunSettings { audit, ..settings(spec) }.plan().unwrap();
         let read = Read::new(&texts, &plan);
         let Read { corpus, reading, equals, order } = &read;
         let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();

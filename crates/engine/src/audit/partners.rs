@@ -239,7 +239,7 @@ fn check(run: &AuditedRun<'_>) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::audit::tests::{Read, Texts};
-    use crate::settings::{Bands, Settings};
+    use crate::settings::{Bands, RunSettings};
 
     #[test]
     fn of_large_families_some_are_looked_at() {
@@ -262,7 +262,7 @@ mod tests {
         let texts = Texts::new(large.chain(small));
         let spec = "casefold / words:1 / minhash:64 / seed:1".parse().unwrap();
         let bands = Bands::ForRecall(0.9);
-        let plan = &Settings { spec, bands, threads: Some(1), ..Settings::default() }.plan().unwrap();
+        let plan = &RunSettings { spec, bands, threads: Some(1), ..RunSettings::default() }.plan().unwrap();
         let read = Read::new(&texts, plan);
         let run = read.run(plan, LOOKED_AT);
         let sieve = Sieve::new(plan).unwrap().unwrap();

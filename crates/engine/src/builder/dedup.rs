@@ -21,7 +21,7 @@ use crate::memory::Memory;
 use crate::output::Summary;
 use crate::read::rejects::Rejects;
 use crate::run::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
-use crate::settings::{AuditSize, Bands, Search, Settings};
+use crate::settings::{AuditSize, Bands, RunSettings, Search};
 use crate::verify::compare::Comparison;
 
 /// Finds near-duplicates and decides which documents stay.
@@ -73,7 +73,7 @@ impl Dedup {
     /// Checks all options without reading anything.
     ///
     /// # Errors
-    /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any option is invalid, fails with [`ErrorKind::RunSettings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<DedupRun, Error> {
         DedupRun::checked(self.options, self.problems)
     }

@@ -17,7 +17,7 @@ use crate::error::{Error, SettingProblem};
 use crate::memory::Memory;
 use crate::read::rejects::Rejects;
 use crate::run::{Destination, PairFormat, PairsOptions, PairsOutcome, PairsRun};
-use crate::settings::{Bands, Search, Settings};
+use crate::settings::{Bands, RunSettings, Search};
 
 /// Finds near-duplicate pairs.
 ///
@@ -52,7 +52,7 @@ impl Pairs {
     /// Checks all options without reading anything.
     ///
     /// # Errors
-    /// If any option is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any option is invalid, fails with [`ErrorKind::RunSettings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn build(self) -> Result<PairsRun, Error> {
         PairsRun::checked(self.options, self.problems)
     }

@@ -56,7 +56,7 @@ macro_rules! shared_options {
                 match FieldPath::list(field) {
                     Ok(fields) => self.options.inputs.options.text_fields = fields,
                     Err(error) => {
-                        self.problems.push(Problem::new("text-field", field, error.to_string()));
+                        self.problems.push(SettingProblem::new("text-field", field, error.to_string()));
                     }
                 }
                 self
@@ -68,7 +68,7 @@ macro_rules! shared_options {
                     Ok(field) => self.options.inputs.options.id_field = field,
                     Err(error) => {
                         let error: minwise_corpus::Error = error;
-                        self.problems.push(Problem::new("id-field", field, error.to_string()));
+                        self.problems.push(SettingProblem::new("id-field", field, error.to_string()));
                     }
                 }
                 self
@@ -107,7 +107,7 @@ macro_rules! shared_options {
                 let form = spec.to_string();
                 match form.parse::<Spec>() {
                     Ok(spec) => self.options.settings.spec = spec,
-                    Err(error) => self.problems.push(Problem::of("spec", form, &error)),
+                    Err(error) => self.problems.push(SettingProblem::of("spec", form, &error)),
                 }
                 self
             }
@@ -150,7 +150,7 @@ macro_rules! shared_options {
             }
 
             /// Changes the settings of the run, for those without a method of their own.
-            pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+            pub fn settings(mut self, change: impl FnOnce(&mut RunSettings)) -> Self {
                 change(&mut self.options.settings);
                 self
             }
@@ -169,7 +169,7 @@ macro_rules! shared_options {
             pub fn memory(mut self, bytes: u64) -> Self {
                 match Memory::new(bytes) {
                     Ok(memory) => self.options.settings.memory = Some(memory),
-                    Err(error) => self.problems.push(Problem::of("memory", bytes, &error)),
+                    Err(error) => self.problems.push(SettingProblem::of("memory", bytes, &error)),
                 }
                 self
             }

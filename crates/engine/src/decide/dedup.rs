@@ -301,7 +301,7 @@ mod tests {
 
     use super::*;
     use crate::read::read;
-    use crate::settings::{Bands, Settings};
+    use crate::settings::{Bands, RunSettings};
 
     /// Half of every document is a form, and every tenth repeats the one before it with a fifth of its words changed.
     fn form(count: usize) -> String {
@@ -324,13 +324,13 @@ mod tests {
         let file = folder.path().join("in.jsonl");
         fs_err::write(&file, form(count)).unwrap();
         let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
-        let settings = Settings {
+        let settings = RunSettings {
             spec: "casefold / words:1 / minhash:64 / seed:1".parse().unwrap(),
             threshold: 0.6,
             bands: Bands::Given { bands: 8, rows: 1 },
             cluster,
             threads: Some(1),
-            ..Settings::default()
+            ..RunSettings::default()
         };
         let plan = Plan { shelf, ..settings.plan().unwrap() };
         let reading = read(&corpus, &plan.reading(), &Unobserved).unwrap();

@@ -28,7 +28,7 @@ pub struct Removed {
 pub struct Decisions {
     /// The documents that do not stay, in input order.
     pub removed: Vec<Removed>,
-    /// The documents that would not, but for `Settings::max_cluster`: those of larger clusters, in input order.
+    /// The documents that would not, but for `RunSettings::max_cluster`: those of larger clusters, in input order.
     pub spared: Vec<Removed>,
     /// Clusters that they are of.
     pub large_clusters: u64,
@@ -89,7 +89,7 @@ mod tests {
     use minwise::cluster::Found;
 
     use super::*;
-    use crate::settings::{Bands, Settings};
+    use crate::settings::{Bands, RunSettings};
 
     #[derive(Default)]
     struct Warnings(Mutex<Vec<String>>);
@@ -102,7 +102,7 @@ mod tests {
 
     /// What is said of a family each pair of which was found by one of the first `alone` bands alone, or by several bands.
     fn said(bands: Bands, filter_error: f64, alone: Option<usize>) -> Vec<String> {
-        let settings = Settings { bands, filter_error: Some(filter_error), ..Settings::default() };
+        let settings = RunSettings { bands, filter_error: Some(filter_error), ..RunSettings::default() };
         let plan = settings.plan().unwrap();
         let mut verification = Verification::new(&plan);
         let found = Found { document: 1, earlier: 0, similarity: 0.8, shares: &[] };

@@ -24,7 +24,7 @@ use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::setters::setters;
-use crate::settings::{Plan, Settings};
+use crate::settings::{Plan, RunSettings};
 use crate::storage::work::{self, Claim, Manifest, Work};
 
 /// The options of a [`DedupRun`].
@@ -34,7 +34,7 @@ pub struct DedupOptions {
     /// The inputs and references to read.
     pub inputs: Inputs,
     /// What makes two documents near-duplicates, and which one stays.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// The files to write.
     pub outputs: Outputs,
     /// The folder that keeps the progress of the run. Without one, the run cannot be resumed.
@@ -45,7 +45,7 @@ pub struct DedupOptions {
 
 setters!(DedupOptions {
     inputs: Inputs,
-    settings: Settings,
+    settings: RunSettings,
     outputs: Outputs,
     ;
     work: Option<WorkOptions>,
@@ -109,7 +109,7 @@ impl DedupRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`](crate::ErrorKind::Settings), which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::RunSettings`](crate::ErrorKind::Settings), which lists all problems.
     pub fn new(options: DedupOptions) -> Result<Self, Error> {
         Self::checked(options, vec![])
     }

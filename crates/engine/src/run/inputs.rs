@@ -10,7 +10,7 @@ use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions,
 
 use crate::error::{Error, SettingProblem};
 use crate::setters::setters;
-use crate::settings::{Settings, table_problem};
+use crate::settings::{RunSettings, table_problem};
 use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
 
 /// The inputs of a run, and how they are read.
@@ -46,7 +46,7 @@ impl Inputs {
     }
 
     /// Refuses tables in the settings of a run that loads its tables itself.
-    pub(super) fn check_tables(settings: &Settings, problems: &mut Vec<SettingProblem>) {
+    pub(super) fn check_tables(settings: &RunSettings, problems: &mut Vec<SettingProblem>) {
         let Weights { table, ignored, .. } = settings.spec.weights;
         let Weighing { frequencies, ignored: shingles } = &settings.weighing;
         if table.is_some() || ignored.is_some() || frequencies.is_some() || !shingles.is_empty() {

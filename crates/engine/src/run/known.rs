@@ -84,18 +84,18 @@ mod tests {
     use minwise_corpus::{Encoding, FieldPath, ReadOptions};
 
     use super::*;
-    use crate::settings::{Bands, Search, Settings};
+    use crate::settings::{Bands, RunSettings, Search};
 
     /// The settings by which two runs differ.
-    fn differing(settings: &Settings, options: &ReadOptions) -> Vec<String> {
+    fn differing(settings: &RunSettings, options: &ReadOptions) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.jsonl");
         fs_err::write(&path, "{\"text\": \"a\"}\n").unwrap();
-        let known = |settings: &Settings, options: &ReadOptions| {
+        let known = |settings: &RunSettings, options: &ReadOptions| {
             let corpus = Corpus::open(&[path.as_path().into()], options, &Unobserved).unwrap();
             known_again(&settings.plan().unwrap(), &corpus)
         };
-        let before = known(&Settings::default(), &ReadOptions::default());
+        let before = known(&RunSettings::default(), &ReadOptions::default());
         let after = known(settings, options);
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
         changed.map(|(before, _)| before.0.clone()).collect()
@@ -103,33 +103,33 @@ mod tests {
 
     #[test]
     fn whatever_changes_a_decision_is_known() {
-        let settings = Settings::default;
+        let settings = RunSettings::default;
         let cases = [
-            (Settings { threshold: 0.9, ..settings() }, vec!["threshold", "bands", "rows"]),
-            (Settings { order: Some(0.5), ..settings() }, vec!["order"]),
+            (RunSettings { threshold: 0.9, ..settings() }, vec!["threshold", "bands", "rows"]),
+            (RunSettings { order: Some(0.5), ..settings() }, vec!["order"]),
             (
-                Settings { measure: Measure::Containment, ..settings() },
+                RunSettings { measure: Measure::Containment, ..settings() },
                 vec!["measure", "candidates", "bands", "rows", "keep"],
             ),
-            (Settings { search: Some(Search::All), ..settings() }, vec!["candidates", "bands", "rows"]),
-            (Settings { bands: Bands::Given { bands: 16, rows: 8 }, ..settings() }, vec!["rows"]),
-            (Settings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
-            (Settings { filter_error: None, ..settings() }, vec!["filter-error"]),
-            (Settings { looks: Some(vec![64, 128]), ..settings() }, vec!["looks"]),
+            (RunSettings { search: Some(Search::All), ..settings() }, vec!["candidates", "bands", "rows"]),
+            (RunSettings { bands: Bands::Given { bands: 16, rows: 8 }, ..settings() }, vec!["rows"]),
+            (RunSettings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
+            (RunSettings { filter_error: None, ..settings() }, vec!["filter-error"]),
+            (RunSettings { looks: Some(vec![64, 128]), ..settings() }, vec!["looks"]),
             // The same share is for each look instead of all of them.
-            (Settings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
-            (Settings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
-            (Settings { cluster: Clustering::Components, ..settings() }, vec!["cluster"]),
-            (Settings { max_cluster: Some(9), ..settings() }, vec!["max-cluster"]),
+            (RunSettings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
+            (RunSettings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
+            (RunSettings { cluster: Clustering::Components, ..settings() }, vec!["cluster"]),
+            (RunSettings { max_cluster: Some(9), ..settings() }, vec!["max-cluster"]),
             (
-                Settings {
+                RunSettings {
                     spec: "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap(),
                     ..settings()
                 },
                 vec!["spec"],
             ),
             // None of these changes a decision.
-            (Settings { threads: Some(1), audit: None, max_rejects: Some(3), ..settings() }, vec![]),
+            (RunSettings { threads: Some(1), audit: None, max_rejects: Some(3), ..settings() }, vec![]),
         ];
         for (settings, expected) in cases {
             assert_eq!(differing(&settings, &ReadOptions::default()), expected, "{settings:?}");
@@ -142,7 +142,7 @@ mod tests {
             (options().max_record_bytes(99), "max-record"),
         ];
         for (options, expected) in cases {
-            assert_eq!(differing(&Settings::default(), &options), [expected]);
+            assert_eq!(differing(&RunSettings::default(), &options), [expected]);
         }
     }
 }

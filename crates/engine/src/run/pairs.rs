@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::read::rejected::RejectedRecords;
 use crate::read::{Reading, read};
 use crate::setters::setters;
-use crate::settings::{Plan, Settings};
+use crate::settings::{Plan, RunSettings};
 use crate::verify::Verification;
 
 /// The options of a [`PairsRun`].
@@ -22,7 +22,7 @@ pub struct PairsOptions {
     /// The inputs to read.
     pub inputs: Inputs,
     /// What makes two documents near-duplicates. The keeper policy is not looked at.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// Only the near-duplicates of these documents. Default: all pairs.
     pub of: Option<Vec<String>>,
     /// Where pairs are written. Default: nowhere; [`PairsOutcome::for_each`] has them.
@@ -35,7 +35,7 @@ pub struct PairsOptions {
 
 setters!(PairsOptions {
     inputs: Inputs,
-    settings: Settings,
+    settings: RunSettings,
     format: PairFormat,
     overwrite: bool,
     ;
@@ -54,7 +54,7 @@ impl PairsRun {
     /// Checks all settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems.
+    /// If any setting is invalid, fails with [`ErrorKind::RunSettings`], which lists all problems.
     pub fn new(options: PairsOptions) -> Result<Self, Error> {
         Self::checked(options, vec![])
     }

@@ -1,6 +1,6 @@
 //! What a run is asked to do, and the plan that follows from it.
 //!
-//! [`Settings`] are plain values that nobody has checked. [`Settings::plan`] checks every one of them and all their
+//! [`RunSettings`] are plain values that nobody has checked. [`RunSettings::plan`] checks every one of them and all their
 //! combinations, reports all problems at once, and fills in what follows from the others. Every stage of a run takes
 //! the [`Plan`], so that none of them can meet settings that do not go together.
 
@@ -113,17 +113,17 @@ impl Default for Bands {
 /// ```
 /// use minwise_engine::Settings;
 ///
-/// let plan = Settings::default().threshold(0.9).plan()?;
+/// let plan = RunSettings::default().threshold(0.9).plan()?;
 /// assert_eq!(plan.search().to_string(), "banding");
 ///
-/// let wrong = Settings::default().threshold(1.7).threads(0);
+/// let wrong = RunSettings::default().threshold(1.7).threads(0);
 /// let problems: Vec<&str> = wrong.plan().unwrap_err().problems().iter().map(|p| p.setting).collect();
 /// assert_eq!(problems, ["threshold", "threads"]);
 /// # Ok::<(), minwise_engine::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct RunSettings {
     /// How documents become sketches.
     pub spec: Spec,
     /// The tables that the weights of the spec ask for.
@@ -166,7 +166,7 @@ pub struct Settings {
     pub temporary: Option<PathBuf>,
 }
 
-setters!(Settings {
+setters!(RunSettings {
     spec: Spec,
     weighing: Weighing,
     measure: Measure,
@@ -189,7 +189,7 @@ setters!(Settings {
     temporary: Option<PathBuf>,
 });
 
-impl Default for Settings {
+impl Default for RunSettings {
     fn default() -> Self {
         Self {
             spec: Spec::default(),
@@ -215,11 +215,11 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl RunSettings {
     /// Checks every setting and every combination, and fills in each default that depends on other settings.
     ///
     /// # Errors
-    /// If any setting is invalid, fails with [`ErrorKind::Settings`], which lists all problems in the order of the settings.
+    /// If any setting is invalid, fails with [`ErrorKind::RunSettings`], which lists all problems in the order of the settings.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut problems = vec![];
         let plan = self.outline(&mut problems);

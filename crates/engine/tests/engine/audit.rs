@@ -2,7 +2,7 @@
 
 use minwise::shingle::Shingles;
 use minwise_engine::audit::Audit;
-use minwise_engine::{AuditSize, Bands, Memory, Search, Settings};
+use minwise_engine::{AuditSize, Bands, Memory, RunSettings, Search};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, with_registers};
@@ -36,7 +36,7 @@ fn families(documents: usize) -> Vec<String> {
 }
 
 /// Weak enough that every fourth pair is missed.
-fn weak(seed: u64, audit: u64) -> Settings {
+fn weak(seed: u64, audit: u64) -> RunSettings {
     let mut settings = with_registers("words:1", THRESHOLD, 8, 6, 128);
     settings.spec.seed = seed;
     settings.audit = Some(AuditSize::Documents(audit));
@@ -69,7 +69,7 @@ impl Truth {
     }
 
     /// Pairs of all documents, and those of them that share a band of these sketches.
-    fn pairs(&self, settings: &Settings) -> (u64, u64) {
+    fn pairs(&self, settings: &RunSettings) -> (u64, u64) {
         let spec = &settings.spec;
         let sketcher = spec.method.build(spec.seed).unwrap();
         let mut shingles = Shingles::new();
@@ -93,13 +93,13 @@ impl Truth {
         (all, found)
     }
 
-    fn recall(&self, settings: &Settings) -> f64 {
+    fn recall(&self, settings: &RunSettings) -> f64 {
         let (all, found) = self.pairs(settings);
         found as f64 / all as f64
     }
 }
 
-fn audit(documents: &Documents, settings: &Settings) -> Audit {
+fn audit(documents: &Documents, settings: &RunSettings) -> Audit {
     documents.dedup(settings).audit.unwrap()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::cluster::Clustering;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
-use minwise_engine::{ErrorKind, Memory, Plan, Search, Settings, Unobserved};
+use minwise_engine::{ErrorKind, Memory, Plan, RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -36,7 +36,7 @@ fn texts(count: usize, words: usize) -> Vec<String> {
 }
 
 /// Everything that a run says.
-fn said(documents: &Documents, settings: &Settings) -> String {
+fn said(documents: &Documents, settings: &RunSettings) -> String {
     said_by(documents, &settings.plan().unwrap())
 }
 
@@ -50,9 +50,9 @@ fn said_by(documents: &Documents, plan: &Plan) -> String {
     format!("{:?}\n{ids:?}\n{places:?}", documents.dedup_by(plan))
 }
 
-fn ways() -> Vec<Settings> {
+fn ways() -> Vec<RunSettings> {
     let plain = with_registers("words:3", 0.7, 12, 5, 80);
-    let way = |change: &dyn Fn(&mut Settings)| {
+    let way = |change: &dyn Fn(&mut RunSettings)| {
         let mut settings = plain.clone();
         change(&mut settings);
         settings
@@ -121,7 +121,7 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
         settings.memory = Some(Memory::with_room(1_000_000));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("work");
-        let run = |settings: &Settings, resume| {
+        let run = |settings: &RunSettings, resume| {
             let work = Work::open(&path, &manifest, resume).unwrap();
             said_by(&documents, &settings.plan().unwrap().in_folder(Arc::new(work)))
         };

@@ -1,7 +1,7 @@
 //! The filter puts aside what could not be a near-duplicate, and nothing else, whatever is kept of the sketches.
 
 use minwise::cluster::Clustering;
-use minwise_engine::{Search, Settings};
+use minwise_engine::{RunSettings, Search};
 
 use crate::support::{Documents, Random, listed, with_registers};
 
@@ -23,7 +23,7 @@ fn corpus() -> Documents {
     Documents::new(texts)
 }
 
-fn settings() -> Settings {
+fn settings() -> RunSettings {
     // Bands that find nearly everything, and much that is not similar enough.
     with_registers("words:1", 0.7, 30, 4, 128)
 }
@@ -131,7 +131,7 @@ fn looks_of_ones_own_find_the_same_pairs() {
         (vec![20, 50, 128], Some("1.5")),
     ] {
         for error_per_look in [None, Some(1e-7)] {
-            let with = |settings: Settings| {
+            let with = |settings: RunSettings| {
                 settings
                     .looks(looks.clone())
                     .error_per_look(error_per_look)

@@ -2,7 +2,7 @@
 
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_engine::{Memory, Search, Settings};
+use minwise_engine::{Memory, RunSettings, Search};
 
 use crate::support::{Documents, Random, settings, triples};
 
@@ -21,9 +21,9 @@ fn text(seed: u64, bytes: usize) -> String {
     text
 }
 
-fn set(settings: &Settings, text: &str) -> ShingleSet {
+fn set(settings: &RunSettings, text: &str) -> ShingleSet {
     let mut shingles = Shingles::new();
-    let Settings { spec, .. } = settings;
+    let RunSettings { spec, .. } = settings;
     Shingler::new(spec.normalization, spec.shingling).shingle_into(text, &mut shingles);
     shingles.hashes().iter().copied().collect()
 }

@@ -8,7 +8,7 @@ use minwise_engine::Removed;
 use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, Report, Summary};
 use minwise_engine::stages::dedup;
-use minwise_engine::{Error, ErrorKind, Observer, Settings, Unobserved};
+use minwise_engine::{Error, ErrorKind, Observer, RunSettings, Unobserved};
 
 use crate::oracle::{Oracle, corpus};
 use crate::support::{Documents, settings};
@@ -59,7 +59,7 @@ fn larger_clusters_are_spared_and_nothing_else_changes() {
 /// Writes the report of a run; gives `large-clusters.jsonl`.
 fn large_clusters(
     documents: &Documents,
-    settings: &Settings,
+    settings: &RunSettings,
     observer: &dyn Observer,
 ) -> Result<String, Error> {
     let folder = tempfile::tempdir().unwrap();

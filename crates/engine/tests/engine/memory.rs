@@ -12,7 +12,7 @@ use minwise_corpus::{Nulls, ReadOptions};
 use minwise_engine::output::Summary;
 use minwise_engine::{
     DecisionColumns, DedupOptions, DedupOutcome, DedupRun, Destination, Error, InMemory, Input, Inputs,
-    Observer, Outputs, PairsOptions, PairsRun, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    Observer, Outputs, PairsOptions, PairsRun, RunSettings, SketchOptions, SketchRun, Stage, Unobserved,
     WorkOptions,
 };
 use serde_json::json;
@@ -105,8 +105,8 @@ impl Desk {
 }
 
 /// Settings whose results do not depend on the time that a run takes.
-fn settings(threads: usize) -> Settings {
-    Settings::default().audit(None).threads(threads)
+fn settings(threads: usize) -> RunSettings {
+    RunSettings::default().audit(None).threads(threads)
 }
 
 fn dedup(input: Input, threads: usize) -> DedupOutcome {

@@ -6,13 +6,13 @@ use minwise::cluster::Clustering;
 use minwise_corpus::{Overwrite, ReadOptions};
 use minwise_engine::output::Findings;
 use minwise_engine::report::{Extras, MeasuredRecall, Report, Summary, THIS_RUN, ThisRun};
-use minwise_engine::{Settings, Unobserved};
+use minwise_engine::{RunSettings, Unobserved};
 use serde_json::json;
 
 use crate::support::{Documents, settings};
 
 /// The page of a run over these documents.
-fn page(documents: &Documents, settings: &Settings, extras: &Extras) -> String {
+fn page(documents: &Documents, settings: &RunSettings, extras: &Extras) -> String {
     let folder = tempfile::tempdir().unwrap();
     let plan = settings.plan().unwrap();
     let reading = documents.read_by(&plan);

@@ -7,7 +7,7 @@ use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, Work};
 use minwise_engine::{
     DedupOptions, DedupRun, Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs,
-    PairFormat, PairsOptions, PairsRun, Settings, SketchOptions, SketchRun, Stage, Unobserved,
+    PairFormat, PairsOptions, PairsRun, RunSettings, SketchOptions, SketchRun, Stage, Unobserved,
     WeightsOptions, WeightsRun, WorkOptions,
 };
 use tempfile::TempDir;
@@ -169,28 +169,28 @@ impl Observer for StopAt {
 #[test]
 fn a_run_that_was_stopped_is_resumed_to_the_same_bytes() {
     let desk = Desk::new();
-    let options = |name: &str, resume: bool, settings: Settings| {
+    let options = |name: &str, resume: bool, settings: RunSettings| {
         desk.options()
             .outputs(Outputs::default().kept(desk.to(name)))
             .work(WorkOptions::new(desk.path("work")).resume(resume))
             .settings(settings)
     };
-    let undisturbed = options("whole.jsonl", false, Settings::default()).work(None);
+    let undisturbed = options("whole.jsonl", false, RunSettings::default()).work(None);
     DedupRun::new(undisturbed).unwrap().execute(&Unobserved).unwrap();
     let run = |observer: &dyn Observer, options| DedupRun::new(options)?.execute(observer)?.close();
     for stage in [Stage::Read, Stage::Candidates, Stage::Verify] {
         let stop = StopAt(stage, AtomicBool::new(false));
-        let error = run(&stop, options("out.jsonl", true, Settings::default())).unwrap_err();
+        let error = run(&stop, options("out.jsonl", true, RunSettings::default())).unwrap_err();
         assert!(error.is_cancelled(), "{error}");
         assert!(!desk.path("out.jsonl").exists() && desk.path("work/manifest").exists());
     }
     // Another setting is named, with what it was and what it is.
-    let other = Settings::default().threshold(0.7);
+    let other = RunSettings::default().threshold(0.7);
     let error = run(&Unobserved, options("out.jsonl", true, other)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Changed { setting: Some(name), .. } if name == "threshold"));
     let expected = "the run cannot be taken up again: `threshold` was `0.8` then and is `0.7` now";
     assert_eq!(error.to_string(), expected);
-    run(&Unobserved, options("out.jsonl", true, Settings::default())).unwrap();
+    run(&Unobserved, options("out.jsonl", true, RunSettings::default())).unwrap();
     assert_eq!(desk.text("out.jsonl"), desk.text("whole.jsonl"));
     assert!(!desk.path("work").exists());
 }
@@ -234,7 +234,7 @@ fn pairs_are_written_or_visited() {
     assert_eq!(quiet.written(), 0);
     assert_eq!(visited.len(), 3);
     assert_eq!((visited[1].0.as_str(), visited[1].1.as_str(), visited[1].2), ("d0", "d3", 1.0));
-    let wrong = Settings::default().threshold(7.0);
+    let wrong = RunSettings::default().threshold(7.0);
     assert!(PairsRun::new(PairsOptions::default().settings(wrong)).is_err());
 }
 
@@ -282,7 +282,7 @@ fn tables_in_the_settings_of_a_run_are_refused() {
     let mut options = desk.options();
     options.settings.weighing.ignored = vec![1, 2].into();
     assert_eq!(DedupRun::new(options).unwrap_err().problems()[0].setting, "spec");
-    let mut settings = Settings::default();
+    let mut settings = RunSettings::default();
     settings.spec.weights.table = Some(7);
     let options = PairsOptions::default().inputs(desk.inputs()).settings(settings);
     assert_eq!(PairsRun::new(options).unwrap_err().problems()[0].setting, "spec");

@@ -4,7 +4,7 @@ use minwise::cluster::Clustering;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
-use minwise_engine::{Memory, Search, Settings};
+use minwise_engine::{Memory, RunSettings, Search};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, listed, triples, with_registers};
@@ -37,7 +37,7 @@ fn texts() -> Vec<String> {
     texts.into_iter().map(|words| words.join(" ")).collect()
 }
 
-fn settings(search: Search, threshold: f64) -> Settings {
+fn settings(search: Search, threshold: f64) -> RunSettings {
     with_registers("words:2", threshold, 1, 1, 128).search(search)
 }
 

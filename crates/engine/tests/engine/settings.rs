@@ -9,12 +9,12 @@ use minwise::weight::Weighting;
 use minwise::{Spec, Weights};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::stages::{dedup, pairs, read};
-use minwise_engine::{Bands, Error, ErrorKind, Memory, Search, Settings, SpecOptions, Unobserved};
+use minwise_engine::{Bands, Error, ErrorKind, Memory, RunSettings, Search, SpecOptions, Unobserved};
 
 use crate::support::{Documents, settings};
 
 /// The settings that are refused, with the value of each.
-fn refused(settings: &Settings) -> Vec<(&'static str, String)> {
+fn refused(settings: &RunSettings) -> Vec<(&'static str, String)> {
     let Err(error) = settings.plan() else { panic!("not refused: {settings:?}") };
     assert_eq!(error.code(), "bad_setting");
     error.problems().iter().map(|problem| (problem.setting, problem.value.clone())).collect()
@@ -27,7 +27,7 @@ fn spec(text: &str) -> Spec {
 /// The cases of the review: each ran, lost pairs, or panicked.
 #[test]
 fn settings_that_lose_pairs_or_panic_are_refused() {
-    let default = Settings::default;
+    let default = RunSettings::default;
     let with_method = |method: &str| spec(&format!("nfkc+casefold / words:5 / {method} / seed:1"));
     let one = |setting: &'static str, value: &str| vec![(setting, value.to_owned())];
     let cases = [
@@ -90,7 +90,7 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
 
 #[test]
 fn all_problems_are_reported_in_the_order_of_the_settings() {
-    let settings = Settings::default()
+    let settings = RunSettings::default()
         .threshold(2.0)
         .measure(Measure::Containment)
         .search(Search::Banding)
@@ -105,11 +105,11 @@ fn all_problems_are_reported_in_the_order_of_the_settings() {
 
 #[test]
 fn what_is_left_open_follows_from_the_rest() {
-    let plan = Settings::default().plan().unwrap();
+    let plan = RunSettings::default().plan().unwrap();
     assert_eq!((plan.search(), plan.keep().to_string()), (Search::Banding, "first".to_owned()));
-    let contained = Settings::default().measure(Measure::Containment).plan().unwrap();
+    let contained = RunSettings::default().measure(Measure::Containment).plan().unwrap();
     assert_eq!((contained.search(), contained.keep().to_string()), (Search::SortMerge, "longest".to_owned()));
-    let little = Settings::default().memory(Memory::new(128 << 20).unwrap());
+    let little = RunSettings::default().memory(Memory::new(128 << 20).unwrap());
     assert_eq!(little.plan().unwrap().threads(), 1, "no more threads than the memory is enough for");
 }
 
@@ -222,8 +222,8 @@ fn tables_that_are_not_those_of_the_spec_are_refused() {
 
 #[test]
 fn an_error_per_look_is_as_many_times_as_large_as_there_are_looks() {
-    let total = |settings: Settings| settings.plan().unwrap().filter_error().unwrap();
-    let per_look = || Settings::default().error_per_look(1e-4);
+    let total = |settings: RunSettings| settings.plan().unwrap().filter_error().unwrap();
+    let per_look = || RunSettings::default().error_per_look(1e-4);
     let near = |found: f64, looks: f64| assert!((found - looks * 1e-4).abs() < 1e-12, "{found}");
     // Looks at every 16 of 128 registers.
     near(total(per_look()), 8.0);
@@ -232,6 +232,6 @@ fn an_error_per_look_is_as_many_times_as_large_as_there_are_looks() {
     near(total(per_look().bits(Some("1".parse().unwrap()))), 2.0);
     near(total(per_look().bits(Some("1.5".parse().unwrap()))), 2.0);
     near(total(per_look().search(Search::SortMergeSketch)), 1.0);
-    assert_eq!(total(Settings::default().error_per_look(0.4)), 1.0);
-    assert_eq!(total(Settings::default().looks(vec![64])), 1e-6);
+    assert_eq!(total(RunSettings::default().error_per_look(0.4)), 1.0);
+    assert_eq!(total(RunSettings::default().looks(vec![64])), 1e-6);
 }

@@ -2,7 +2,7 @@
 
 use minwise::cluster::Clustering;
 use minwise_engine::stages::pairs;
-use minwise_engine::{Bands, Search, Settings, Unobserved};
+use minwise_engine::{Bands, RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, listed, settings, with_registers};
 
@@ -78,7 +78,7 @@ fn boilerplate(count: usize) -> impl Iterator<Item = String> {
 }
 
 /// Bands of one row, 64 registers. The planted pairs are found with probability 0.99985.
-fn one_row() -> Settings {
+fn one_row() -> RunSettings {
     with_registers("words:1", 0.6, 8, 1, 64)
 }
 

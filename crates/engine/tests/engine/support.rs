@@ -5,7 +5,7 @@ use std::io::Write;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Decisions;
 use minwise_engine::stages::{dedup, pairs, read};
-use minwise_engine::{Bands, Error, Plan, Reading, Settings, SimilarPair, SimilarPairs, Unobserved};
+use minwise_engine::{Bands, Error, Plan, Reading, RunSettings, SimilarPair, SimilarPairs, Unobserved};
 use tempfile::TempDir;
 
 /// Numbers that are the same everywhere (Steele, Lea and Flood 2014).
@@ -58,7 +58,7 @@ impl Documents {
         Self { _folder: folder, corpus }
     }
 
-    pub fn read(&self, settings: &Settings) -> Reading {
+    pub fn read(&self, settings: &RunSettings) -> Reading {
         self.read_by(&settings.plan().unwrap())
     }
 
@@ -68,7 +68,7 @@ impl Documents {
         reading
     }
 
-    pub fn dedup(&self, settings: &Settings) -> Decisions {
+    pub fn dedup(&self, settings: &RunSettings) -> Decisions {
         self.dedup_by(&settings.plan().unwrap())
     }
 
@@ -76,7 +76,7 @@ impl Documents {
         dedup(&self.corpus, &self.read_by(plan), plan, &Unobserved, |_| {}).unwrap()
     }
 
-    pub fn pairs(&self, settings: &Settings) -> SimilarPairs {
+    pub fn pairs(&self, settings: &RunSettings) -> SimilarPairs {
         let plan = settings.plan().unwrap();
         pairs(&self.corpus, &self.read_by(&plan), None, &plan, &Unobserved).unwrap()
     }
@@ -94,7 +94,7 @@ pub fn listed(pairs: &SimilarPairs) -> Vec<SimilarPair> {
 }
 
 /// Settings with a banding of their own; the registers follow from it.
-pub fn settings(shingling: &str, threshold: f64, bands: usize, rows: usize) -> Settings {
+pub fn settings(shingling: &str, threshold: f64, bands: usize, rows: usize) -> RunSettings {
     with_registers(shingling, threshold, bands, rows, bands * rows)
 }
 
@@ -105,8 +105,8 @@ pub fn with_registers(
     bands: usize,
     rows: usize,
     registers: usize,
-) -> Settings {
-    Settings::default()
+) -> RunSettings {
+    RunSettings::default()
         .spec(format!("nfkc+casefold / {shingling} / minhash:{registers} / seed:1").parse().unwrap())
         .threshold(threshold)
         .bands(Bands::Given { bands, rows })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::weight::Weighting;
 use minwise::{Spec, Weights};
 use minwise_engine::weigh::{FrequencyTable, count, count_for_a_run, create};
-use minwise_engine::{Search, Settings, Unobserved, Weighing};
+use minwise_engine::{RunSettings, Search, Unobserved, Weighing};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -83,7 +83,7 @@ fn jaccard(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
     shared / all
 }
 
-fn settings(documents: &Documents, weighting: Weighting, search: Search) -> Settings {
+fn settings(documents: &Documents, weighting: Weighting, search: Search) -> RunSettings {
     let mut settings = with_registers("words:1", THRESHOLD, 30, 4, 128);
     settings.spec.method = "icws:128".parse().unwrap();
     settings.spec.weights = Weights::new(weighting);

@@ -186,10 +186,10 @@ mod tests {
     use super::*;
     use crate::postings;
     use crate::store::Change;
-    use crate::{NewDocument, Settings, Texts, Unobserved};
+    use crate::{IndexSettings, NewDocument, Texts, Unobserved};
 
     fn index(path: &Path, texts: Texts) -> Index {
-        let index = Index::create(path, &Settings { texts, ..Settings::default() }).unwrap();
+        let index = Index::create(path, &IndexSettings { texts, ..IndexSettings::default() }).unwrap();
         let text = |n: u32| (n..n + 30).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
         let document =
             |n: u32| NewDocument { id: format!("d{n}"), text: text(40 * n), ..NewDocument::default() };

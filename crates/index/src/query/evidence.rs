@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn many_quotations_are_masked_in_the_time_of_one_pass() {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::create(&folder.path().join("index"), &crate::Settings::default()).unwrap();
+        let index = Index::create(&folder.path().join("index"), &crate::IndexSettings::default()).unwrap();
         let options = CheckOptions { ignore_quotations: true, ..CheckOptions::default() };
         let evidence = Evidence::new(&index, &options).unwrap();
         let text = "« \"one two three four five\" six seven ".repeat(60_000);

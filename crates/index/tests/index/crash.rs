@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fs_err as fs;
 use minwise::hash::SplitMix64;
-use minwise_index::{Index, NewDocument, Settings, Unobserved};
+use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
 
 use crate::support::{document, text};
 
@@ -81,7 +81,7 @@ fn every_acknowledged_document_survives() {
     }
     let folder = folder_in_memory();
     let path = folder.path().join("index");
-    drop(Index::create(&path, &Settings::default()).unwrap());
+    drop(Index::create(&path, &IndexSettings::default()).unwrap());
     let mut random = SplitMix64::new(7);
     let (mut model, mut next) = (BTreeMap::new(), 0u64);
     let mut in_flight = 0;
@@ -165,7 +165,7 @@ fn told(path: &Path) -> Option<String> {
 fn flipped_bits_are_told() {
     let folder = folder_in_memory();
     let path = folder.path().join("index");
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..200).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
     index.add(&documents[..150], 0, 2).unwrap();
     index.compact(&Unobserved).unwrap();
@@ -224,7 +224,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
 fn changes_that_are_lost_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("index"), folder.path().join("copy"));
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     index.add(&[document("a", &text(1, 50))], 0, 1).unwrap();
     drop(index);
     copy_folder(&path.join("store"), &copy);
@@ -240,7 +240,7 @@ fn changes_that_are_lost_are_told() {
 fn what_is_damaged_is_taken_out_by_a_repair_and_the_rest_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..50).map(|n| document(&format!("d{n}"), &text(n, 80))).collect();
     index.add(&documents, 0, 2).unwrap();
     drop(index);

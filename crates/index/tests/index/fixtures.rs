@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use minwise::text::UNICODE;
-use minwise_index::{CheckOptions, ErrorKind, Index, Query, Settings, Unobserved};
+use minwise_index::{CheckOptions, ErrorKind, Index, IndexSettings, Query, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{document, text};
@@ -30,7 +30,7 @@ fn copy() -> (tempfile::TempDir, PathBuf) {
 fn an_index_of_version_1_is_read() {
     let (_folder, path) = copy();
     let index = Index::open(&path).unwrap();
-    assert_eq!(*index.settings(), Settings::default());
+    assert_eq!(*index.settings(), IndexSettings::default());
     assert_eq!(index.ids().unwrap(), ["a", "b", "中文"]);
     assert_eq!(index.get("b").unwrap().unwrap().text.unwrap(), text(2, 60));
     assert_eq!(index.check(&Unobserved).unwrap().findings, []);
@@ -65,7 +65,7 @@ fn damaged_files_are_told() {
 fn write_the_fixtures() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     let documents =
         [document("a", &text(1, 60)), document("b", &text(2, 60)), document("中文", "这是一个例子")];
     index.add(&documents, 1_700_000_000, 1).unwrap();

@@ -8,8 +8,8 @@ use minwise::Stage;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise::{Spec, shingle::Shingles};
 use minwise_index::{
-    Added, CheckOptions, ErrorKind, Index, Mark, MarkedPlace, NewDocument, Observer, Query, Settings, Side,
-    Texts, Unobserved,
+    Added, CheckOptions, ErrorKind, Index, IndexSettings, Mark, MarkedPlace, NewDocument, Observer, Query,
+    Side, Texts, Unobserved,
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -43,7 +43,7 @@ fn a_query_finds_every_similar_document_with_its_exact_similarity() {
     let folder = tempfile::tempdir().unwrap();
     for (number, texts) in [Texts::Kept, Texts::LeftOut].into_iter().enumerate() {
         let path = folder.path().join(number.to_string());
-        let index = Index::create(&path, &Settings::default().texts(texts)).unwrap();
+        let index = Index::create(&path, &IndexSettings::default().texts(texts)).unwrap();
         let documents = families();
         index.add(&documents, 0, 2).unwrap();
         let options =
@@ -179,7 +179,7 @@ fn documents_that_are_gone_take_nobody_s_place() {
 fn a_document_that_is_there_as_it_is_is_not_replaced() {
     for texts in [Texts::Kept, Texts::LeftOut] {
         let folder = tempfile::tempdir().unwrap();
-        let settings = Settings::default().texts(texts);
+        let settings = IndexSettings::default().texts(texts);
         let index = Index::create(&folder.path().join("index"), &settings).unwrap();
         let whole = NewDocument {
             title: Some("T".to_owned()),
@@ -214,7 +214,7 @@ fn a_document_that_is_there_as_it_is_is_not_replaced() {
 #[test]
 fn without_texts_passages_are_certain_too() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::default().texts(Texts::LeftOut);
+    let settings = IndexSettings::default().texts(Texts::LeftOut);
     let index = Index::create(&folder.path().join("index"), &settings).unwrap();
     let shared = text(1, 40);
     index.add(&[document("a", &format!("{} {shared} {}", text(2, 400), text(3, 400)))], 0, 1).unwrap();
@@ -280,7 +280,8 @@ fn a_shared_run_is_found_however_often_its_beginning_is_there() {
 fn bags_have_no_passages() {
     let folder = tempfile::tempdir().unwrap();
     let spec = "nfkc+casefold / words:5,bag / minhash:128 / seed:1".parse().unwrap();
-    let error = Index::create(&folder.path().join("index"), &Settings::default().spec(spec)).unwrap_err();
+    let error =
+        Index::create(&folder.path().join("index"), &IndexSettings::default().spec(spec)).unwrap_err();
     assert!(error.to_string().contains("without `,bag`"), "{error}");
 }
 
@@ -440,7 +441,7 @@ proptest! {
 fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     let folder = tempfile::tempdir().unwrap();
     let of = |texts: Texts| {
-        let settings = Settings::default().texts(texts);
+        let settings = IndexSettings::default().texts(texts);
         let index = Index::create(&folder.path().join(format!("{texts:?}")), &settings).unwrap();
         let mut documents: Vec<_> = (0..9)
             .map(|n| document(&format!("d{n}"), &format!("{} {}", text(n / 3, 60), text(50 + n, 20))))

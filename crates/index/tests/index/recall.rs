@@ -3,7 +3,7 @@
 use minwise::hash::SplitMix64;
 use minwise::shingle::Shingles;
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_index::{CheckOptions, Index, Query, Settings};
+use minwise_index::{CheckOptions, Index, IndexSettings, Query};
 
 use crate::support::document;
 
@@ -16,7 +16,7 @@ fn words(name: &str, count: usize) -> Vec<String> {
 
 /// An archive of documents of 120 words with these bands and rows.
 fn archive(folder: &std::path::Path, bands: usize, rows: usize) -> Index {
-    let settings = Settings::default().bands(bands).rows(rows);
+    let settings = IndexSettings::default().bands(bands).rows(rows);
     let index = Index::create(&folder.join(format!("{bands}x{rows}")), &settings).unwrap();
     let documents: Vec<_> = (0..PLANTED)
         .map(|number| document(&number.to_string(), &words(&format!("d{number}"), 120).join(" ")))

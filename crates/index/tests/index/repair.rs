@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fs_err as fs;
-use minwise_index::{ErrorKind, FindingKind, Index, NewDocument, Observer, Settings, Texts, Unobserved};
+use minwise_index::{ErrorKind, FindingKind, Index, IndexSettings, NewDocument, Observer, Texts, Unobserved};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::crash::{copy_folder, files, folder_in_memory};
@@ -13,7 +13,7 @@ use crate::support::{document, text};
 
 /// An index of 300 documents, whose rows are in files of the storage engine.
 fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
-    let index = Index::create(path, &Settings::default().texts(texts)).unwrap();
+    let index = Index::create(path, &IndexSettings::default().texts(texts)).unwrap();
     let documents: Vec<NewDocument> = (0..300).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
     index.add(&documents, 7, 2).unwrap();
     index.compact(&Unobserved).unwrap();
@@ -89,7 +89,7 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index");
-        let index = Index::create(&path, &Settings::default()).unwrap();
+        let index = Index::create(&path, &IndexSettings::default()).unwrap();
         index.add(&[document("a", &text(1, 50))], 0, 1).unwrap();
         drop(index);
         fs::write(path.join("acknowledged"), &note).unwrap();
@@ -110,7 +110,7 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
 fn a_repair_counts_on_behind_what_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     index.add(&[document("a", &text(1, 50)), document("b", &text(2, 50))], 0, 1).unwrap();
     index.damage_for_tests("b");
     drop(index);
@@ -136,7 +136,7 @@ impl Observer for Patience {
 fn a_repair_that_is_interrupted_has_changed_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let index = Index::create(&path, &Settings::default()).unwrap();
+    let index = Index::create(&path, &IndexSettings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..30).map(|n| document(&format!("d{n}"), &text(n, 50))).collect();
     index.add(&documents, 0, 2).unwrap();
     index.damage_for_tests("d7");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use minwise::hash::SplitMix64;
-use minwise_index::{Index, NewDocument, Settings};
+use minwise_index::{Index, IndexSettings, NewDocument};
 
 /// A text of so many words, of a few hundred there are.
 pub fn text(seed: u64, words: usize) -> String {
@@ -18,7 +18,7 @@ pub fn document(id: &str, text: &str) -> NewDocument {
 
 /// A new index in a folder.
 pub fn create(folder: &Path) -> Index {
-    Index::create(&folder.join("index"), &Settings::default()).unwrap()
+    Index::create(&folder.join("index"), &IndexSettings::default()).unwrap()
 }
 
 /// The same index, opened again.

@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use fs_err as fs;
 use minwise_index::{
-    CheckOptions, ErrorKind, Index, Listing, Mark, MarkedPlace, NewDocument, Query, Settings, Texts,
+    CheckOptions, ErrorKind, Index, IndexSettings, Listing, Mark, MarkedPlace, NewDocument, Query, Texts,
     Unobserved,
 };
 use serde_json::json;
@@ -31,7 +31,7 @@ fn an_exported_index_can_be_made_again() {
     for texts in [Texts::Kept, Texts::LeftOut] {
         for bits in [None, Some("2".parse().unwrap())] {
             let folder = tempfile::tempdir().unwrap();
-            let settings = Settings::default().texts(texts).bits(bits);
+            let settings = IndexSettings::default().texts(texts).bits(bits);
             let index = Index::create(&folder.path().join("a"), &settings).unwrap();
             index.add(&some(), 77, 2).unwrap();
             let lines = exported(&index);
@@ -77,7 +77,7 @@ fn times_are_kept_and_make_no_changes_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     for texts in [Texts::Kept, Texts::LeftOut] {
         let of = |name: &str| {
-            let settings = Settings::default().texts(texts);
+            let settings = IndexSettings::default().texts(texts);
             Index::create(&folder.path().join(format!("{name} {texts:?}")), &settings).unwrap()
         };
         let (from, imported, merged) = (of("a"), of("b"), of("c"));
@@ -106,7 +106,7 @@ fn an_export_of_version_1_is_read() {
         "\n",
     );
     let first = lines.lines().next().unwrap();
-    assert_eq!(Index::settings_of_export(first).unwrap(), Settings::default());
+    assert_eq!(Index::settings_of_export(first).unwrap(), IndexSettings::default());
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     index.import(&mut BufReader::new(lines.as_bytes()), 1, &Unobserved).unwrap();
@@ -121,7 +121,7 @@ fn an_export_of_version_1_is_read() {
 #[test]
 fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::default().texts(Texts::LeftOut);
+    let settings = IndexSettings::default().texts(Texts::LeftOut);
     let of = |name: &str| Index::create(&folder.path().join(name), &settings).unwrap();
     let index = of("a");
     index.add(&some(), 0, 1).unwrap();
@@ -162,8 +162,9 @@ fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
 #[test]
 fn indexes_of_the_same_settings_merge() {
     let folder = tempfile::tempdir().unwrap();
-    let of = |name: &str, settings: &Settings| Index::create(&folder.path().join(name), settings).unwrap();
-    let settings = Settings::default();
+    let of =
+        |name: &str, settings: &IndexSettings| Index::create(&folder.path().join(name), settings).unwrap();
+    let settings = IndexSettings::default();
     let (a, b, c) = (of("a", &settings), of("b", &settings), of("c", &settings));
     a.add(&some(), 1, 1).unwrap();
     b.add(&[document("d3", "quite another text, of these words"), document("new", &text(500, 50))], 2, 1)
@@ -212,7 +213,7 @@ fn a_list_has_pages_in_both_directions() {
 #[test]
 fn an_index_that_could_not_be_filled_is_not_there() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::default();
+    let settings = IndexSettings::default();
     let (new, empty) = (folder.path().join("new"), folder.path().join("empty"));
     fs::create_dir(&empty).unwrap();
     for path in [&new, &empty] {
@@ -256,7 +257,7 @@ fn what_was_left_of_an_index_that_was_being_filled_is_cleared_away() {
         }
         Ok(())
     };
-    drop(Index::create_with(&path, &Settings::default(), fill).unwrap());
+    drop(Index::create_with(&path, &IndexSettings::default(), fill).unwrap());
     assert!(matches!(Index::open(&copy).unwrap_err().kind(), ErrorKind::NotAnIndex { .. }));
-    Index::create(&copy, &Settings::default()).unwrap();
+    Index::create(&copy, &IndexSettings::default()).unwrap();
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use axum::body::Body;
-use minwise_index::Settings;
+use minwise_index::IndexSettings;
 use minwise_server::{Error, Server, ServerLimits, ServerOptions, Tokens};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn close(_path: &std::path::Path, _mode: u32) {}
 #[test]
 fn a_token_allows_what_it_says() {
     wait(async {
-        let archive = Archive::with(wide(), Some(tokens()), &Settings::default());
+        let archive = Archive::with(wide(), Some(tokens()), &IndexSettings::default());
         let document = json!({"documents": [{"id": "a", "text": "a"}]});
         let (text, two) = (json!({"text": "a"}), json!({"left": {"text": "a"}, "right": {"text": "b"}}));
         let nothing = json!({});
@@ -109,7 +109,7 @@ fn without_tokens_only_names_of_this_machine_are_answered() {
                 assert_eq!(refused.problem(), (403, "foreign_host".to_owned()), "{host:?} {path}");
             }
         }
-        let with_tokens = Archive::with(wide(), Some(tokens()), &Settings::default());
+        let with_tokens = Archive::with(wide(), Some(tokens()), &IndexSettings::default());
         let request = axum::http::Request::builder().uri("/").header("host", "archive.example");
         assert_eq!(with_tokens.send(request.body(Body::empty()).unwrap()).await.status, 200);
     });
@@ -133,7 +133,7 @@ fn without_tokens_another_site_asks_for_nothing() {
         assert_eq!(post("http://127.0.0.1:8080").await.status, 201);
         // A browser gives another site no answer to what it may ask, but asks.
         let limits = ServerLimits { rate: NonZeroU32::new(1), ..wide() };
-        let archive = Archive::with(limits, None, &Settings::default());
+        let archive = Archive::with(limits, None, &IndexSettings::default());
         for path in ["/api/v1/documents?search=a", "/metrics"] {
             let get = async |header: &str, value: &str| {
                 let request = request("GET", path).header(header, value);

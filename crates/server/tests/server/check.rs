@@ -1,6 +1,6 @@
 //! Checks and pairs: what is found, and how it is told.
 
-use minwise_index::{Settings, Texts};
+use minwise_index::{IndexSettings, Texts};
 use serde_json::{Value, json};
 
 use crate::support::{Archive, text, wait, wide};
@@ -170,7 +170,7 @@ fn a_document_has_what_resembles_it_and_not_itself() {
 #[test]
 fn an_archive_without_texts_says_so() {
     wait(async {
-        let archive = Archive::with(wide(), None, &Settings::default().texts(Texts::LeftOut));
+        let archive = Archive::with(wide(), None, &IndexSettings::default().texts(Texts::LeftOut));
         let text = text(1, 80);
         archive.add(&[("a", &text), ("b", &text)]).await;
         assert_eq!(archive.get("/api/v1/documents/a").await.json()["text"], json!(null));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use minwise_index::{Index, NewDocument, Settings};
+use minwise_index::{Index, IndexSettings, NewDocument};
 use minwise_server::{Server, ServerLimits};
 use serde_json::json;
 
@@ -74,7 +74,7 @@ fn storm(address: SocketAddr, clients: u64, doing: Doing, time: Duration) -> Cou
 }
 
 fn filled(path: &std::path::Path, documents: u64) -> Index {
-    let index = Index::create(path, &Settings::default()).unwrap();
+    let index = Index::create(path, &IndexSettings::default()).unwrap();
     let documents: Vec<NewDocument> = (0..documents)
         .map(|at| NewDocument { id: format!("d{at}"), text: text(at, 80), ..NewDocument::default() })
         .collect();

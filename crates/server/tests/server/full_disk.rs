@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use axum::http::StatusCode;
-use minwise_index::Settings;
+use minwise_index::IndexSettings;
 use serde_json::json;
 
 use crate::support::{Archive, text, wait, wide};
@@ -35,7 +35,7 @@ fn on_a_full_disk_changes_are_refused_and_reading_goes_on() {
 }
 
 async fn fill(disk: &Path) {
-    let archive = Archive::at(disk, wide(), None, &Settings::default());
+    let archive = Archive::at(disk, wide(), None, &IndexSettings::default());
     let mut acknowledged = vec![];
     let refused = loop {
         let number = acknowledged.len();

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::task::Poll;
 use std::time::Duration;
 
-use minwise_index::{Index, Settings};
+use minwise_index::{Index, IndexSettings};
 use minwise_server::ServerLimits;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::support::{Archive, Listening, call, request, text, wait, wide};
 fn bodies_have_a_size() {
     wait(async {
         let archive =
-            Archive::with(ServerLimits { body_bytes: 10_000, ..wide() }, None, &Settings::default());
+            Archive::with(ServerLimits { body_bytes: 10_000, ..wide() }, None, &IndexSettings::default());
         let long = "long ".repeat(4000);
         let body = json!({ "text": long });
         assert_eq!(archive.post("/api/v1/check", &body).await.problem(), (413, "body_too_large".to_owned()));
@@ -34,7 +34,7 @@ fn bodies_have_a_size() {
 fn a_client_that_asks_too_often_waits_and_others_do_not() {
     wait(async {
         let limits = ServerLimits { rate: NonZeroU32::new(5), ..wide() };
-        let archive = Archive::with(limits, None, &Settings::default());
+        let archive = Archive::with(limits, None, &IndexSettings::default());
         let from = async |peer: &str| {
             let request = request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
             archive.send_from(peer.parse().unwrap(), request).await
@@ -62,7 +62,7 @@ fn a_client_that_asks_too_often_waits_and_others_do_not() {
 #[test]
 fn only_so_many_requests_are_answered_at_once() {
     wait(async {
-        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &Settings::default());
+        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &IndexSettings::default());
         // A body of which nothing comes keeps the only place.
         let endless = axum::body::Body::new(Endless);
         let waiting = request("POST", "/api/v1/check")
@@ -84,7 +84,7 @@ fn only_so_many_requests_are_answered_at_once() {
 #[test]
 fn an_answer_keeps_its_place_until_it_is_read() {
     wait(async {
-        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &Settings::default());
+        let archive = Archive::with(ServerLimits { requests: 1, ..wide() }, None, &IndexSettings::default());
         let get = || request("GET", "/api/v1/health").body(axum::body::Body::empty()).unwrap();
         let unread = archive.begin("127.0.0.1:1".parse().unwrap(), get()).await;
         assert_eq!(unread.status(), 200);
@@ -98,7 +98,7 @@ fn an_answer_keeps_its_place_until_it_is_read() {
 fn bodies_that_do_not_come_keep_no_memory() {
     wait(async {
         let limits = ServerLimits { body_bytes: 200_000, held_bytes: 400_000, ..wide() };
-        let archive = Archive::with(limits, None, &Settings::default());
+        let archive = Archive::with(limits, None, &IndexSettings::default());
         let waiting = request("POST", "/api/v1/check").header("content-type", "application/json");
         let waiting =
             waiting.header("content-length", "200000").body(axum::body::Body::new(Endless)).unwrap();
@@ -119,7 +119,8 @@ fn bodies_that_do_not_come_keep_no_memory() {
 #[test]
 fn texts_titles_and_metadata_have_a_size() {
     wait(async {
-        let archive = Archive::with(ServerLimits { text_bytes: 1000, ..wide() }, None, &Settings::default());
+        let archive =
+            Archive::with(ServerLimits { text_bytes: 1000, ..wide() }, None, &IndexSettings::default());
         let (long, short) = (text(1, 1000), text(1, 50));
         archive.add(&[("long", &long), ("short", &short)]).await;
         let too_large = (413, "text_too_long".to_owned());
@@ -149,7 +150,7 @@ fn texts_titles_and_metadata_have_a_size() {
 #[test]
 fn whoever_sends_too_much_comes_to_read_why() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, ServerLimits { body_bytes: 10_000, ..wide() });
     let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
@@ -183,7 +184,7 @@ impl hyper::body::Body for Endless {
 #[test]
 fn a_request_has_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, ServerLimits { time: Duration::from_millis(300), ..wide() });
     let mut stream = TcpStream::connect(server.address).unwrap();
     write!(
@@ -203,7 +204,7 @@ fn bodies_wait_for_memory() {
     wait(async {
         let limits =
             ServerLimits { body_bytes: 300_000, held_bytes: 600_000, time: Duration::from_mins(1), ..wide() };
-        let archive = std::sync::Arc::new(Archive::with(limits, None, &Settings::default()));
+        let archive = std::sync::Arc::new(Archive::with(limits, None, &IndexSettings::default()));
         let texts: Vec<_> = (0..20).map(|at| text(at, 30_000)).collect();
         let checks: Vec<_> = texts
             .into_iter()

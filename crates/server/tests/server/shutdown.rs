@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use minwise_index::{Index, Settings, Unobserved};
+use minwise_index::{Index, IndexSettings, Unobserved};
 use minwise_server::ServerLimits;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::support::{Listening, call, text, wide};
 fn stopped_while_documents_are_added_it_has_every_one_that_it_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
-    let server = Listening::new(Index::create(&path, &Settings::default()).unwrap(), wide());
+    let server = Listening::new(Index::create(&path, &IndexSettings::default()).unwrap(), wide());
     let address = server.address;
     let acknowledged: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let over = Arc::new(AtomicBool::new(false));
@@ -58,7 +58,7 @@ fn stopped_while_documents_are_added_it_has_every_one_that_it_acknowledged() {
 fn stopped_during_a_job_it_finishes_the_documents_it_was_given() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
-    let server = Listening::new(Index::create(&path, &Settings::default()).unwrap(), wide());
+    let server = Listening::new(Index::create(&path, &IndexSettings::default()).unwrap(), wide());
     let documents: Vec<Value> =
         (0..3000).map(|at| json!({"id": format!("d{at}"), "text": text(at, 60)})).collect();
     let body = json!({ "documents": documents }).to_string();
@@ -73,7 +73,7 @@ fn without_time_to_finish_a_job_ends_with_a_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
     let limits = ServerLimits { grace: Duration::ZERO, ..wide() };
-    let server = Listening::new(Index::create(&path, &Settings::default()).unwrap(), limits);
+    let server = Listening::new(Index::create(&path, &IndexSettings::default()).unwrap(), limits);
     let documents: Vec<Value> =
         (0..6000).map(|at| json!({"id": format!("d{at}"), "text": text(at, 60)})).collect();
     let (status, _) =
@@ -95,7 +95,7 @@ fn without_time_to_finish_a_job_ends_with_a_batch() {
 #[test]
 fn a_request_that_was_begun_is_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::create(&folder.path().join("archive"), &Settings::default()).unwrap();
+    let index = Index::create(&folder.path().join("archive"), &IndexSettings::default()).unwrap();
     let server = Listening::new(index, wide());
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();
     let body = json!({"text": "some words to look for in an archive"}).to_string();

@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use minwise_index::{Index, Settings};
+use minwise_index::{Index, IndexSettings};
 use minwise_server::{Ended, Server, ServerLimits, ServerOptions, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -64,17 +64,17 @@ pub struct Archive {
 
 impl Archive {
     pub fn new() -> Self {
-        Self::with(wide(), None, &Settings::default())
+        Self::with(wide(), None, &IndexSettings::default())
     }
 
-    pub fn with(limits: ServerLimits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+    pub fn with(limits: ServerLimits, tokens: Option<Tokens>, settings: &IndexSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let archive = Self::at(folder.path(), limits, tokens, settings);
         Self { _folder: Some(folder), ..archive }
     }
 
     /// One whose archive lies in a folder that stays.
-    pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &Settings) -> Self {
+    pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &IndexSettings) -> Self {
         let index = Index::create(&folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
         let app = minwise_server::app(index, ServerOptions { tokens, ..options });

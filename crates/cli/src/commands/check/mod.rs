@@ -10,7 +10,9 @@ use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch,
 };
-use minwise_index::{Answer, CheckOptions, Index, NewDocument, Queried, Query, Settings, StoredDocument};
+use minwise_index::{
+    Answer, CheckOptions, Index, IndexSettings, NewDocument, Queried, Query, StoredDocument,
+};
 use serde_json::{Map, Value, json};
 
 use self::page::Page;
@@ -157,7 +159,7 @@ fn with_fields(
 }
 
 /// What a check may miss, and what it does not, in words.
-fn found_for_certain(options: &CheckOptions, settings: &Settings, recall: f64) -> String {
+fn found_for_certain(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
     let mut said =
         format!("a document of similarity {} with a probability of {recall:.4} or more", options.threshold);
     // Bands are those of whole documents.
@@ -179,7 +181,7 @@ fn found_for_certain(options: &CheckOptions, settings: &Settings, recall: f64) -
 }
 
 /// Tokens of a passage that makes a match; none, if no passage does.
-fn passage(options: &CheckOptions, settings: &Settings) -> Option<usize> {
+fn passage(options: &CheckOptions, settings: &IndexSettings) -> Option<usize> {
     let tokens = options.passage.unwrap_or(settings.passage).max(settings.passage);
     (tokens < usize::MAX).then_some(tokens)
 }
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn only_what_holds_is_said_to_be_found() {
-        let said = |options: &CheckOptions| found_for_certain(options, &Settings::default(), 0.9963);
+        let said = |options: &CheckOptions| found_for_certain(options, &IndexSettings::default(), 0.9963);
         let all = CheckOptions::default();
         assert_eq!(
             said(&all),

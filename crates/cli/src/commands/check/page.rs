@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use minwise_corpus::{Quotes, escape_html};
-use minwise_index::{CheckOptions, Match, Settings, SharedPassage, StoredDocument};
+use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
 use super::Checked;
 use super::show::{place_of, reasons};
@@ -48,7 +48,7 @@ impl Page {
     }
 
     /// The page as it is written.
-    pub fn finish(&self, settings: &Settings, options: &CheckOptions, recall: f64) -> String {
+    pub fn finish(&self, settings: &IndexSettings, options: &CheckOptions, recall: f64) -> String {
         let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         out.push_str(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
@@ -323,13 +323,13 @@ mod tests {
             page.add(&Checked { document, answer, matched: vec![] });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
-        let shown = page.finish(&Settings::default(), &CheckOptions::default(), 1.0);
+        let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);
         assert!(shown.contains("9 documents checked, 0 with matches") && shown.contains("id=\"d8\""));
     }
 
     #[test]
     fn a_page_says_what_was_no_evidence() {
-        let shown = |options: &CheckOptions| Page::default().finish(&Settings::default(), options, 1.0);
+        let shown = |options: &CheckOptions| Page::default().finish(&IndexSettings::default(), options, 1.0);
         let all = CheckOptions::default();
         assert!(shown(&all).contains("are exact, on shingles of"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use minwise::candidate::tune;
 use minwise::sketch::Bits;
-use minwise_index::{Index, Settings, Texts};
+use minwise_index::{Index, IndexSettings, Texts};
 
 use crate::Exit;
 use crate::args::IndexCreateArgs;
@@ -27,7 +27,7 @@ pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let banding = tune::choose(threshold, recall, spec.method.registers(), |similarity| similarity)
         .map_err(minwise_index::Error::from)?;
     let texts = if args.no_text { Texts::LeftOut } else { Texts::Kept };
-    let settings = Settings::default()
+    let settings = IndexSettings::default()
         .spec(spec)
         .bands(banding.bands())
         .rows(banding.rows())

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use minwise_corpus::{visible, visible_json};
-use minwise_index::{Entry, ErrorKind, Listing, Settings, Texts};
+use minwise_index::{Entry, ErrorKind, IndexSettings, Listing, Texts};
 use serde_json::{Value, json};
 
 use super::open;
@@ -110,7 +110,7 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
 }
 
 /// What an index was made with, for people.
-pub fn made_with(settings: &Settings) -> String {
+pub fn made_with(settings: &IndexSettings) -> String {
     let texts = match settings.texts {
         Texts::Kept => "texts are kept",
         Texts::LeftOut => "texts are left out",

@@ -19,7 +19,7 @@ use minwise::Spec;
 use minwise::cluster::Clustering;
 use minwise_engine::stages::dedup;
 use minwise_engine::stages::pairs;
-use minwise_engine::{Bands, Observer, Plan, Settings, Unobserved, Warning};
+use minwise_engine::{Bands, Observer, Plan, RunSettings, Unobserved, Warning};
 
 use self::corpora::{ALL, Kind, Make, make};
 use self::truth::Truth;
@@ -58,8 +58,8 @@ impl Measured {
     }
 }
 
-fn settings(kind: &Kind, spec: Spec, mode: Mode, recall: f64) -> Settings {
-    Settings::default()
+fn settings(kind: &Kind, spec: Spec, mode: Mode, recall: f64) -> RunSettings {
+    RunSettings::default()
         .spec(spec)
         .threshold(kind.threshold)
         .bands(kind.bands.map_or(Bands::ForRecall(recall), |(bands, rows)| Bands::Given { bands, rows }))

@@ -9,7 +9,7 @@ use minwise::Spec;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise_corpus::{Corpus, Encoding, Format, Input, InputFormat, ReadOptions};
 use minwise_engine::stages::{dedup, pairs, read};
-use minwise_engine::{Bands, Plan, Settings as RunSettings, Unobserved};
+use minwise_engine::{Bands, Plan, RunSettings, Unobserved};
 use serde::Deserialize;
 use tempfile::TempDir;
 

@@ -11,7 +11,7 @@ use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
 use minwise_engine::Inputs;
-use minwise_engine::compare::{Comparison, SharedPassage, SketchComparison, compare, compare_all};
+use minwise_engine::compare::{ComparedPassage, Comparison, SketchComparison, compare, compare_all};
 use serde_json::json;
 
 use super::{open, whole_files};
@@ -216,7 +216,7 @@ fn visible_lines(lines: &str) -> String {
 }
 
 /// Line and column, from 1, of where a passage begins in both texts.
-fn places(passage: &SharedPassage, left: &str, right: &str) -> [(usize, usize); 2] {
+fn places(passage: &ComparedPassage, left: &str, right: &str) -> [(usize, usize); 2] {
     [(left, passage.left.start), (right, passage.right.start)].map(|(text, at)| {
         let before = &text[..at];
         let line = before.matches('\n').count() + 1;

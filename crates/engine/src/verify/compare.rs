@@ -27,13 +27,13 @@ pub struct Comparison {
     /// What the sketch makes of it; nothing if one of them has no shingles.
     pub estimate: Option<Estimate>,
     /// What both have in common, longest first.
-    pub passages: Vec<SharedPassage>,
+    pub passages: Vec<ComparedPassage>,
 }
 
 /// A passage that two documents share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SharedPassage {
+pub struct ComparedPassage {
     /// Its length in tokens or characters, as the shingling has it.
     pub units: usize,
     /// Where it stands in the left text, in bytes.
@@ -129,12 +129,12 @@ fn compare_prepared(left: &str, right: &str, preparation: &Preparation) -> Compa
     }
     let [jaccard, left_in_right, right_in_left] = a.set.relation(&b.set);
     let size = preparation.spec().shingling.size();
-    let mut passages: Vec<SharedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
+    let mut passages: Vec<ComparedPassage> = shared_passages(a.shingles.hashes(), b.shingles.hashes())
         .into_iter()
         .filter_map(|Passage { left, right, shingles }| {
             // A document shorter than a shingle is one shingle of all its units.
             let units = (shingles + size - 1).min(a.shingles.units());
-            Some(SharedPassage {
+            Some(ComparedPassage {
                 units,
                 left: a.places.span(left, left + units - 1)?,
                 right: b.places.span(right, right + units - 1)?,
@@ -208,7 +208,7 @@ mod tests {
     fn short_and_empty_texts() {
         let short = comparison("Two words", "two WORDS!");
         assert_eq!(short.jaccard, 1.0);
-        assert_eq!(short.passages, [SharedPassage { units: 2, left: 0..9, right: 0..9 }]);
+        assert_eq!(short.passages, [ComparedPassage { units: 2, left: 0..9, right: 0..9 }]);
         assert_eq!(comparison("two words", "two words more").jaccard, 0.0);
         assert_eq!(comparison("", "  ").jaccard, 1.0);
         assert_eq!(comparison("!", "?").jaccard, 0.0);

@@ -24,7 +24,7 @@ use crate::estimate::{self, Count, Estimate};
 use crate::shingle::{Shingler, Shingles};
 use crate::sketch::bottom_k::BottomK;
 use crate::sketch::minhash::EMPTY;
-use crate::sketch::{Base, Method, Sketcher, Source};
+use crate::sketch::{Base, Method, RegisterSource, Sketcher};
 use crate::spec::{Spec, VERSION};
 use crate::text::UNICODE;
 
@@ -215,7 +215,9 @@ impl Sketch {
     pub fn count(&self) -> Result<Count, Error> {
         match self.spec.method {
             _ if !self.has_shingles => Ok(Count::exact(0)),
-            Method::Registers(Source { base: Base::MinHash, registers }) if registers >= LEAST_TO_COUNT => {
+            Method::Registers(RegisterSource { base: Base::MinHash, registers })
+                if registers >= LEAST_TO_COUNT =>
+            {
                 Ok(estimate::minhash::count(&self.words))
             }
             Method::BottomK(values) if values >= LEAST_TO_COUNT => {

@@ -18,7 +18,9 @@ use minwise::sketch::fractional_bit::{ThreeQuarterBit, XorBit};
 use minwise::sketch::min_max::MinMax;
 use minwise::sketch::odd::Odd;
 use minwise::sketch::sectional::{Policy, PreTagged, Sectional, Tolerant};
-use minwise::sketch::{Base, Method, MinHash, Registers, Sketcher, Source, Statistic, minhash::EMPTY};
+use minwise::sketch::{
+    Base, Method, MinHash, RegisterSource, Registers, Sketcher, Statistic, minhash::EMPTY,
+};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -69,7 +71,7 @@ fn claims(method: Method) -> Claims {
         has_statistic: false,
     };
     match method {
-        Method::Registers(Source { base, .. }) => {
+        Method::Registers(RegisterSource { base, .. }) => {
             let is_mergeable = match base {
                 Base::MinHash
                 | Base::FamilyMinHash(_)
@@ -203,12 +205,12 @@ proptest! {
 /// A method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their bits as `BBit`
 /// does.
 fn on_kernel(method: Method, kernel: Kernel) -> Option<Arc<dyn Sketcher>> {
-    let registers = |source: Source| -> Option<Arc<dyn Registers>> {
+    let registers = |source: RegisterSource| -> Option<Arc<dyn Registers>> {
         (source.base == Base::MinHash)
             .then(|| Arc::new(MinHash::new(source.registers, 1).unwrap().with_kernel(kernel)) as _)
     };
     Some(match method {
-        Method::Registers(Source { base: Base::MinMax, registers }) => {
+        Method::Registers(RegisterSource { base: Base::MinMax, registers }) => {
             Arc::new(MinMax::new(registers, 1).unwrap().with_kernel(kernel))
         }
         Method::Registers(source) => registers(source)?,

@@ -1,7 +1,7 @@
 //! How the registers of a sketch depend on each other, and what the filter makes of it.
 
 use crate::sketch::one_permutation::Densification;
-use crate::sketch::{Base, Method, Source};
+use crate::sketch::{Base, Method, RegisterSource};
 
 /// How the agreement of one register bears on that of another, for a fixed pair of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Dependence {
 
 /// The probability that registers which differ count as agreeing, and the dependence.
 pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
-    let of_source = |source: Source| match source.base {
+    let of_source = |source: RegisterSource| match source.base {
         Base::MinHash | Base::FamilyMinHash(_) => Dependence::Independent,
         Base::MinMax | Base::SuperMinHash | Base::FastSimilarity => Dependence::Negative,
         Base::OnePermutation => Dependence::Positive(Densification::Optimal),

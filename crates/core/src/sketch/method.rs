@@ -57,7 +57,7 @@ pub enum Base {
 
 /// Registers of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source {
+pub struct RegisterSource {
     /// The kind.
     pub base: Base,
     /// k.
@@ -76,25 +76,25 @@ pub struct Mixture {
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Method {
     /// Registers as they are.
-    Registers(Source),
+    Registers(RegisterSource),
     /// One-permutation bins of which some stay empty.
     RawOnePermutation(usize),
     /// The k least values.
     BottomK(usize),
     /// The lowest b bits of every register.
-    BBit(u32, Source),
+    BBit(u32, RegisterSource),
     /// The parity of every register.
-    BitHash(Source),
+    BitHash(RegisterSource),
     /// Some registers with more bits, some with fewer.
-    Fractional(Mixture, Combination, Source),
+    Fractional(Mixture, Combination, RegisterSource),
     /// One bit for 2ⁿ registers.
-    Xor(u32, Source),
+    Xor(u32, RegisterSource),
     /// Bits for single registers and for pairs.
-    ThreeQuarter(ThreeQuarter, Source),
+    ThreeQuarter(ThreeQuarter, RegisterSource),
     /// Groups of registers that must agree together: how many, and how many bits of each.
-    Connected(usize, u32, Source),
+    Connected(usize, u32, RegisterSource),
     /// The parities of indexed registers, in this many bits.
-    Odd(usize, Source),
+    Odd(usize, RegisterSource),
     /// Minima and the sections they stand in.
     Sectional {
         /// s.
@@ -116,7 +116,7 @@ pub enum Method {
         /// s.
         sections: usize,
         /// The registers.
-        source: Source,
+        source: RegisterSource,
     },
     /// Samples of weighted shingles.
     Weighted(WeightedMethod),
@@ -137,7 +137,7 @@ impl Base {
     }
 }
 
-impl Source {
+impl RegisterSource {
     /// Makes the sketcher.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
@@ -171,7 +171,7 @@ impl Method {
     /// `MinHash` with this many registers.
     #[must_use]
     pub fn minhash(registers: usize) -> Self {
-        Self::Registers(Source { base: Base::MinHash, registers })
+        Self::Registers(RegisterSource { base: Base::MinHash, registers })
     }
 
     /// One of each kind and variant for sets, with about `size` registers or stored bits. `size` is a multiple of 4.
@@ -187,13 +187,13 @@ impl Method {
             Base::FastSimilarity,
         ];
         let families = Family::ALL.map(Base::FamilyMinHash);
-        let minhash = |registers| Source { base: Base::MinHash, registers };
+        let minhash = |registers| RegisterSource { base: Base::MinHash, registers };
         let source = minhash(size);
         let half = Mixture { parts: [(1, 500), (2, 500), (0, 0), (0, 0)], len: 2 };
         let mut all: Vec<Self> = bases
             .into_iter()
             .chain(families)
-            .map(|base| Self::Registers(Source { base, registers: size }))
+            .map(|base| Self::Registers(RegisterSource { base, registers: size }))
             .collect();
         all.extend([Self::RawOnePermutation(size), Self::BottomK(size)]);
         all.extend((1..=16).map(|bits| Self::BBit(bits, source)));
@@ -374,7 +374,7 @@ impl Method {
     /// Hash values that a shingle of a long document costs.
     #[must_use]
     pub fn hashes_per_shingle(self) -> usize {
-        let of = |source: Source| match source.base {
+        let of = |source: RegisterSource| match source.base {
             Base::MinHash | Base::FamilyMinHash(_) | Base::MinMax => source.registers,
             Base::OnePermutation
             | Base::OnePermutationRotation
@@ -420,7 +420,7 @@ impl fmt::Display for Base {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for RegisterSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.base, self.registers)
     }
@@ -471,7 +471,7 @@ impl fmt::Display for Method {
     }
 }
 
-impl FromStr for Source {
+impl FromStr for RegisterSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -544,7 +544,7 @@ impl FromStr for Method {
 
 impl Method {
     /// What stands before the `/`, over registers; `None` if it is no such form.
-    fn packed(packing: &str, source: Source) -> Option<Result<Self, Error>> {
+    fn packed(packing: &str, source: RegisterSource) -> Option<Result<Self, Error>> {
         let number = |text: &str| text.parse::<usize>().ok();
         let bits = |text: &str| text.parse::<u32>().ok();
         Some(Ok(match packing.split_once(':') {

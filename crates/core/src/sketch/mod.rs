@@ -54,7 +54,7 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 
 pub use bits::{BitRows, Bits};
-pub use method::{Base, Method, Mixture, Source};
+pub use method::{Base, Method, Mixture, RegisterSource};
 pub use minhash::MinHash;
 pub use packing::{Bound, HeadShape, Values};
 pub use weighted::WeightedMethod;

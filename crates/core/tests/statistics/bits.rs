@@ -10,7 +10,7 @@ use minwise::estimate::b_bit::{self, Chance};
 use minwise::estimate::minhash;
 use minwise::hash::SplitMix64;
 use minwise::sketch::b_bit::BBit;
-use minwise::sketch::{Base, Method, Sketcher, Source};
+use minwise::sketch::{Base, Method, RegisterSource, Sketcher};
 
 use crate::measure::{Findings, Measured, Moments, is_long};
 use crate::model::claimed_variance;
@@ -19,7 +19,7 @@ use crate::pair::Overlap;
 const REGISTERS: usize = 64;
 
 fn measure(base: Base, bits: u32, overlap: Overlap, trials: usize, number: u64) -> Vec<Measured> {
-    let (source, chance) = (Source { base, registers: REGISTERS }, Chance::sparse(bits));
+    let (source, chance) = (RegisterSource { base, registers: REGISTERS }, Chance::sparse(bits));
     let mut random = SplitMix64::new(number);
     let (a, b) = overlap.documents(random.next_u64());
     let values: Vec<f64> = (0..trials)

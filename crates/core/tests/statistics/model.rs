@@ -16,7 +16,7 @@ use minwise::sketch::fractional_bit::{FractionalBit, ThreeQuarter, ThreeQuarterB
 use minwise::sketch::minhash::EMPTY;
 use minwise::sketch::odd::Odd;
 use minwise::sketch::sectional::{Sectional, Tolerant};
-use minwise::sketch::{Base, Method, Mixture, Source};
+use minwise::sketch::{Base, Method, Mixture, RegisterSource};
 
 use crate::law::{binomial, both, flips, hypergeometric, sum};
 use crate::pair::Overlap;
@@ -62,7 +62,7 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     let Overlap { union, shared } = overlap;
     let (similarity, k) = (exact(method, overlap), method.registers());
     match method {
-        Method::Registers(Source { base, .. }) => match base {
+        Method::Registers(RegisterSource { base, .. }) => match base {
             Base::MinHash | Base::FamilyMinHash(_) => method.variance(similarity),
             Base::MinMax => estimate::min_max::variance(union, shared, k),
             Base::OnePermutation => one_permutation::variance(union, shared, k, share_optimal),
@@ -116,7 +116,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
 /// Whether what a method looks at is drawn without replacement, so that it errs less than its estimate can know.
 pub fn draws_without_replacement(method: Method) -> bool {
     match method {
-        Method::Registers(Source { base, .. }) => match base {
+        Method::Registers(RegisterSource { base, .. }) => match base {
             Base::MinMax
             | Base::OnePermutation
             | Base::OnePermutationRotation
@@ -145,7 +145,7 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let k = method.registers();
     let one = Chance::sparse(1);
     Some(match method {
-        Method::Registers(Source { base, .. }) => match base {
+        Method::Registers(RegisterSource { base, .. }) => match base {
             Base::MinHash | Base::FamilyMinHash(_) => registers(method, binomial(k, similarity)),
             Base::MinMax => registers(method, min_max_law(overlap, k)),
             Base::OnePermutation
@@ -307,7 +307,7 @@ fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
 }
 
 /// The matches of two groups: their sum where they are pooled, and both where each has its weight.
-fn fractional(mixture: Mixture, combination: Combination, source: Source, similarity: f64) -> Model {
+fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource, similarity: f64) -> Model {
     let text = mixture.to_string();
     let shares: Vec<(u32, f64)> = text
         .split('+')

@@ -60,7 +60,7 @@ impl Scale {
 }
 
 /// What is joined.
-pub(crate) struct Source<'a> {
+pub(crate) struct JoinInput<'a> {
     pub corpus: &'a Corpus,
     pub reading: &'a Reading,
     /// The documents that take part, by the numbers that pairs will have.
@@ -90,7 +90,7 @@ pub(crate) struct Counted {
     pub taken: u64,
 }
 
-impl Source<'_> {
+impl JoinInput<'_> {
     fn scale(&self) -> Scale {
         match self.items {
             Items::Shingles(_, scale) => scale,

@@ -23,7 +23,7 @@ use minwise_corpus::Corpus;
 
 use crate::candidate::gather::{Equals, Gathered};
 use crate::candidate::groups::{Groups, NewGroups};
-use crate::candidate::join::{Items, Scale, Source};
+use crate::candidate::join::{Items, JoinInput, Scale};
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::Order;
 use crate::candidate::partners::CandidatePairs;
@@ -165,8 +165,8 @@ impl PairSearch<'_> {
         RowReader::new(&self.reading.documents, Which::Sketch)
     }
 
-    fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> Source<'s> {
-        Source {
+    fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> JoinInput<'s> {
+        JoinInput {
             corpus: self.corpus,
             reading: self.reading,
             documents: self.documents,

@@ -2,7 +2,7 @@
 
 use minwise::Error;
 use minwise::estimate;
-use minwise::sketch::{Base, Method, Source};
+use minwise::sketch::{Base, Method, RegisterSource};
 
 use super::{
     LONG, REGISTERS, SIMILARITIES, TRIALS, VARIANCE_BY_BITS, chart, measured, method, note, stored_bits,
@@ -11,7 +11,7 @@ use crate::measure::{self, ShinglePair};
 use crate::plot::{Axis, Chart, Point, Series};
 
 fn registers(base: Base, registers: usize) -> Method {
-    Method::Registers(Source { base, registers })
+    Method::Registers(RegisterSource { base, registers })
 }
 
 /// A variance for documents of `union` shingles together, as a function of the shared ones.

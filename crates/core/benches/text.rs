@@ -18,7 +18,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use minwise::hash::SplitMix64;
 use minwise::shingle::{Shingler, Shingles};
-use minwise::text::{Normalization, Normalizer, Text};
+use minwise::text::{Normalization, NormalizedText, Normalizer};
 
 const DOCUMENTS: usize = 64;
 const DOCUMENT_BYTES: usize = 4096;
@@ -113,7 +113,7 @@ fn text(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::new("normalise", name), |bench| {
             let normalizer = Normalizer::for_tokens(Normalization::default());
-            let mut text = Text::new();
+            let mut text = NormalizedText::new();
             bench.iter(|| {
                 for document in &documents {
                     normalizer.normalize_into(black_box(document), &mut text);

@@ -13,7 +13,7 @@ use icu_properties::props::{
     Alphabetic, CanonicalCombiningClass, GeneralCategory, GeneralCategoryGroup, Script,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
-use minwise::text::{Form, Normalization, Normalizer, Text};
+use minwise::text::{Form, Normalization, NormalizedText, Normalizer};
 use proptest::char::range;
 use proptest::prelude::*;
 
@@ -242,7 +242,7 @@ fn the_tables_are_what_the_unicode_data_says() {
 
 /// A text normalised by ours.
 fn ours(form: Form, text: &str) -> String {
-    let mut out = Text::new();
+    let mut out = NormalizedText::new();
     Normalizer::for_tokens(Normalization { form, ..Normalization::default() }).normalize_into(text, &mut out);
     out.as_str().to_owned()
 }

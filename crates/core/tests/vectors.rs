@@ -15,7 +15,7 @@ use minwise::hash::{SplitMix64, fmix32, fmix64, fold_multiply, rolling, token};
 use minwise::kernel::{Draw, Kernel, Linear, ln};
 use minwise::shingle::{Shingler, Shingles, Shingling};
 use minwise::sketch::{Method, MinHash, Sketcher, WeightedMethod};
-use minwise::text::{Normalization, Normalizer, Text};
+use minwise::text::{Normalization, NormalizedText, Normalizer};
 use minwise::weight::{DocumentFrequencies, Weigher, Weighted};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
@@ -231,7 +231,7 @@ fn text() {
     let mut differences = Differences::default();
     for NormalText { name, how, source, normal, tokens: expected } in &file.text {
         let normalization: Normalization = how.parse().unwrap();
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         Normalizer::new(normalization).normalize_into(source, &mut text);
         differences.check(|| format!("normal form of {name:?}"), text.as_str(), normal);
         differences.check(

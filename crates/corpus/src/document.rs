@@ -11,7 +11,7 @@ use crate::extract::About;
 use crate::source::Reader;
 use crate::unescape::unescape_piece;
 
-/// A document as it was read. Its text is there as a whole, or is a [`Text`] that may be too long for it ([`MaybeLong`]).
+/// A document as it was read. Its text is there as a whole, or is a [`DocumentText`] that may be too long for it ([`MaybeLong`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a, T = Cow<'a, str>> {
     /// The user's own id: the id field or column of a record, the path of a text file.
@@ -38,7 +38,7 @@ impl<'a, T> Document<'a, T> {
 }
 
 /// A document whose text may be too long to be there as a whole.
-pub type MaybeLong<'a> = Document<'a, Text<'a>>;
+pub type MaybeLong<'a> = Document<'a, DocumentText<'a>>;
 
 impl<'a> MaybeLong<'a> {
     /// The same document with all of its text in memory.
@@ -72,14 +72,14 @@ pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 
 /// The text of a document.
 #[derive(Debug)]
-pub enum Text<'a> {
+pub enum DocumentText<'a> {
     /// All of it.
     Whole(Cow<'a, str>),
     /// So long that it is read piece by piece.
     Long(LongText),
 }
 
-impl<'a> Text<'a> {
+impl<'a> DocumentText<'a> {
     /// All of it, in memory.
     pub fn into_whole(self) -> Result<Cow<'a, str>> {
         match self {

@@ -113,7 +113,7 @@ mod write;
 pub use annotation::Annotation;
 pub use compression::has_compressed_name;
 pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
-pub use document::{Document, LongText, MaybeLong, RecordPlace, Text};
+pub use document::{Document, DocumentText, LongText, MaybeLong, RecordPlace};
 pub use error::{Error, ErrorKind};
 pub use extract::{About, DocumentFormat, ExtractLimits, Extracted, ExtractedMark, MarkPlace, extract};
 pub use field::FieldPath;

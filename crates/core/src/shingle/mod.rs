@@ -30,7 +30,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::error::Error;
 use crate::hash::rolling;
 use crate::kernel::{ByteMasks, Kernel};
-use crate::text::{Normalization, Normalizer, Text};
+use crate::text::{Normalization, NormalizedText, Normalizer};
 
 pub use blocks::Tally;
 
@@ -216,7 +216,7 @@ impl FromStr for Shingling {
 /// The shingles of one document, in buffers that are used again for the next one.
 #[derive(Debug, Default, Clone)]
 pub struct Shingles {
-    text: Text,
+    text: NormalizedText,
     masks: Vec<ByteMasks>,
     units: Vec<u64>,
     hashes: Vec<u64>,

@@ -12,7 +12,7 @@
 use super::class::{CharClass, FormClass, TokenClass};
 use super::origin::Untracked;
 use super::space::is_space;
-use super::{Markup, Normalization, Normalizer, Space, Text, markup};
+use super::{Markup, Normalization, NormalizedText, Normalizer, Space, markup};
 
 impl Normalizer {
     /// Gives the normalised form of a text to `each` in blocks, of at least `block_bytes` of the text but for the last. Put
@@ -22,8 +22,8 @@ impl Normalizer {
         &self,
         pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
         block_bytes: usize,
-        text: &mut Text,
-        mut each: impl FnMut(&Text) -> Result<(), E>,
+        text: &mut NormalizedText,
+        mut each: impl FnMut(&NormalizedText) -> Result<(), E>,
     ) -> Result<(), E> {
         let normalization = Normalization { markup: Markup::Keep, ..self.normalization };
         let of_block = Self { normalization, ..self.clone() };
@@ -131,19 +131,19 @@ mod tests {
 
     fn blocks(normalizer: &Normalizer, pieces: &[&str], block_bytes: usize) -> Vec<String> {
         let mut blocks = vec![];
-        let each = |text: &Text| {
+        let each = |text: &NormalizedText| {
             blocks.push(text.as_str().to_owned());
             Ok::<(), Infallible>(())
         };
         let given = |give: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
             pieces.iter().try_for_each(|piece| give(piece))
         };
-        let Ok(()) = normalizer.for_each_block(given, block_bytes, &mut Text::new(), each);
+        let Ok(()) = normalizer.for_each_block(given, block_bytes, &mut NormalizedText::new(), each);
         blocks
     }
 
     fn whole(normalizer: &Normalizer, source: &str) -> String {
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         normalizer.normalize_into(source, &mut text);
         text.as_str().to_owned()
     }

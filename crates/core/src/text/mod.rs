@@ -1,6 +1,6 @@
 //! Text as shingles see it: normalised, and cut into tokens.
 //!
-//! A [`Normalizer`] writes the normalised form of a document into a [`Text`]; the shinglers read tokens or characters
+//! A [`Normalizer`] writes the normalised form of a document into a [`NormalizedText`]; the shinglers read tokens or characters
 //! from there. The default folds everything a reader would call the same text: compatibility forms (NFKC), case, and,
 //! for character shingles, runs of white space.
 //!
@@ -174,14 +174,14 @@ impl FromStr for Normalization {
 ///
 /// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read past the end.
 #[derive(Debug, Default, Clone)]
-pub struct Text {
+pub struct NormalizedText {
     padded: String,
     len: usize,
     before_form: String,
     before_space: String,
 }
 
-impl Text {
+impl NormalizedText {
     /// An empty buffer.
     #[must_use]
     pub fn new() -> Self {
@@ -239,18 +239,18 @@ impl Normalizer {
     }
 
     /// Writes the normalised form of `source` into `text`.
-    pub fn normalize_into(&self, source: &str, text: &mut Text) {
+    pub fn normalize_into(&self, source: &str, text: &mut NormalizedText) {
         self.run(source, text, &mut origin::Untracked);
     }
 
     /// The same, and says where each place of the normalised text came from.
-    pub fn normalize_tracked_into(&self, source: &str, text: &mut Text) -> Origins {
+    pub fn normalize_tracked_into(&self, source: &str, text: &mut NormalizedText) -> Origins {
         let mut origins = Origins::default();
         self.run(source, text, &mut origins);
         origins
     }
 
-    fn run<T: origin::Track>(&self, source: &str, text: &mut Text, track: &mut T) {
+    fn run<T: origin::Track>(&self, source: &str, text: &mut NormalizedText, track: &mut T) {
         text.padded.clear();
         let mut source = source;
         if self.normalization.markup == Markup::Strip {
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     fn normal(how: &str, source: &str) -> String {
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         Normalizer::new(how.parse().unwrap()).normalize_into(source, &mut text);
         text.as_str().to_owned()
     }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_padding_is_zeros_to_a_whole_block() {
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         for len in [0, 1, 47, 48, 49, 63, 64, 65, 200] {
             Normalizer::new(Normalization::default()).normalize_into(&"a".repeat(len), &mut text);
             assert_eq!(text.as_str().len(), len);

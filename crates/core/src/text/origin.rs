@@ -119,11 +119,11 @@ impl Track for Origins {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Normalizer, Text};
+    use super::super::{NormalizedText, Normalizer};
 
     /// The source text of each word of the normalised text.
     fn origins(how: &str, source: &str) -> Vec<(String, String)> {
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         let origins = Normalizer::new(how.parse().unwrap()).normalize_tracked_into(source, &mut text);
         let normal = text.as_str();
         let mut words = vec![];

@@ -107,13 +107,13 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, spill: &mut Spill)
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Normalization, Normalizer, Text};
+    use super::super::{Normalization, NormalizedText, Normalizer};
     use super::*;
     use crate::kernel::Kernel;
     use proptest::prelude::*;
 
     fn tokens(source: &str, kernel: Kernel) -> Vec<String> {
-        let mut text = Text::new();
+        let mut text = NormalizedText::new();
         let keep: Normalization = "none+keep-space".parse().unwrap();
         Normalizer::for_tokens(keep).normalize_into(source, &mut text);
         let mut masks = vec![];

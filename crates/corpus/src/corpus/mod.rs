@@ -12,7 +12,7 @@ use self::chunk::{Span, cut};
 pub use self::hash::ContentHash;
 use crate::annotation::Annotation;
 use crate::container::{self, Container};
-use crate::document::{Document, LONG_BYTES, MaybeLong, RecordPlace, Text};
+use crate::document::{Document, DocumentText, LONG_BYTES, MaybeLong, RecordPlace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
@@ -188,7 +188,7 @@ impl Corpus {
             if failed.is_some() {
                 return;
             }
-            if let Ok(Document { text: Text::Long(_), .. }) = document {
+            if let Ok(Document { text: DocumentText::Long(_), .. }) = document {
                 turns.take();
             }
             match document.map(Document::into_whole) {
@@ -261,7 +261,7 @@ impl Corpus {
             return document.map_err(bad_record);
         }
         let document = content.read(place, &handle, scratch)?;
-        document.map(|document| document.with_text(Text::Whole)).map_err(bad_record)
+        document.map(|document| document.with_text(DocumentText::Whole)).map_err(bad_record)
     }
 
     /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is

@@ -1,7 +1,8 @@
 //! Texts that are not loaded: they are what they would be, whole or piece by piece.
 
 use minwise_corpus::{
-    Corpus, Document, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch, TableCompression, Text,
+    Corpus, Document, DocumentText, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch,
+    TableCompression,
 };
 
 use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
@@ -26,8 +27,8 @@ fn options(text_fields: &[&str]) -> ReadOptions {
 /// The texts that were not loaded, each put together from its pieces, by the ids of their documents.
 fn unloaded(corpus: &Corpus) -> Vec<(String, String)> {
     let mut found = vec![];
-    let mut add = |Document { id, text, .. }: Document<'_, Text<'_>>| {
-        if let Text::Long(text) = text {
+    let mut add = |Document { id, text, .. }: Document<'_, DocumentText<'_>>| {
+        if let DocumentText::Long(text) = text {
             found.push((id.unwrap().into_owned(), pieces(&text)));
         }
     };
@@ -43,8 +44,8 @@ fn unloaded(corpus: &Corpus) -> Vec<(String, String)> {
             .unwrap();
     }
     let scanned = std::mem::take(&mut found);
-    let mut add = |Document { id, text, .. }: Document<'_, Text<'_>>| {
-        if let Text::Long(text) = text {
+    let mut add = |Document { id, text, .. }: Document<'_, DocumentText<'_>>| {
+        if let DocumentText::Long(text) = text {
             found.push((id.unwrap().into_owned(), pieces(&text)));
         }
     };
@@ -217,6 +218,6 @@ fn a_long_text_that_changes_is_told() {
     let mut scratch = Scratch::new();
     let read = corpus.read_long(&place, &mut scratch).unwrap();
     folder.write("in.jsonl", "{}\n");
-    let Text::Long(text) = read.text else { panic!("it is long") };
+    let DocumentText::Long(text) = read.text else { panic!("it is long") };
     assert!(text.whole().unwrap_err().to_string().contains("changed"));
 }

@@ -444,7 +444,8 @@ fn a_long_text_is_lent_as_a_whole() {
     for chunk in corpus.chunks(1 << 20) {
         corpus
             .scan_long(&chunk, &mut Scratch::new(), &mut |place, document| {
-                let whole = matches!(document.unwrap().text, minwise_corpus::Text::Whole(Cow::Borrowed(_)));
+                let whole =
+                    matches!(document.unwrap().text, minwise_corpus::DocumentText::Whole(Cow::Borrowed(_)));
                 found.push((place, whole));
             })
             .unwrap();

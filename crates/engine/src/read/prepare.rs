@@ -12,7 +12,7 @@ use minwise::sketch::{Method, Sketcher};
 use minwise::text::Markup;
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
 use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
-use minwise_corpus::Text;
+use minwise_corpus::DocumentText;
 
 use crate::error::{Error, ErrorKind};
 use crate::settings::{Plan, check_spec, check_tables};
@@ -391,10 +391,10 @@ impl Preparation {
     }
 
     /// Whether a text is cut whole to be sketched though it has more than one thread may cut so.
-    pub(crate) fn is_oversized(&self, text: &Text<'_>, in_order: bool) -> bool {
+    pub(crate) fn is_oversized(&self, text: &DocumentText<'_>, in_order: bool) -> bool {
         let is_large = match text {
-            Text::Whole(text) => text.len() as u64 > self.whole_bytes,
-            Text::Long(_) => true,
+            DocumentText::Whole(text) => text.len() as u64 > self.whole_bytes,
+            DocumentText::Long(_) => true,
         };
         // Markup may go from one end of a text to the other, so that it is taken out of all of it at once.
         is_large && (self.strips || !self.sketches_blocks(in_order))
@@ -407,7 +407,7 @@ impl Preparation {
     /// Gives the shingles of a huge document to `each`, block by block.
     pub(crate) fn shingle_blocks(
         &self,
-        text: &Text<'_>,
+        text: &DocumentText<'_>,
         room: &mut Prepared,
         each: impl FnMut(&[u64]) -> Result<(), Error>,
     ) -> Result<Tally, Error> {
@@ -418,13 +418,13 @@ impl Preparation {
     /// for in document order.
     pub(crate) fn prepare(
         &self,
-        text: &Text<'_>,
+        text: &DocumentText<'_>,
         in_order: bool,
         room: &mut Prepared,
     ) -> Result<bool, Error> {
         let long = match text {
-            Text::Whole(whole) => return Ok(self.prepare_whole(whole, in_order, room)),
-            Text::Long(long) => long,
+            DocumentText::Whole(whole) => return Ok(self.prepare_whole(whole, in_order, room)),
+            DocumentText::Long(long) => long,
         };
         if self.sketches_blocks(in_order)
             && let Maker::Plain(sketcher) = &self.maker
@@ -557,13 +557,15 @@ fn prepare_blocks<E>(
 /// Gives the shingles of a text to `each`, block by block.
 fn blocks(
     shingler: &Shingler,
-    text: &Text<'_>,
+    text: &DocumentText<'_>,
     room: &mut Shingles,
     each: impl FnMut(&[u64]) -> Result<(), Error>,
 ) -> Result<Tally, Error> {
     match text {
-        Text::Whole(text) => shingler.shingle_blocks(text, BLOCK_BYTES, room, each),
-        Text::Long(long) => shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, room, each),
+        DocumentText::Whole(text) => shingler.shingle_blocks(text, BLOCK_BYTES, room, each),
+        DocumentText::Long(long) => {
+            shingler.shingle_pieces(|give| long.for_each(give), BLOCK_BYTES, room, each)
+        }
     }
 }
 
@@ -574,7 +576,7 @@ mod tests {
     /// Without it, a text is cut block by block; with it, all of it has to be there.
     #[test]
     fn a_large_text_with_markup_waits_for_its_turn() {
-        let large = Text::Whole("word ".repeat(1 << 19).into());
+        let large = DocumentText::Whole("word ".repeat(1 << 19).into());
         for (form, waits) in [("nfkc+casefold", false), ("nfkc+casefold+strip-markup", true)] {
             let spec = format!("{form} / words:5 / minhash:16 / seed:1").parse().unwrap();
             let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();

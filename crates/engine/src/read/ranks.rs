@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use minwise::keep::{Keep, Ranking, RankingInput};
 use minwise::{Observer, Warning};
-use minwise_corpus::{Corpus, MaybeLong, Scratch, Text};
+use minwise_corpus::{Corpus, DocumentText, MaybeLong, Scratch};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
@@ -46,9 +46,9 @@ impl Ranks {
     pub(crate) fn add(&mut self, keep: &Keep, number: u32, document: &MaybeLong<'_>, out: &mut Vec<u64>) {
         // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
         let characters = match &document.text {
-            Text::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
-            Text::Whole(_) => 0,
-            Text::Long(long) => long.characters(),
+            DocumentText::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
+            DocumentText::Whole(_) => 0,
+            DocumentText::Long(long) => long.characters(),
         };
         let mut values = document.values.iter();
         for (ranking, unranked) in keep.rankings().iter().zip(&mut self.unranked) {
@@ -153,7 +153,7 @@ mod tests {
             let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
             let document = MaybeLong {
                 id: None,
-                text: Text::Whole(Cow::Borrowed("text")),
+                text: DocumentText::Whole(Cow::Borrowed("text")),
                 repaired: false,
                 values,
                 about: None,

@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 
 use super::open::Delimited;
 use super::scan::{document, scan};
-use crate::document::{Document, RecordPlace, Text};
+use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
@@ -35,7 +35,7 @@ impl Content for Delimited {
             }
         };
         let visit = &mut |place, document: Result<Document<'_>, Reject>| {
-            visit(place, document.map(|document| document.with_text(Text::Whole)));
+            visit(place, document.map(|document| document.with_text(DocumentText::Whole)));
         };
         scan(self, &reader, handle.number, pieces, handle.options(), &mut scratch.bytes, visit)
             .map(ScannedLines)

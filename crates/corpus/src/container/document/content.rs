@@ -6,7 +6,7 @@ use super::find::{self, Keep, Reading, Whole};
 use crate::compression::Compression;
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, LONG_BYTES, LongText, MaybeLong, RecordPlace, Text};
+use crate::document::{Document, DocumentText, LONG_BYTES, LongText, MaybeLong, RecordPlace};
 use crate::error::Result;
 use crate::extract::About;
 use crate::reject::{Reject, RejectReason};
@@ -56,7 +56,7 @@ impl Content for WholeFile {
         }
         let raw = handle.load(&place, &mut scratch.bytes)?;
         let document = self.find(handle, Turn::First, raw, &mut scratch.inflated)?;
-        visit(place, document.map(|document| document.with_text(Text::Whole)));
+        visit(place, document.map(|document| document.with_text(DocumentText::Whole)));
         Ok(ScannedLines(0))
     }
 
@@ -113,7 +113,7 @@ impl WholeFile {
 
 fn long_document(source: &Source, text: LongText) -> MaybeLong<'static> {
     let id = Some(Cow::Owned(source.id().to_owned()));
-    Document { id, text: Text::Long(text), repaired: false, values: vec![], about: None }
+    Document { id, text: DocumentText::Long(text), repaired: false, values: vec![], about: None }
 }
 
 fn whole_document<'a>(source: &'a Source, found: Decoded<'a>) -> Document<'a> {

@@ -11,7 +11,7 @@ use super::lines::{self, Line, LongLine, scan_lines};
 use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
 use super::types::note_line;
 use super::values::{names, values};
-use crate::document::{Document, MaybeLong, RecordPlace, Text};
+use crate::document::{Document, DocumentText, MaybeLong, RecordPlace};
 use crate::error::Result;
 use crate::field::FieldPath;
 use crate::options::{Nulls, ReadOptions};
@@ -73,7 +73,7 @@ impl Content for Lines {
                             document.map(|found| {
                                 let repaired = found.repaired || is_repaired;
                                 Document { values: values(text, &self.fields), repaired, ..found }
-                                    .with_text(Text::Whole)
+                                    .with_text(DocumentText::Whole)
                             }),
                         );
                     }

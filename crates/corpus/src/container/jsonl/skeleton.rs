@@ -19,7 +19,7 @@ use super::values::values;
 use super::walk::{Found, Slot, Wanted, walk};
 use crate::decode::BOM;
 use crate::document::{
-    Document, LongText, MaybeLong, Text, TextPart, WINDOW_BYTES, Writing, whole_characters,
+    Document, DocumentText, LongText, MaybeLong, TextPart, WINDOW_BYTES, Writing, whole_characters,
 };
 use crate::error::Result;
 use crate::field::FieldPath;
@@ -181,9 +181,9 @@ pub(crate) fn parse_skeleton(
     let (text, repaired) = if is_long {
         let long = LongText::new(reader.clone(), parts)?;
         let repaired = repaired || long.repaired();
-        (Text::Long(long), repaired)
+        (DocumentText::Long(long), repaired)
     } else {
-        (Text::Whole(Cow::Owned(text.into_owned())), repaired)
+        (DocumentText::Whole(Cow::Owned(text.into_owned())), repaired)
     };
     Ok(Parsed::Record(Ok(Document { id, text, repaired, values, about: None })))
 }

@@ -13,7 +13,7 @@ use crate::container::table::{
     Foreign, Row, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
     wanted,
 };
-use crate::document::{Document, RecordPlace, Text};
+use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::memory::{Held, TextBlock};
@@ -287,7 +287,7 @@ impl Content for Rows {
                 let len = u32::try_from(text_bytes).unwrap_or(u32::MAX);
                 let document = document.map(|found| {
                     let values = stretch.values(at, null.as_ref());
-                    Document { values, ..found }.with_text(Text::Whole)
+                    Document { values, ..found }.with_text(DocumentText::Whole)
                 });
                 visit(RecordPlace { source, line, offset, len }, document);
                 line += 1;

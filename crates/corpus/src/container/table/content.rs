@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 
 use super::row::Row;
 use super::{Form, Table};
-use crate::document::{Document, RecordPlace, Text};
+use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
@@ -48,9 +48,9 @@ impl<F: Form> Content for Table<F> {
             for (number, row) in rows.iter(options.record_limit()).enumerate() {
                 let offset = rows.first_row + number as u64;
                 let len = u32::try_from(row.text_bytes).unwrap_or(u32::MAX);
-                let document = row
-                    .document(options)
-                    .map(|found| Document { values: rows.values(number), ..found }.with_text(Text::Whole));
+                let document = row.document(options).map(|found| {
+                    Document { values: rows.values(number), ..found }.with_text(DocumentText::Whole)
+                });
                 visit(RecordPlace { source, line: offset - first_row, offset, len }, document);
             }
         }

@@ -10,7 +10,7 @@ use super::open::{Archive, Role, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
-use crate::document::{Document, LONG_BYTES, RecordPlace, Text};
+use crate::document::{Document, DocumentText, LONG_BYTES, RecordPlace};
 use crate::error::Result;
 use crate::extract::About;
 use crate::field::FieldPath;
@@ -81,7 +81,7 @@ impl Content for Archive {
                     let raw = grown(&mut scratch.bytes, size as usize);
                     reader.read_exact_at(bytes.start, raw)?;
                     let document = find(handle, &place, raw, Turn::First)?;
-                    visit(place, document.map(|document| document.with_text(Text::Whole)));
+                    visit(place, document.map(|document| document.with_text(DocumentText::Whole)));
                 }
             }
         }

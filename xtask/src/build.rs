@@ -27,7 +27,7 @@ const TICKS: f64 = 100.0;
 
 /// What one unit (a crate, or a build script) took, in CPU seconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-struct Unit {
+struct BuildUnit {
     cpu: f64,
     alone: f64,
 }
@@ -47,7 +47,7 @@ pub fn run() -> Result<()> {
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .context("no unit was built")?;
     println!("\n| unit | CPU s | of them alone on one core |\n|---|---|---|");
-    let mut by_cpu: Vec<(&String, &Unit)> = units.iter().collect();
+    let mut by_cpu: Vec<(&String, &BuildUnit)> = units.iter().collect();
     by_cpu.sort_by(|a, b| b.1.cpu.total_cmp(&a.1.cpu));
     for (name, unit) in by_cpu.into_iter().take(LISTED) {
         println!("| {name} | {:.1} | {:.1} |", unit.cpu, unit.alone);
@@ -62,7 +62,7 @@ pub fn run() -> Result<()> {
 }
 
 /// What each unit took, the CPU seconds of the whole build, and its seconds.
-fn measure(folder: &Path) -> Result<(BTreeMap<String, Unit>, f64, f64)> {
+fn measure(folder: &Path) -> Result<(BTreeMap<String, BuildUnit>, f64, f64)> {
     let (begin, before) = (Instant::now(), children_seconds()?);
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     eprintln!("$ cargo build --release");
@@ -81,8 +81,8 @@ fn measure(folder: &Path) -> Result<(BTreeMap<String, Unit>, f64, f64)> {
     Ok((units, children_seconds()? - before, begin.elapsed().as_secs_f64()))
 }
 
-fn watch(build: &mut Child) -> Result<BTreeMap<String, Unit>> {
-    let mut units: BTreeMap<String, Unit> = BTreeMap::new();
+fn watch(build: &mut Child) -> Result<BTreeMap<String, BuildUnit>> {
+    let mut units: BTreeMap<String, BuildUnit> = BTreeMap::new();
     let mut seen: BTreeMap<u32, f64> = BTreeMap::new();
     while build.try_wait()?.is_none() {
         let now = processes(build.id())?;

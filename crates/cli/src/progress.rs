@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use minwise::Unit;
+use minwise::ProgressUnit;
 use minwise_engine::{Observer, Stage, Warning};
 use serde_json::json;
 
@@ -71,7 +71,7 @@ impl Observer for Progress {
             return;
         }
         let template = match stage.unit() {
-            Unit::Bytes => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            ProgressUnit::Bytes => "{prefix:11} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
             _ => "{prefix:11} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}",
         };
         let bar = ProgressBar::new(total).with_prefix(stage.name());

@@ -70,7 +70,7 @@ pub mod weight;
 pub use error::{Error, ErrorKind};
 pub use escape::{Quotes, escape_control, escape_html, visible, visible_json, visible_lines};
 pub use lsh::Lsh;
-pub use observe::{Observer, Stage, Unit, Unobserved, Warning};
+pub use observe::{Observer, ProgressUnit, Stage, Unobserved, Warning};
 pub use sentence::{Sentence, SentencePart};
 pub use sketch_object::Sketch;
 pub use spec::{Spec, VERSION, WeighingSketcher, Weights};

@@ -53,14 +53,14 @@ pub enum Stage {
 /// What the amounts of a stage count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unit {
+pub enum ProgressUnit {
     /// Bytes of the input.
     Bytes,
     /// Documents, bands or other steps.
     Steps,
 }
 
-impl Unit {
+impl ProgressUnit {
     /// The name of the unit in logs.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -99,9 +99,9 @@ impl Stage {
 
     /// What its amounts count.
     #[must_use]
-    pub fn unit(self) -> Unit {
+    pub fn unit(self) -> ProgressUnit {
         match self {
-            Self::Open | Self::Unpack | Self::Weigh | Self::Hash | Self::Read => Unit::Bytes,
+            Self::Open | Self::Unpack | Self::Weigh | Self::Hash | Self::Read => ProgressUnit::Bytes,
             Self::Candidates
             | Self::Verify
             | Self::Audit
@@ -114,7 +114,7 @@ impl Stage {
             | Self::Export
             | Self::Import
             | Self::Merge
-            | Self::Add => Unit::Steps,
+            | Self::Add => ProgressUnit::Steps,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::shingle::Unit;
+use minwise::shingle::ShingleUnit;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
@@ -161,9 +161,9 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
         out += "\nshared passages, longest first\n";
     }
     let units = match spec.shingling.unit() {
-        Unit::Words => "tokens",
-        Unit::Chars => "characters",
-        Unit::Terms => "terms",
+        ShingleUnit::Words => "tokens",
+        ShingleUnit::Chars => "characters",
+        ShingleUnit::Terms => "terms",
     };
     for passage in &comparison.passages {
         let [a, b] = places(passage, left, right).map(|(line, column)| format!("{line}:{column}"));

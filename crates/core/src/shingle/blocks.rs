@@ -7,7 +7,9 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, Shingler, Shingles, Unit, chars, key_bytes, words};
+use super::{
+    KEY_OF_SHINGLES, KEY_OF_TEXT, Repeats, ShingleUnit, Shingler, Shingles, chars, key_bytes, words,
+};
 use crate::hash::rolling;
 use crate::text::{Markup, Normalization, Normalizer};
 
@@ -24,7 +26,7 @@ impl Shingler {
     /// Whether documents can be cut block by block.
     #[must_use]
     pub fn cuts_blocks(&self) -> bool {
-        self.shingling.unit != Unit::Terms && self.shingling.repeats == Repeats::Set
+        self.shingling.unit != ShingleUnit::Terms && self.shingling.repeats == Repeats::Set
     }
 
     /// Cuts `source` into the shingles that [`shingle_into`](Self::shingle_into) gives, and gives them to `each` in document
@@ -68,7 +70,7 @@ impl Shingler {
         units.clear();
         self.normalizer.for_each_block(&pieces, block_bytes, text, |text| {
             let kept = units.len();
-            if self.shingling.unit == Unit::Words {
+            if self.shingling.unit == ShingleUnit::Words {
                 words::hash_into(self.kernel, text, masks, units);
             } else {
                 chars::hash_into(text, units);

@@ -40,7 +40,7 @@ const KEY_OF_TEXT: u64 = 1;
 
 /// What a shingle is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ShingleUnit {
     /// Tokens (see [`crate::text`]).
     Words,
     /// Characters of the normalised text.
@@ -73,7 +73,7 @@ pub enum Short {
 /// `words:5,short=reject`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shingling {
-    unit: Unit,
+    unit: ShingleUnit,
     size: usize,
     repeats: Repeats,
     short: Short,
@@ -84,7 +84,7 @@ impl Shingling {
     pub const MOST: usize = 256;
 
     /// Shingles of `size` units.
-    pub fn new(unit: Unit, size: usize, short: Short) -> Result<Self, Error> {
+    pub fn new(unit: ShingleUnit, size: usize, short: Short) -> Result<Self, Error> {
         if (1..=Self::MOST).contains(&size) {
             Ok(Self { unit, size, repeats: Repeats::Set, short })
         } else {
@@ -94,7 +94,7 @@ impl Shingling {
 
     /// What a shingle is made of.
     #[must_use]
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> ShingleUnit {
         self.unit
     }
 
@@ -131,7 +131,7 @@ impl Shingling {
 
 impl Default for Shingling {
     fn default() -> Self {
-        Self { unit: Unit::Words, size: 5, repeats: Repeats::Set, short: Short::One }
+        Self { unit: ShingleUnit::Words, size: 5, repeats: Repeats::Set, short: Short::One }
     }
 }
 
@@ -156,7 +156,7 @@ impl FromStr for Short {
     }
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for ShingleUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Words => "words",
@@ -169,7 +169,7 @@ impl fmt::Display for Unit {
 impl fmt::Display for Shingling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.unit, self.size) {
-            (Unit::Terms, 1) => write!(f, "{}", self.unit)?,
+            (ShingleUnit::Terms, 1) => write!(f, "{}", self.unit)?,
             (unit, size) => write!(f, "{unit}:{size}")?,
         }
         match self.repeats {
@@ -203,10 +203,10 @@ impl FromStr for Shingling {
             None => (shingle, Repeats::Set),
         };
         let (unit, size) = match shingle.split_once(':') {
-            None if shingle == "terms" => (Unit::Terms, "1"),
-            Some(("words", size)) => (Unit::Words, size),
-            Some(("chars", size)) => (Unit::Chars, size),
-            Some(("terms", size)) => (Unit::Terms, size),
+            None if shingle == "terms" => (ShingleUnit::Terms, "1"),
+            Some(("words", size)) => (ShingleUnit::Words, size),
+            Some(("chars", size)) => (ShingleUnit::Chars, size),
+            Some(("terms", size)) => (ShingleUnit::Terms, size),
             _ => return Err(wrong()),
         };
         Ok(Self::new(unit, size.parse().map_err(|_| wrong())?, short)?.with_repeats(repeats))
@@ -315,8 +315,8 @@ impl Shingler {
     #[must_use]
     pub fn new(normalization: Normalization, shingling: Shingling) -> Self {
         let normalizer = match shingling.unit {
-            Unit::Words => Normalizer::for_tokens(normalization),
-            Unit::Chars | Unit::Terms => Normalizer::new(normalization),
+            ShingleUnit::Words => Normalizer::for_tokens(normalization),
+            ShingleUnit::Chars | ShingleUnit::Terms => Normalizer::new(normalization),
         };
         Self { normalizer, shingling, kernel: Kernel::detect() }
     }
@@ -338,9 +338,9 @@ impl Shingler {
         self.normalizer.normalize_into(source, &mut out.text);
         out.units.clear();
         match self.shingling.unit {
-            Unit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
-            Unit::Chars => chars::hash_into(&out.text, &mut out.units),
-            Unit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
+            ShingleUnit::Words => words::hash_into(self.kernel, &out.text, &mut out.masks, &mut out.units),
+            ShingleUnit::Chars => chars::hash_into(&out.text, &mut out.units),
+            ShingleUnit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
         }
         if out.units.is_empty() {
             // Only the text itself can equal another one now, so it is needed in full.
@@ -353,9 +353,9 @@ impl Shingler {
     pub fn shingle_with_places_into(&self, source: &str, out: &mut Shingles) -> UnitRanges {
         let origins = self.normalizer.normalize_tracked_into(source, &mut out.text);
         let spans = match self.shingling.unit {
-            Unit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
-            Unit::Chars => chars::spans(&out.text),
-            Unit::Terms => terms::spans(out.text.as_str()),
+            ShingleUnit::Words => words::spans(self.kernel, &out.text, &mut out.masks),
+            ShingleUnit::Chars => chars::spans(&out.text),
+            ShingleUnit::Terms => terms::spans(out.text.as_str()),
         };
         self.shingle_into(source, out);
         UnitRanges(spans.into_iter().map(|span| origins.source_range(source, span)).collect())

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use minwise::Spec;
 use minwise::keep::Keep;
-use minwise::shingle::{Shingling, Unit};
+use minwise::shingle::{ShingleUnit, Shingling};
 use minwise::{Observer, Stage, Warning, escape_control};
 use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
 use serde::{Deserialize, Serialize};
@@ -613,9 +613,9 @@ fn too_short<T>(
     shingling: &Shingling,
 ) -> Rejected {
     let unit = match shingling.unit() {
-        Unit::Words => "tokens",
-        Unit::Chars => "characters",
-        Unit::Terms => "terms",
+        ShingleUnit::Words => "tokens",
+        ShingleUnit::Chars => "characters",
+        ShingleUnit::Terms => "terms",
     };
     Rejected {
         source: place.source,

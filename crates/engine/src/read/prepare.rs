@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use minwise::Spec;
 use minwise::estimate::Estimate;
-use minwise::shingle::{Shingler, Shingles, Tally, Unit};
+use minwise::shingle::{ShingleUnit, Shingler, Shingles, Tally};
 use minwise::sketch::weighted::WeightedSketcher;
 use minwise::sketch::{Method, Sketcher};
 use minwise::text::Markup;
@@ -372,8 +372,8 @@ impl Preparation {
             Maker::Weighted(_) => false,
         };
         let whole_bytes = match spec.shingling.unit() {
-            Unit::Chars => WHOLE_CHARS_BYTES,
-            Unit::Words | Unit::Terms => WHOLE_WORDS_BYTES,
+            ShingleUnit::Chars => WHOLE_CHARS_BYTES,
+            ShingleUnit::Words | ShingleUnit::Terms => WHOLE_WORDS_BYTES,
         };
         let weigher = weighing.weigher(&spec.weights)?;
         let strips = spec.normalization.markup == Markup::Strip;

@@ -5,7 +5,7 @@ pub(crate) mod figure_3;
 pub(crate) mod figure_4;
 pub(crate) mod figure_5;
 
-use minwise::shingle::{Shingler, Shingles, Shingling, Short, Unit};
+use minwise::shingle::{ShingleUnit, Shingler, Shingles, Shingling, Short};
 use minwise::text::Normalization;
 use minwise::verify::ShingleSet;
 
@@ -30,7 +30,7 @@ fn shuffles(documents: u64, seed: u64) -> Vec<String> {
 /// The sets of shingles of `size` characters of documents.
 fn sets(documents: &[String], size: usize) -> Result<Vec<ShingleSet>, minwise::Error> {
     let shingler =
-        Shingler::new(Normalization::default(), Shingling::new(Unit::Chars, size, Short::default())?);
+        Shingler::new(Normalization::default(), Shingling::new(ShingleUnit::Chars, size, Short::default())?);
     let mut shingles = Shingles::new();
     let set = |text: &String| {
         shingler.shingle_into(text, &mut shingles);

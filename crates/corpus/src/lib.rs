@@ -125,7 +125,7 @@ pub use minwise::{
 };
 pub use options::{Delimiter, Encoding, Nulls, ReadOptions};
 pub use output::{
-    CompleteOutput, Output, OutputFolder, Overwrite, TEMPORARY_PREFIX, TableCompression, Verdict,
+    CompleteOutput, Output, OutputFolder, OutputVerdict, Overwrite, TEMPORARY_PREFIX, TableCompression,
 };
 pub use positional::read_at;
 pub use problem::FileProblem;

@@ -18,7 +18,7 @@ use crate::check::{Check, Kind};
 use crate::experiment::{Context, Experiment, ExperimentOptions, Findings};
 use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
-use crate::verdict::Verdict;
+use crate::verdict::ExperimentVerdict;
 
 /// A picture of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct Record {
     /// Why it was not run, if it was not.
     pub skipped: Option<String>,
     /// The verdict, if it was run.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<ExperimentVerdict>,
     /// Whether the verdict is the one that the definition expects.
     pub is_expected: bool,
     /// What was left out, and why.
@@ -97,7 +97,7 @@ impl RecordedRun {
         skipped: Option<String>,
     ) -> Self {
         let definition = &experiment.definition;
-        let verdict = skipped.is_none().then(|| Verdict::of(definition.class, &findings.checks));
+        let verdict = skipped.is_none().then(|| ExperimentVerdict::of(definition.class, &findings.checks));
         let is_expected = verdict.as_ref().is_none_or(|verdict| verdict.is_expected(definition));
         let file = |name: &String| format!("{name}.svg");
         let pictures = findings.charts.iter().map(|(name, chart)| Picture {

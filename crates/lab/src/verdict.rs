@@ -21,7 +21,7 @@ use crate::definition::{Class, Definition, Expectation};
 /// What came of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
-pub enum Verdict {
+pub enum ExperimentVerdict {
     /// The source's numbers come out.
     Reproduced,
     /// They come out once they are corrected.
@@ -45,7 +45,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl ExperimentVerdict {
     /// The verdict on an experiment of this class with these checks.
     #[must_use]
     pub fn of(class: Class, checks: &[Check]) -> Self {
@@ -104,7 +104,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ExperimentVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reproduced => f.write_str("reproduced"),
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn nothing_wrong_is_reproduced() {
         let checks = [check(Kind::Theory, true, None), check(Kind::Published, true, Some("E-01"))];
-        assert_eq!(Verdict::of(Class::A, &checks), Verdict::Reproduced);
-        assert_eq!(Verdict::of(Class::B, &checks), Verdict::ShapeReproduced);
+        assert_eq!(ExperimentVerdict::of(Class::A, &checks), ExperimentVerdict::Reproduced);
+        assert_eq!(ExperimentVerdict::of(Class::B, &checks), ExperimentVerdict::ShapeReproduced);
     }
 
     #[test]
     fn nothing_checked_is_nothing_shown() {
         for class in [Class::A, Class::B, Class::C, Class::X] {
-            assert!(matches!(Verdict::of(class, &[]), Verdict::Deviates { .. }));
+            assert!(matches!(ExperimentVerdict::of(class, &[]), ExperimentVerdict::Deviates { .. }));
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             check(Kind::Published, false, Some("E-16")),
         ];
         let errata = vec!["E-16".to_owned(), "E-17".to_owned()];
-        assert_eq!(Verdict::of(Class::A, &checks), Verdict::Corrected { errata });
+        assert_eq!(ExperimentVerdict::of(Class::A, &checks), ExperimentVerdict::Corrected { errata });
     }
 
     #[test]
@@ -156,12 +156,15 @@ mod tests {
             vec![check(Kind::Published, false, Some("E-16")), check(Kind::Possible, false, Some("E-06"))];
         let because = vec!["c: f is printed, a is possible".to_owned()];
         let errata = vec!["E-06".to_owned()];
-        assert_eq!(Verdict::of(Class::X, &checks), Verdict::NotReproducible { because, errata });
+        assert_eq!(
+            ExperimentVerdict::of(Class::X, &checks),
+            ExperimentVerdict::NotReproducible { because, errata }
+        );
         for kind in [Kind::Theory, Kind::Shape, Kind::Published] {
             checks.push(check(kind, false, None));
             assert_eq!(
-                Verdict::of(Class::X, &checks),
-                Verdict::Deviates { because: vec!["c: f, not a".to_owned()] }
+                ExperimentVerdict::of(Class::X, &checks),
+                ExperimentVerdict::Deviates { because: vec!["c: f, not a".to_owned()] }
             );
             checks.pop();
         }

@@ -65,7 +65,7 @@ use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::{Reader, Source};
 use crate::sources::{Content, Sources};
 
@@ -167,7 +167,7 @@ pub(crate) trait Container: Debug + Sync {
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = RecordPlace>,
-        _verdict: Verdict,
+        _verdict: OutputVerdict,
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

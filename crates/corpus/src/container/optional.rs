@@ -12,7 +12,7 @@ use crate::annotation::Annotation;
 use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
@@ -117,7 +117,7 @@ impl Container for Optional {
         _sources: &Sources,
         _numbers: Range<u32>,
         _places: &mut dyn Iterator<Item = RecordPlace>,
-        _verdict: Verdict,
+        _verdict: OutputVerdict,
         _out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
 use crate::options::ReadOptions;
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -296,7 +296,7 @@ pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,
     mut places: impl Iterator<Item = RecordPlace>,
-    verdict: Verdict,
+    verdict: OutputVerdict,
     format: Format,
     out: &mut Output,
     compression: TableCompression,

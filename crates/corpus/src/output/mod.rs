@@ -27,7 +27,7 @@ pub enum Overwrite {
 
 /// The decision that all documents of an output have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OutputVerdict {
     /// The documents stay in the corpus.
     Kept,
     /// The documents are near-duplicates of others and leave the corpus.

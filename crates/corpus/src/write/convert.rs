@@ -19,7 +19,7 @@ use crate::corpus::Corpus;
 use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::unconverted::Unconverted;
 
 /// Refuses inputs of which the records cannot be written to a file of a format, as far as that is known before they are read.
@@ -158,7 +158,7 @@ impl Conversion<'_> {
                 self.to.annotate(sources, numbers, &mut annotated, out, self.compression)?;
             } else {
                 let mut places = of_source.map(|(place, _)| place);
-                self.to.copy(sources, numbers, &mut places, Verdict::Kept, out, self.compression)?;
+                self.to.copy(sources, numbers, &mut places, OutputVerdict::Kept, out, self.compression)?;
             }
             // The last line of a file may have no line end.
             if let Some(place) = last {

@@ -11,7 +11,7 @@ use crate::corpus::{Corpus, annotate_records, copy_records};
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
-use crate::output::{Output, OutputFolder, TableCompression, Verdict};
+use crate::output::{Output, OutputFolder, OutputVerdict, TableCompression};
 
 /// Copies records to a folder that has one file for each input, even for one of which nothing is copied, except inputs that
 /// cannot be read. The records come in the order of their sources. With a format, all files are of that format; else each is of
@@ -19,7 +19,7 @@ use crate::output::{Output, OutputFolder, TableCompression, Verdict};
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = RecordPlace>,
-    verdict: Verdict,
+    verdict: OutputVerdict,
     format: Option<Format>,
     folder: &OutputFolder,
     compression: TableCompression,

@@ -1,7 +1,7 @@
 //! One output file for each input.
 
 use minwise_corpus::{
-    Annotation, OutputFolder, Overwrite, TableCompression, Verdict, annotate_each, copy_each,
+    Annotation, OutputFolder, OutputVerdict, Overwrite, TableCompression, annotate_each, copy_each,
     refuse_same_names,
 };
 
@@ -17,7 +17,7 @@ fn names_are_those_of_the_inputs() {
     refuse_same_names(&corpus, None).unwrap();
     let kept = places(&scan(&corpus, 9));
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
-    copy_each(&corpus, kept[1..3].iter().copied(), Verdict::Kept, None, &out, TableCompression::Keep)
+    copy_each(&corpus, kept[1..3].iter().copied(), OutputVerdict::Kept, None, &out, TableCompression::Keep)
         .unwrap();
     out.finish().unwrap();
     assert_eq!(folder.text("out/a.jsonl"), "{\"text\": \"b\"}\n");

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 
 use minwise_corpus::{
-    Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, Overwrite, ReadOptions,
-    RecordPlace, RejectReason, Scratch, Source, TableCompression, Unobserved, Verdict, copy_records,
+    Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, OutputVerdict, Overwrite,
+    ReadOptions, RecordPlace, RejectReason, Scratch, Source, TableCompression, Unobserved, copy_records,
 };
 use proptest::prelude::*;
 
@@ -412,7 +412,7 @@ fn kept_records_are_copied_byte_for_byte() {
             &corpus,
             0..2,
             places.iter().copied(),
-            Verdict::Kept,
+            OutputVerdict::Kept,
             format(&corpus),
             &mut out,
             TableCompression::Keep,

@@ -13,8 +13,8 @@ use arrow_array::{
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use minwise_corpus::{
-    Annotation, Corpus, Error, FieldPath, Format, InMemory, Input, Output, Overwrite, ReadOptions, Scratch,
-    TableCompression, Unobserved, Verdict, annotate_records, convert_annotated, convert_records,
+    Annotation, Corpus, Error, FieldPath, Format, InMemory, Input, Output, OutputVerdict, Overwrite,
+    ReadOptions, Scratch, TableCompression, Unobserved, annotate_records, convert_annotated, convert_records,
     copy_records, refuse_same_names, refuse_unlike,
 };
 use proptest::prelude::*;
@@ -306,7 +306,7 @@ fn copied(corpus: &Corpus, folder: &Folder, name: &str, keep: &[usize]) -> Vec<u
     let mut out = Output::create(&folder.path(name), Overwrite::Refuse).unwrap();
     let (format, compression) = (written(corpus), TableCompression::Keep);
     if corpus.has_only(all(corpus), format).unwrap() {
-        copy_records(corpus, all(corpus), kept, Verdict::Kept, format, &mut out, compression).unwrap();
+        copy_records(corpus, all(corpus), kept, OutputVerdict::Kept, format, &mut out, compression).unwrap();
     } else {
         convert_records(corpus, all(corpus), kept, format, &mut out, compression).unwrap();
     }

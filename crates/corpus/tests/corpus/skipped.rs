@@ -1,8 +1,8 @@
 //! Files of a folder that are no documents, and files that cannot be read.
 
 use minwise_corpus::{
-    Corpus, Encoding, Format, InputFormat, OutputFolder, Overwrite, ReadOptions, SkipReason, Skipped, Source,
-    TableCompression, Verdict, copy_each,
+    Corpus, Encoding, Format, InputFormat, OutputFolder, OutputVerdict, Overwrite, ReadOptions, SkipReason,
+    Skipped, Source, TableCompression, copy_each,
 };
 
 use crate::support::{Folder, Record, gzip, places, scan};
@@ -119,7 +119,7 @@ fn records_stay_and_what_lies_beside_them_is_skipped() {
     assert_eq!(names, ["a.jsonl", "empty.jsonl"]);
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
     let kept = places(&scan(&corpus, 99)).into_iter();
-    copy_each(&corpus, kept, Verdict::Kept, None, &out, TableCompression::Keep).unwrap();
+    copy_each(&corpus, kept, OutputVerdict::Kept, None, &out, TableCompression::Keep).unwrap();
     out.finish().unwrap();
     assert_eq!(folder.bytes("out/empty.jsonl"), b"");
     assert_eq!(fs_err::read_dir(folder.path("out")).unwrap().count(), 2);
@@ -264,7 +264,8 @@ mod unix {
                 folder.annotate(&corpus, &kept, &format!("annotated.{extension}"));
             }
             let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
-            copy_each(&corpus, kept.into_iter(), Verdict::Kept, None, &out, TableCompression::Keep).unwrap();
+            copy_each(&corpus, kept.into_iter(), OutputVerdict::Kept, None, &out, TableCompression::Keep)
+                .unwrap();
             out.finish().unwrap();
             assert_eq!(fs_err::read_dir(folder.path("out")).unwrap().count(), 2, "{extension}");
         }

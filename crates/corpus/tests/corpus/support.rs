@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use minwise_corpus::{
-    Annotation, Corpus, Document, Error, Format, Input, Output, Overwrite, ReadOptions, RecordPlace, Reject,
-    Scratch, TableCompression, Unobserved, Verdict, annotate_records, copy_records,
+    Annotation, Corpus, Document, Error, Format, Input, Output, OutputVerdict, Overwrite, ReadOptions,
+    RecordPlace, Reject, Scratch, TableCompression, Unobserved, annotate_records, copy_records,
 };
 
 /// A folder that goes away with the test.
@@ -61,7 +61,7 @@ impl Folder {
             corpus,
             all(corpus),
             places.iter().copied(),
-            Verdict::Kept,
+            OutputVerdict::Kept,
             format(corpus),
             &mut out,
             compression,

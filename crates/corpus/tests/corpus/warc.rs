@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use minwise_corpus::{
-    Format, InputFormat, Output, OutputFolder, Overwrite, ReadOptions, RecordPlace, Scratch,
-    TableCompression, Verdict, copy_each, copy_records, refuse_annotation, refuse_shared_members,
+    Format, InputFormat, Output, OutputFolder, OutputVerdict, Overwrite, ReadOptions, RecordPlace, Scratch,
+    TableCompression, copy_each, copy_records, refuse_annotation, refuse_shared_members,
 };
 
 use crate::support::{Folder, Record, all, assert_read_again, bz2, format, gzip, places, scan, xz, zst};
@@ -206,7 +206,7 @@ fn parted(folder: &Folder, input: &str, kept: &[usize], output: &str) -> (Vec<u8
     for (number, place) in places.into_iter().enumerate() {
         if kept.contains(&number) { stay.push(place) } else { go.push(place) }
     }
-    let written = [(Verdict::Kept, stay), (Verdict::Removed, go)].map(|(verdict, places)| {
+    let written = [(OutputVerdict::Kept, stay), (OutputVerdict::Removed, go)].map(|(verdict, places)| {
         let mut out = Output::create(&folder.path(output), Overwrite::Allow).unwrap();
         copy_records(
             &corpus,
@@ -295,7 +295,7 @@ fn a_member_of_several_records_cannot_be_cut() {
             &corpus,
             0..1,
             none,
-            Verdict::Kept,
+            OutputVerdict::Kept,
             format(&corpus),
             &mut out,
             TableCompression::Keep,
@@ -315,7 +315,7 @@ fn a_file_that_changes_is_not_copied() {
         &corpus,
         0..1,
         std::iter::empty(),
-        Verdict::Kept,
+        OutputVerdict::Kept,
         format(&corpus),
         &mut out,
         TableCompression::Keep,
@@ -351,7 +351,7 @@ fn each_file_of_a_folder_is_written_under_its_name() {
     let kept: Vec<RecordPlace> = places(&scan(&corpus, 1));
     let out = OutputFolder::create(&folder.path("out"), Overwrite::Refuse).unwrap();
     let kept = [kept[0], kept[4]].into_iter();
-    copy_each(&corpus, kept, Verdict::Kept, None, &out, TableCompression::Keep).unwrap();
+    copy_each(&corpus, kept, OutputVerdict::Kept, None, &out, TableCompression::Keep).unwrap();
     out.finish().unwrap();
     assert_eq!(folder.bytes("out/a.warc.gz"), joined(&packed, &[0, 1, 2, 3, 10, 11]));
     assert_eq!(folder.bytes("out/sub/b.warc"), joined(&records, &[0, 4, 5, 6, 10, 11]));

@@ -8,8 +8,8 @@ use std::sync::mpsc::Receiver;
 
 use minwise::{Observer, Stage};
 use minwise_corpus::{
-    Annotation, Corpus, Format, Output, OutputFolder, RecordPlace, TableCompression, Verdict, annotate_each,
-    annotate_records, convert_annotated, convert_records, copy_each, copy_records,
+    Annotation, Corpus, Format, Output, OutputFolder, OutputVerdict, RecordPlace, TableCompression,
+    annotate_each, annotate_records, convert_annotated, convert_records, copy_each, copy_records,
 };
 
 use crate::decide::Decided;
@@ -41,8 +41,8 @@ impl Target<'_> {
         compression: TableCompression,
     ) -> Result<(), Error> {
         let verdict = match part {
-            OutputPart::Kept => Verdict::Kept,
-            OutputPart::Removed => Verdict::Removed,
+            OutputPart::Kept => OutputVerdict::Kept,
+            OutputPart::Removed => OutputVerdict::Removed,
         };
         match self {
             Self::One(out, format) if corpus.has_only(corpus.input_numbers(), *format)? => {

@@ -150,11 +150,11 @@ fn percent_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Verdict;
+    use crate::verdict::ExperimentVerdict;
 
     const BAD: &str = "<script>alert(\"1\")</script>&";
 
-    fn record(verdict: Option<Verdict>) -> Record {
+    fn record(verdict: Option<ExperimentVerdict>) -> Record {
         let mut table = Table::new("t", BAD, &[BAD]);
         table.push(vec![BAD.into()]);
         Record {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn all_text_is_escaped() {
-        let deviates = Verdict::Deviates { because: vec![BAD.to_owned()] };
+        let deviates = ExperimentVerdict::Deviates { because: vec![BAD.to_owned()] };
         let page = page(Path::new("nowhere"), &[record(None), record(Some(deviates))]).unwrap();
         assert!(!page.contains("<script") && !page.contains("</script"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(") && page.contains(", not expected"));

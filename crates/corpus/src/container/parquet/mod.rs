@@ -38,7 +38,7 @@ use crate::column::Columns;
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::Reader;
 use crate::sources::{Content, Sources, TakeBatch};
 
@@ -76,7 +76,7 @@ impl Container for Parquet {
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = RecordPlace>,
-        _verdict: Verdict,
+        _verdict: OutputVerdict,
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {

@@ -18,7 +18,7 @@ use super::record::{Kind, parse_at};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::members::GzipMembers;
-use crate::output::{Output, Verdict};
+use crate::output::{Output, OutputVerdict};
 use crate::problem::FileProblem;
 use crate::scratch::grown;
 use crate::source::Reader;
@@ -36,7 +36,7 @@ pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
     places: &mut dyn Iterator<Item = RecordPlace>,
-    verdict: Verdict,
+    verdict: OutputVerdict,
     out: &mut Output,
 ) -> Result<()> {
     let mut places = places.peekable();
@@ -65,7 +65,7 @@ fn chosen(
     archive: &Archive,
     reader: &Reader,
     documents: &HashSet<usize>,
-    verdict: Verdict,
+    verdict: OutputVerdict,
 ) -> Result<Vec<bool>> {
     let (mut links, mut numbers) = (Vec::new(), Vec::new());
     for (number, bytes, role) in archive.records() {
@@ -79,8 +79,8 @@ fn chosen(
     }
     // Rejected documents are in neither output: the kept ones are known for the one, the removed ones for the other.
     let fate = |document: bool| match (verdict, document) {
-        (Verdict::Kept, true) | (Verdict::Removed, false) => Fate::Copied,
-        (Verdict::Kept, false) | (Verdict::Removed, true) => Fate::Removed,
+        (OutputVerdict::Kept, true) | (OutputVerdict::Removed, false) => Fate::Copied,
+        (OutputVerdict::Kept, false) | (OutputVerdict::Removed, true) => Fate::Removed,
     };
     let is_named = |at: usize| numbers.get(at).is_some_and(|number| documents.contains(number));
     let fates = follow::decide(&links, |at| fate(is_named(at)));

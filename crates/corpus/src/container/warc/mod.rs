@@ -36,7 +36,7 @@ use crate::annotation::Annotation;
 use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::output::{Output, TableCompression, Verdict};
+use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::problem::FileProblem;
 use crate::sources::{Content, Sources};
 
@@ -75,7 +75,7 @@ impl Container for Warc {
         sources: &Sources,
         numbers: Range<u32>,
         places: &mut dyn Iterator<Item = RecordPlace>,
-        verdict: Verdict,
+        verdict: OutputVerdict,
         out: &mut Output,
         _compression: TableCompression,
     ) -> Result<()> {

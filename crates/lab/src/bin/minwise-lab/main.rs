@@ -15,7 +15,7 @@ use minwise_lab::corpus::{self, Made};
 use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, Record, RecordedRun};
-use minwise_lab::verdict::Verdict;
+use minwise_lab::verdict::ExperimentVerdict;
 use minwise_lab::{catalogue, report};
 use serde_json::json;
 
@@ -173,7 +173,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         }
         let unexpected = if run.record.is_expected { "" } else { " (not expected)" };
         print(&format!("{:24}  {}{unexpected}", run.record.name, run.record.outcome()))?;
-        for reason in run.record.verdict.iter().flat_map(Verdict::because) {
+        for reason in run.record.verdict.iter().flat_map(ExperimentVerdict::because) {
             print(&format!("    {reason}"))?;
         }
         for note in &run.record.notes {

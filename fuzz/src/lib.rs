@@ -22,7 +22,7 @@ use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions};
 use minwise_engine::sketch_file::SketchFile;
 use minwise_engine::stages::{dedup, read};
 use minwise_engine::weigh::{self, FrequencyTable};
-use minwise_engine::work::{self, Manifest, Work};
+use minwise_engine::work::{self, Manifest, WorkFolder};
 use minwise_engine::{Bands, RunSettings, Unobserved, seal, sketch_file};
 use tempfile::TempDir;
 
@@ -148,7 +148,7 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
         .bands(Bands::ForRecall(0.9))
         .threads(1);
     let manifest = Manifest::new(vec![], corpus, 1, &Unobserved)?;
-    let work = Arc::new(Work::open(work, &manifest, resume)?);
+    let work = Arc::new(WorkFolder::open(work, &manifest, resume)?);
     let plan = settings.plan()?.in_folder(Arc::clone(&work));
     let reading = read(corpus, &plan.reading(), &Unobserved)?;
     let decisions = dedup(corpus, &reading, &plan, &Unobserved, |_| {})?;

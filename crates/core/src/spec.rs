@@ -12,7 +12,7 @@ use crate::hash::fmix64;
 use crate::shingle::{Shingler, Shingling};
 use crate::sketch::{Method, Sketcher, WeightedSketcher};
 use crate::text::{Normalization, UNICODE};
-use crate::weight::{MostDocuments, Weigher, WeightedSet, Weighting, Work};
+use crate::weight::{MostDocuments, Weigher, WeigherBuffers, WeightedSet, Weighting};
 
 /// The version of what a spec means. It changes when the same text form begins to give other sketches.
 pub const VERSION: u32 = 1;
@@ -288,7 +288,7 @@ impl Spec {
         Ok(WeighingSketcher {
             weigher,
             maker,
-            work: Work::default(),
+            work: WeigherBuffers::default(),
             weighted: WeightedSet::default(),
             remaining: vec![],
         })
@@ -331,7 +331,7 @@ impl Spec {
 pub struct WeighingSketcher {
     weigher: Weigher,
     maker: Maker,
-    work: Work,
+    work: WeigherBuffers,
     weighted: WeightedSet,
     remaining: Vec<u64>,
 }

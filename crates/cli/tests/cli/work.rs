@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
-use minwise_engine::work::{Manifest, Work};
+use minwise_engine::work::{Manifest, WorkFolder};
 
 use crate::formats::parquet;
 use crate::support::{Desk, MINWISE, gzip, prose, record, with_word, zstd};
@@ -259,7 +259,7 @@ fn references_are_read_as_they_were() {
 fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
     let corpus = Corpus::open(&[desk.path("in.jsonl").into()], &ReadOptions::default(), &Unobserved).unwrap();
     let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
-    let work = Work::open(&desk.path("finishing"), &manifest, false).unwrap();
+    let work = WorkFolder::open(&desk.path("finishing"), &manifest, false).unwrap();
     let output = fs_err::canonicalize(desk.path(output)).unwrap().to_string_lossy().into_owned();
     work.note_outputs(&[output, String::new(), String::new()]).unwrap();
     desk.bytes("finishing/finishing")

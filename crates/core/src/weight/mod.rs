@@ -24,7 +24,7 @@ mod weigher;
 
 pub use frequency::{DocumentFrequencies, FrequencyLookup, MostDocuments};
 pub use set::{Weighted, WeightedSet, merged};
-pub use weigher::{Weigher, Work};
+pub use weigher::{Weigher, WeigherBuffers};
 
 use std::fmt;
 use std::str::FromStr;

@@ -79,7 +79,7 @@ impl Weigher {
     }
 
     /// Weighs the shingles of a document, given in any order, repeats included.
-    pub fn weigh_into(&self, shingles: &[u64], work: &mut Work, out: &mut WeightedSet) {
+    pub fn weigh_into(&self, shingles: &[u64], work: &mut WeigherBuffers, out: &mut WeightedSet) {
         work.count(shingles);
         self.ignore(work);
         let all: u64 = work.counts.iter().map(|&count| u64::from(count)).sum();
@@ -110,19 +110,19 @@ impl Weigher {
     #[must_use]
     pub fn weigh(&self, shingles: &[u64]) -> WeightedSet {
         let mut set = WeightedSet::default();
-        self.weigh_into(shingles, &mut Work::default(), &mut set);
+        self.weigh_into(shingles, &mut WeigherBuffers::default(), &mut set);
         set
     }
 
     /// Those of a document's shingles that are not ignored, sorted and distinct, in the room to work in.
-    pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut Work) -> &'w [u64] {
+    pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut WeigherBuffers) -> &'w [u64] {
         work.count(shingles);
         self.ignore(work);
         &work.distinct
     }
 
     /// Takes out what is ignored.
-    fn ignore(&self, work: &mut Work) {
+    fn ignore(&self, work: &mut WeigherBuffers) {
         if !self.ignores_any() {
             return;
         }
@@ -144,7 +144,7 @@ impl Weigher {
         work.counts.truncate(kept);
     }
 
-    fn look_up(&self, work: &mut Work) {
+    fn look_up(&self, work: &mut WeigherBuffers) {
         match &self.frequencies {
             Some(table) => table.look_up(&work.distinct, &mut work.frequencies),
             None => work.frequencies.clear(),
@@ -154,7 +154,7 @@ impl Weigher {
 
 /// Room to work in, used again for the next document.
 #[derive(Debug, Clone, Default)]
-pub struct Work {
+pub struct WeigherBuffers {
     sorted: Vec<u64>,
     scratch: Vec<u64>,
     distinct: Vec<u64>,
@@ -162,7 +162,7 @@ pub struct Work {
     frequencies: Vec<u64>,
 }
 
-impl Work {
+impl WeigherBuffers {
     /// Counts the shingles of a document.
     fn count(&mut self, shingles: &[u64]) {
         let Self { sorted, scratch, distinct, counts, .. } = self;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::storage::store::{Stored, Writer};
-use crate::storage::work::{self, Piece, Work};
+use crate::storage::work::{self, Piece, WorkFolder};
 
 /// Words that are read together.
 const TOGETHER: usize = 256 << 10;
@@ -105,7 +105,7 @@ pub(crate) struct NewGroups<'a> {
     most: usize,
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,
-    file: Option<(&'a Work, Writer, u64)>,
+    file: Option<(&'a WorkFolder, Writer, u64)>,
 }
 
 impl<'a> NewGroups<'a> {
@@ -114,7 +114,7 @@ impl<'a> NewGroups<'a> {
     pub(crate) fn new(
         held_bytes: u64,
         folder: Option<&'a Path>,
-        work: Option<&'a Work>,
+        work: Option<&'a WorkFolder>,
     ) -> Result<Self, Error> {
         let file = match work {
             None => None,
@@ -164,7 +164,7 @@ impl<'a> NewGroups<'a> {
 }
 
 /// The groups that an earlier process has found.
-pub(crate) fn resumed(work: &Work, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
+pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
     if !work.has(Piece::Groups) {
         return Ok(None);
     }
@@ -216,7 +216,7 @@ mod tests {
         fs_err::write(&file, "{\"text\":\"one\"}\n").unwrap();
         let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
         let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
-        let work = Work::open(&folder.path().join("work"), &manifest, false).unwrap();
+        let work = WorkFolder::open(&folder.path().join("work"), &manifest, false).unwrap();
         let mut new = NewGroups::new(0, None, Some(&work)).unwrap();
         let mut words = vec![];
         push(&mut words, 3, [0, 1].into_iter());

@@ -11,7 +11,7 @@ use crate::decide::Removed;
 use crate::error::Error;
 use crate::settings::Plan;
 use crate::storage::store::Stored;
-use crate::storage::work::{self, Piece, Work};
+use crate::storage::work::{self, Piece, WorkFolder};
 use crate::verify::{Reordered, Verification, Verified};
 
 const REMOVED: &str = "removed";
@@ -42,7 +42,7 @@ struct About {
 
 /// Writes down what was decided in a batch.
 pub(crate) fn write(
-    work: &Work,
+    work: &WorkFolder,
     batch: usize,
     verified: &Verified,
     removed: &[Removed],
@@ -76,7 +76,7 @@ pub(crate) fn write(
 
 /// What an earlier process has decided.
 pub(crate) fn resume(
-    work: &Work,
+    work: &WorkFolder,
     plan: &Plan,
     hoods: usize,
     documents: usize,

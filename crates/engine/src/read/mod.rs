@@ -21,7 +21,7 @@ use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::settings::{ReadKey, ReadPlan};
-use crate::storage::work::{self, Piece, Work};
+use crate::storage::work::{self, Piece, WorkFolder};
 use crate::turn::Turns;
 
 pub(crate) mod documents;
@@ -261,7 +261,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Takes in what an earlier process has read.
-    fn take_up(&mut self, work: &Work) -> Result<(), Error> {
+    fn take_up(&mut self, work: &WorkFolder) -> Result<(), Error> {
         while work.has(Piece::Segment(self.segments)) {
             let file = work.open_piece(Piece::Segment(self.segments))?;
             let mut about: About = work::about(&file)?;

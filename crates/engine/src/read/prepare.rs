@@ -11,7 +11,7 @@ use minwise::sketch::weighted::WeightedSketcher;
 use minwise::sketch::{Method, Sketcher};
 use minwise::text::Markup;
 use minwise::verify::{Measure, Overlap, ShingleSet, WeightedOverlap};
-use minwise::weight::{Weigher, WeightedSet, Weighting, Work};
+use minwise::weight::{Weigher, WeigherBuffers, WeightedSet, Weighting};
 use minwise_corpus::DocumentText;
 
 use crate::error::{Error, ErrorKind};
@@ -153,7 +153,7 @@ pub struct Prepared {
     sketch: MergedSketch,
     remaining: Vec<u64>,
     weighted: WeightedSet,
-    work: Work,
+    work: WeigherBuffers,
     sort: (Vec<u64>, Vec<u64>),
 }
 

@@ -25,7 +25,7 @@ use crate::read::rejects::Rejects;
 use crate::read::{Reading, read};
 use crate::setters::setters;
 use crate::settings::{Plan, RunSettings};
-use crate::storage::work::{self, Claim, Manifest, Work};
+use crate::storage::work::{self, Claim, Manifest, WorkFolder};
 
 /// The options of a [`DedupRun`].
 #[derive(Debug, Clone, Default)]
@@ -258,7 +258,7 @@ pub struct DedupOutcome {
     summary: Summary,
     stages: Vec<(&'static str, Duration)>,
     /// The folder of the run, if it is to go.
-    work: Option<Arc<Work>>,
+    work: Option<Arc<WorkFolder>>,
 }
 
 /// What was decided about each document of the inputs, in input order. Documents of references have no rows. Records that were

@@ -17,7 +17,7 @@ use super::{AuditSize, ResourceLimits, Search};
 use crate::error::{Error, ErrorKind};
 use crate::memory::Memory;
 use crate::rows::Rows;
-use crate::storage::work::Work;
+use crate::storage::work::WorkFolder;
 use crate::weigh::Weighing;
 
 /// The settings of a run, checked, with everything filled in that follows from them.
@@ -66,7 +66,7 @@ pub struct Plan {
     /// The most memory to take.
     pub(crate) memory: Memory,
     /// The folder of the run, from which it can be taken up again.
-    pub(crate) work: Option<Arc<Work>>,
+    pub(crate) work: Option<Arc<WorkFolder>>,
 }
 
 impl Plan {
@@ -126,7 +126,7 @@ impl Plan {
 
     /// The same plan for a run whose progress is kept in a folder.
     #[must_use]
-    pub fn in_folder(self, work: Arc<Work>) -> Self {
+    pub fn in_folder(self, work: Arc<WorkFolder>) -> Self {
         Self { work: Some(work), ..self }
     }
 
@@ -255,7 +255,7 @@ pub struct ReadPlan {
     /// Where goes what does not fit into it.
     pub(crate) temporary: Option<PathBuf>,
     /// The folder of the run, from which it can be taken up again.
-    pub(crate) work: Option<Arc<Work>>,
+    pub(crate) work: Option<Arc<WorkFolder>>,
 }
 
 impl ReadPlan {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minwise::cluster::Clustering;
 use minwise_corpus::{Corpus, ReadOptions};
-use minwise_engine::work::{Manifest, Work};
+use minwise_engine::work::{Manifest, WorkFolder};
 use minwise_engine::{ErrorKind, Memory, Plan, RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
@@ -122,7 +122,7 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("work");
         let run = |settings: &RunSettings, resume| {
-            let work = Work::open(&path, &manifest, resume).unwrap();
+            let work = WorkFolder::open(&path, &manifest, resume).unwrap();
             said_by(&documents, &settings.plan().unwrap().in_folder(Arc::new(work)))
         };
         assert!(run(&settings, false) == undisturbed);
@@ -144,7 +144,7 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
             assert!(run(&settings, true) == undisturbed, "{missing} pieces were missing");
             assert_eq!(names(&path), complete);
         }
-        Work::open(&path, &manifest, true).unwrap().remove().unwrap();
+        WorkFolder::open(&path, &manifest, true).unwrap().remove().unwrap();
         assert!(!path.exists());
     }
 }
@@ -156,8 +156,8 @@ fn a_run_that_was_changed_is_refused() {
     let texts = texts(20, 40);
     let documents = Documents::new(&texts);
     let before = manifest(&documents, "0.7");
-    drop(Work::open(&path, &before, false).unwrap());
-    let reason = |manifest: &Manifest, resume| match Work::open(&path, manifest, resume) {
+    drop(WorkFolder::open(&path, &before, false).unwrap());
+    let reason = |manifest: &Manifest, resume| match WorkFolder::open(&path, manifest, resume) {
         Ok(_) => "nothing".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -192,15 +192,15 @@ fn nobody_else_works_in_the_folder_of_a_run() {
     let documents = Documents::new(["one"]);
     let manifest = manifest(&documents, "0.7");
     let path = folder.path().join("work");
-    let first = Work::open(&path, &manifest, false).unwrap();
-    let error = Work::open(&path, &manifest, true).unwrap_err().to_string();
+    let first = WorkFolder::open(&path, &manifest, false).unwrap();
+    let error = WorkFolder::open(&path, &manifest, true).unwrap_err().to_string();
     assert!(error.ends_with("another process is at work there"), "{error}");
     drop(first);
     let strange = folder.path().join("strange");
     fs_err::create_dir(&strange).unwrap();
     fs_err::write(strange.join("letter.txt"), "mine").unwrap();
     for resume in [false, true] {
-        let error = Work::open(&strange, &manifest, resume).unwrap_err();
+        let error = WorkFolder::open(&strange, &manifest, resume).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::File { .. }), "{error}");
     }
     assert_eq!(names(&strange), ["letter.txt"]);
@@ -213,7 +213,7 @@ fn damaged_pieces_are_told() {
     let manifest = manifest(&documents, "0.7");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("work");
-    let work = Work::open(&path, &manifest, false).unwrap();
+    let work = WorkFolder::open(&path, &manifest, false).unwrap();
     let plan = ways().remove(0).plan().unwrap().in_folder(Arc::new(work));
     said_by(&documents, &plan);
     for piece in ["segment-000000", "groups", "batch-000000"] {

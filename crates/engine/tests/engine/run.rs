@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use minwise_corpus::{Corpus, ReadOptions};
-use minwise_engine::work::{Manifest, Work};
+use minwise_engine::work::{Manifest, WorkFolder};
 use minwise_engine::{
     DedupOptions, DedupRun, Destination, ErrorKind, EstimateOptions, EstimateRun, Inputs, Observer, Outputs,
     PairFormat, PairsOptions, PairsRun, RunSettings, SketchOptions, SketchRun, Stage, Unobserved,
@@ -205,11 +205,11 @@ fn a_run_of_an_earlier_version_is_known_again() {
         Manifest::new(options, &corpus, 1, &Unobserved).unwrap()
     };
     let path = desk.path("work");
-    drop(Work::open(&path, &manifest("--measure", "jaccard"), false).unwrap());
-    assert!(Work::open(&path, &manifest("measure", "jaccard"), true).unwrap().is_resumed());
-    let error = Work::open(&path, &manifest("measure", "containment"), true).unwrap_err();
+    drop(WorkFolder::open(&path, &manifest("--measure", "jaccard"), false).unwrap());
+    assert!(WorkFolder::open(&path, &manifest("measure", "jaccard"), true).unwrap().is_resumed());
+    let error = WorkFolder::open(&path, &manifest("measure", "containment"), true).unwrap_err();
     assert!(error.to_string().ends_with("`measure` was `jaccard` then and is `containment` now"), "{error}");
-    let error = Work::open(&path, &manifest("order", "0.5"), true).unwrap_err();
+    let error = WorkFolder::open(&path, &manifest("order", "0.5"), true).unwrap_err();
     assert!(error.to_string().ends_with("`order` is `0.5` now and was not known then"), "{error}");
 }
 

@@ -4,7 +4,7 @@ use minwise::{Observer, Stage};
 use minwise_corpus::{ContentHash, Corpus};
 use serde::{Deserialize, Serialize};
 
-use super::{Piece, Work, about, finish};
+use super::{Piece, WorkFolder, about, finish};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::storage::store::Stored;
@@ -61,7 +61,7 @@ impl Manifest {
         Ok(Self { options, inputs })
     }
 
-    pub(super) fn write(&self, work: &Work) -> Result<(), Error> {
+    pub(super) fn write(&self, work: &WorkFolder) -> Result<(), Error> {
         finish(work.create(Piece::Manifest)?, self)
     }
 

@@ -95,9 +95,9 @@ impl Claim {
     }
 
     /// Begins a run, or goes on with the one that was begun with the same options on the same inputs.
-    pub fn begin(mut self, manifest: &Manifest) -> Result<Work, Error> {
+    pub fn begin(mut self, manifest: &Manifest) -> Result<WorkFolder, Error> {
         let resumed = is_begun(&self.folder);
-        let work = Work { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
+        let work = WorkFolder { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
         if resumed {
             manifest.check(&work.open_piece(Piece::Manifest)?)?;
         } else {
@@ -121,14 +121,14 @@ impl Drop for Claim {
 
 /// The folder of a run. While it is open, no other process works in it.
 #[derive(Debug)]
-pub struct Work {
+pub struct WorkFolder {
     folder: PathBuf,
     /// Locked as long as it is open.
     _lock: Option<File>,
     resumed: bool,
 }
 
-impl Work {
+impl WorkFolder {
     /// Begins a run in a folder that is empty or not there yet, or, with `resume`, goes on with the one that was begun
     /// there with the same options on the same inputs.
     pub fn open(folder: &Path, manifest: &Manifest, resume: bool) -> Result<Self, Error> {

@@ -32,7 +32,7 @@ struct Published {
 
 /// What Algorithm 1 does to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Work {
+struct DocumentWork {
     /// Hash values that are computed.
     hashes: u64,
     /// Hash values that are compared with the least one so far.
@@ -41,7 +41,7 @@ struct Work {
     sections: u64,
 }
 
-impl Work {
+impl DocumentWork {
     fn total(self) -> u64 {
         self.hashes + self.comparisons + self.sections
     }
@@ -133,7 +133,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
 }
 
 /// How much more work it is than another.
-fn over(work: Work, other: Work) -> f64 {
+fn over(work: DocumentWork, other: DocumentWork) -> f64 {
     work.total() as f64 / other.total() as f64
 }
 
@@ -146,10 +146,10 @@ fn algorithm_1(
     sections: usize,
     registers: usize,
     seed: u64,
-) -> Result<(Work, Vec<(u32, u32)>)> {
+) -> Result<(DocumentWork, Vec<(u32, u32)>)> {
     let hashes = Method::minhash(registers).build(seed)?;
     let mut least = vec![(u32::MAX, 0); registers];
-    let mut work = Work::default();
+    let mut work = DocumentWork::default();
     for (position, &shingle) in document.iter().enumerate() {
         let section = if sections == 1 {
             1

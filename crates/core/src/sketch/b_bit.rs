@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use super::packing::{Bound, Packing};
+use super::packing::{DifferenceBound, Packing};
 use super::{Registers, Sketcher, Statistic, minhash::EMPTY, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -114,10 +114,10 @@ impl Sketcher for BBit {
         if self.bits == 1 { Statistic::EqualBits } else { Statistic::Other }
     }
 
-    fn bounds(&self, threshold: f64) -> Vec<Bound> {
+    fn bounds(&self, threshold: f64) -> Vec<DifferenceBound> {
         let (registers, chance) = (self.registers(), Chance::sparse(self.bits));
         let estimate = |matches| b_bit::estimate(matches, registers, chance).value;
-        vec![Bound::of_all(self.packing, threshold, estimate)]
+        vec![DifferenceBound::of_all(self.packing, threshold, estimate)]
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

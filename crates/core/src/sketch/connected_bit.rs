@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::b_bit::{check_bits, registers_of};
-use super::packing::{Bound, Packing};
+use super::packing::{DifferenceBound, Packing};
 use super::{Registers, Sketcher, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -99,10 +99,10 @@ impl Sketcher for ConnectedBit {
         self.packing.pack(join, out);
     }
 
-    fn bounds(&self, threshold: f64) -> Vec<Bound> {
+    fn bounds(&self, threshold: f64) -> Vec<DifferenceBound> {
         let (groups, connected, chance) = (self.groups(), self.connected, Chance::sparse(self.bits));
         let estimate = |matches| connected_bit::estimate(matches, groups, connected, chance).value;
-        vec![Bound::of_all(self.packing, threshold, estimate)]
+        vec![DifferenceBound::of_all(self.packing, threshold, estimate)]
     }
 
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {

@@ -56,7 +56,7 @@ use crate::estimate::Estimate;
 pub use bits::{BitRows, Bits};
 pub use method::{Base, Method, Mixture, RegisterSource};
 pub use minhash::MinHash;
-pub use packing::{Bound, HeadShape, Values};
+pub use packing::{DifferenceBound, HeadShape, Values};
 pub use weighted::WeightedMethod;
 pub use weighted_sketcher::WeightedSketcher;
 
@@ -119,7 +119,7 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
 
     /// Conditions that every pair fulfils whose estimate reaches the threshold, for sketches of more than one bit per value.
     /// Comparing many pairs, only those that fulfil them need be estimated.
-    fn bounds(&self, _threshold: f64) -> Vec<Bound> {
+    fn bounds(&self, _threshold: f64) -> Vec<DifferenceBound> {
         vec![]
     }
 

@@ -287,14 +287,14 @@ impl Values {
 
 /// Values of which two documents can differ in few only, if their estimate is to reach a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bound {
+pub struct DifferenceBound {
     /// The values.
     pub values: Values,
     /// The most of them in which the documents of such a pair differ; nothing if there is no such pair.
     pub most: Option<usize>,
 }
 
-impl Bound {
+impl DifferenceBound {
     /// All values of a sketch, of whose matches the estimate is a rising function.
     pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
         let values = packing.values;

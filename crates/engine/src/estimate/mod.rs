@@ -15,7 +15,7 @@ use minwise::estimate::Estimate;
 use minwise::filter::{Budget, Decision, Filter, bit_looks, default_looks};
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
-use minwise::sketch::{Bound, Sketcher, Statistic, Values};
+use minwise::sketch::{DifferenceBound, Sketcher, Statistic, Values};
 use minwise::{Observer, Stage};
 
 use crate::candidate::head::{Condition, HeadRule, UNLIKE};
@@ -104,7 +104,7 @@ struct Screening {
     /// If there is a second file.
     second: Option<Heads>,
     /// Conditions of all values. Counting differences takes some nanoseconds, an estimate with its interval hundreds.
-    bounds: Vec<Bound>,
+    bounds: Vec<DifferenceBound>,
     filter: Option<Filter>,
     /// The order in which registers are compared, where they are not exchangeable.
     order: Option<Vec<usize>>,
@@ -116,7 +116,7 @@ impl Screening {
     fn new(
         request: &Request<'_>,
         rule: HeadRule,
-        bounds: Vec<Bound>,
+        bounds: Vec<DifferenceBound>,
         filter: Option<Filter>,
         statistic: Statistic,
     ) -> Self {
@@ -145,7 +145,7 @@ impl Screening {
 
     /// Whether the estimate of two rows can reach the threshold.
     fn may_reach(&self, a: &[u32], b: &[u32]) -> bool {
-        self.bounds.iter().all(|&Bound { values, most }| {
+        self.bounds.iter().all(|&DifferenceBound { values, most }| {
             most.is_some_and(|most| values.different_within(a, b, 0..values.count()) <= most)
         })
     }
@@ -338,11 +338,11 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
         let most = most_different(sketcher, threshold, values.count(), |row, bit| {
             row[bit / 32] |= 1 << (bit % 32);
         });
-        vec![Bound { values, most }]
+        vec![DifferenceBound { values, most }]
     } else if matches!(statistic, Statistic::EqualWords) {
         let values = Values::registers(sketcher.words());
         let most = most_different(sketcher, threshold, values.count(), |row, word| row[word] = 1);
-        vec![Bound { values, most }]
+        vec![DifferenceBound { values, most }]
     } else {
         sketcher.bounds(threshold)
     };
@@ -357,7 +357,7 @@ fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
         _ => None,
     };
     // A pair with too many different values among the first ones has too many among all.
-    let of_bounds = bounds.iter().flat_map(|&Bound { values, most }| {
+    let of_bounds = bounds.iter().flat_map(|&DifferenceBound { values, most }| {
         let most = most.unwrap_or(0);
         bit_looks(values.count()).into_iter().map(move |first| Condition { values, first, most })
     });

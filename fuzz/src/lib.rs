@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use minwise::Spec;
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise_corpus::{Corpus, FieldPath, Overwrite, ReadOptions};
 use minwise_engine::sketch_file::SketchFile;
 use minwise_engine::stages::{dedup, read};
@@ -41,10 +41,10 @@ pub fn spec(bytes: &[u8]) {
 
 /// So has a keeper policy.
 pub fn keep(bytes: &[u8]) {
-    let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Keep>().ok()) else {
+    let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<KeepPolicy>().ok()) else {
         return;
     };
-    assert_eq!(keep.to_string().parse::<Keep>().ok(), Some(keep));
+    assert_eq!(keep.to_string().parse::<KeepPolicy>().ok(), Some(keep));
 }
 
 /// And the path of a field.

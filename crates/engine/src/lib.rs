@@ -137,7 +137,7 @@ pub use estimate::sketch_file;
 pub use memory::Memory;
 // Types of other crates that options have, so that a program need not depend on those crates for them.
 pub use minwise::cluster::Clustering;
-pub use minwise::keep::{Keep, Ranking};
+pub use minwise::keep::{KeepPolicy, Ranking};
 pub use minwise::verify::Measure;
 pub use minwise::{Observer, Spec, Stage, Unobserved, Warning};
 pub use minwise_corpus::{

@@ -34,7 +34,7 @@ use crate::error::Error;
 /// Its text form has a `;` between rankings: `priority:source=wiki,news;newest:date`. A `\` before a character of a
 /// field or value that would separate something takes it as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Keep {
+pub struct KeepPolicy {
     rankings: Vec<Ranking>,
     ties: Ties,
 }
@@ -49,7 +49,7 @@ pub enum Ties {
     Last,
 }
 
-impl Keep {
+impl KeepPolicy {
     /// A policy of these rankings.
     #[must_use]
     pub fn new(rankings: Vec<Ranking>, ties: Ties) -> Self {
@@ -86,13 +86,13 @@ impl Keep {
     }
 }
 
-impl From<Ranking> for Keep {
+impl From<Ranking> for KeepPolicy {
     fn from(ranking: Ranking) -> Self {
         Self::new(vec![ranking], Ties::First)
     }
 }
 
-impl fmt::Display for Keep {
+impl fmt::Display for KeepPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, ranking) in self.rankings.iter().enumerate() {
             write!(f, "{}{ranking}", if number > 0 { ";" } else { "" })?;
@@ -106,7 +106,7 @@ impl fmt::Display for Keep {
     }
 }
 
-impl FromStr for Keep {
+impl FromStr for KeepPolicy {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -145,9 +145,9 @@ mod tests {
             "priority:source=wiki,news;newest:date;longest",
             r"priority:a\=b=x\,y,z\;w,\\",
         ] {
-            assert_eq!(form.parse::<Keep>().unwrap().to_string(), form);
+            assert_eq!(form.parse::<KeepPolicy>().unwrap().to_string(), form);
         }
-        assert_eq!("longest; first".parse::<Keep>().unwrap(), Ranking::Longest.into());
+        assert_eq!("longest; first".parse::<KeepPolicy>().unwrap(), Ranking::Longest.into());
     }
 
     #[test]
@@ -162,18 +162,18 @@ mod tests {
             "priority:=a",
             "priority:a=,b",
         ] {
-            let error = form.parse::<Keep>().unwrap_err().to_string();
+            let error = form.parse::<KeepPolicy>().unwrap_err().to_string();
             assert!(error.contains("`priority:FIELD=A,B,C`"), "{form}: {error}");
         }
-        let error = "first;longest".parse::<Keep>().unwrap_err().to_string();
+        let error = "first;longest".parse::<KeepPolicy>().unwrap_err().to_string();
         assert!(error.ends_with("expected nothing after `first`, which leaves no ties"), "{error}");
     }
 
     #[test]
     fn a_policy_says_what_it_looks_at() {
-        let keep: Keep = "priority:source=a,b;longest;max:score".parse().unwrap();
+        let keep: KeepPolicy = "priority:source=a,b;longest;max:score".parse().unwrap();
         assert_eq!(keep.fields().collect::<Vec<_>>(), ["source", "score"]);
         assert_eq!((keep.words(), keep.needs_lengths()), (4, true));
-        assert_eq!((Keep::default().words(), Keep::default().needs_lengths()), (0, false));
+        assert_eq!((KeepPolicy::default().words(), KeepPolicy::default().needs_lengths()), (0, false));
     }
 }

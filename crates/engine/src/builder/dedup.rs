@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use minwise::cluster::Clustering;
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise::verify::Measure;
 use minwise::{Observer, Spec, Unobserved};
 use minwise_corpus::arrow_array::RecordBatch;
@@ -111,11 +111,11 @@ impl Dedup {
         self.against(path.as_ref())
     }
 
-    /// Sets which document of a cluster stays: a [`Ranking`](crate::Ranking) such as `Ranking::Longest`, a [`Keep`], or the text
+    /// Sets which document of a cluster stays: a [`Ranking`](crate::Ranking) such as `Ranking::Longest`, a [`KeepPolicy`], or the text
     /// form of one, such as `longest` or `newest:date`. Default: the first; the longest for containment.
     pub fn keep(mut self, keep: impl fmt::Display) -> Self {
         let form = keep.to_string();
-        match form.parse::<Keep>() {
+        match form.parse::<KeepPolicy>() {
             Ok(keep) => self.options.settings.keep = Some(keep),
             Err(error) => self.problems.push(SettingProblem::of("keep", form, &error)),
         }

@@ -1,6 +1,6 @@
 //! Keeper order, and back.
 
-use minwise::keep::{Keep, Ties};
+use minwise::keep::{KeepPolicy, Ties};
 
 use crate::error::Error;
 use crate::read::documents::Documents;
@@ -21,12 +21,12 @@ struct Sorted {
 
 impl Order {
     /// The order that a policy gives. The first documents are of references, and stay where they are.
-    pub(crate) fn new(documents: &Documents, keep: &Keep, references: u32) -> Result<Self, Error> {
+    pub(crate) fn new(documents: &Documents, keep: &KeepPolicy, references: u32) -> Result<Self, Error> {
         Ok(Self::of_ranks(&documents.ranks()?, keep, references, documents.len() as u32))
     }
 
     /// The same, given the ranks.
-    pub(crate) fn of_ranks(ranks: &[u64], keep: &Keep, references: u32, documents: u32) -> Self {
+    pub(crate) fn of_ranks(ranks: &[u64], keep: &KeepPolicy, references: u32, documents: u32) -> Self {
         let words = keep.words();
         if words == 0 && keep.ties() == Ties::First {
             return Self { len: documents, sorted: None };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use minwise::Spec;
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise::shingle::{ShingleUnit, Shingling};
 use minwise::{Observer, Stage, Warning, escape_control};
 use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Reject, RejectReason, Scratch};
@@ -484,7 +484,7 @@ impl Tools {
         })
     }
 
-    fn shape(&self, keep: &Keep) -> Shape {
+    fn shape(&self, keep: &KeepPolicy) -> Shape {
         let words = match &self.rows {
             Some(rows) if self.bits => rows.words(),
             _ => self.preparation.words(),
@@ -517,7 +517,7 @@ impl Tools {
 /// One thread's room to work in.
 struct Worker<'a> {
     spec: Spec,
-    keep: &'a Keep,
+    keep: &'a KeepPolicy,
     tools: &'a Tools,
     prepared: Prepared,
     registers: Vec<u32>,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use minwise::keep::{Keep, Ranking, RankingInput};
+use minwise::keep::{KeepPolicy, Ranking, RankingInput};
 use minwise::{Observer, Warning};
 use minwise_corpus::{Corpus, DocumentText, MaybeLong, Scratch};
 use serde::{Deserialize, Serialize};
@@ -38,12 +38,18 @@ pub struct UnrankedCount {
 }
 
 impl Ranks {
-    pub(crate) fn new(keep: &Keep) -> Self {
+    pub(crate) fn new(keep: &KeepPolicy) -> Self {
         Self { unranked: vec![Unranked::default(); keep.rankings().len()] }
     }
 
     /// Ranks a document, which gets this number.
-    pub(crate) fn add(&mut self, keep: &Keep, number: u32, document: &MaybeLong<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn add(
+        &mut self,
+        keep: &KeepPolicy,
+        number: u32,
+        document: &MaybeLong<'_>,
+        out: &mut Vec<u64>,
+    ) {
         // Counting costs a pass over the text, and only a policy that looks at lengths needs it.
         let characters = match &document.text {
             DocumentText::Whole(text) if keep.needs_lengths() => text.chars().count() as u64,
@@ -67,7 +73,7 @@ impl Ranks {
     }
 
     /// Ranks a document that has no text behind all others.
-    pub(crate) fn add_last(keep: &Keep, out: &mut Vec<u64>) {
+    pub(crate) fn add_last(keep: &KeepPolicy, out: &mut Vec<u64>) {
         out.resize(out.len() + keep.words(), u64::MAX);
     }
 
@@ -83,7 +89,7 @@ impl Ranks {
     }
 
     /// How many documents each ranking could not rank, where there are any.
-    pub(crate) fn unranked(&self, keep: &Keep) -> Vec<UnrankedCount> {
+    pub(crate) fn unranked(&self, keep: &KeepPolicy) -> Vec<UnrankedCount> {
         let counts = keep.rankings().iter().zip(&self.unranked);
         counts
             .filter(|(_, unranked)| unranked.documents > 0)
@@ -97,7 +103,7 @@ impl Ranks {
     /// Tells of what could not be ranked. A field that no document has is refused, since it can only be misspelled.
     pub(crate) fn check(
         &self,
-        keep: &Keep,
+        keep: &KeepPolicy,
         documents: &Documents,
         references: u32,
         corpus: &Corpus,
@@ -147,7 +153,7 @@ mod tests {
     use super::*;
     use crate::candidate::order::Order;
 
-    fn ranks(keep: &Keep, values: &[Option<&str>]) -> (Ranks, Vec<u64>) {
+    fn ranks(keep: &KeepPolicy, values: &[Option<&str>]) -> (Ranks, Vec<u64>) {
         let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
         for (number, value) in (0..).zip(values) {
             let values = keep.fields().map(|_| value.map(Cow::Borrowed)).collect();
@@ -163,7 +169,7 @@ mod tests {
         (ranks, words)
     }
 
-    fn order(keep: &Keep, references: u32, words: &[u64], documents: u32) -> Vec<u32> {
+    fn order(keep: &KeepPolicy, references: u32, words: &[u64], documents: u32) -> Vec<u32> {
         let order = Order::of_ranks(words, keep, references, documents);
         (0..documents).map(|place| order.document(place)).collect()
     }
@@ -179,14 +185,14 @@ mod tests {
             ("priority:n=2,many;max:n", [0, 3, 4, 2, 5, 1]),
             ("last", [5, 4, 3, 2, 1, 0]),
         ] {
-            let keep: Keep = keep.parse().unwrap();
+            let keep: KeepPolicy = keep.parse().unwrap();
             assert_eq!(order(&keep, 0, &ranks(&keep, &values).1, 6), expected, "{keep}");
         }
     }
 
     #[test]
     fn what_could_not_be_ranked_is_counted_with_the_first_of_it() {
-        let keep: Keep = "max:n".parse().unwrap();
+        let keep: KeepPolicy = "max:n".parse().unwrap();
         let (mut all, mut words) = ranks(&keep, &[Some("1"), Some("2")]);
         let (mut more, more_words) = ranks(&keep, &[Some("3"), Some("many"), None]);
         all.append(&mut more, 2);

@@ -1,6 +1,6 @@
 //! The run that lists the near-duplicate pairs of a corpus.
 
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise::{Observer, Stage, escape_control, visible_json};
 use minwise_corpus::{Corpus, refuse_overlap};
 use serde_json::json;
@@ -67,7 +67,7 @@ impl PairsRun {
         options.inputs.check(&mut problems);
         options.inputs.refuse_references(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
-        if let Some(keep) = options.settings.keep.replace(Keep::default()) {
+        if let Some(keep) = options.settings.keep.replace(KeepPolicy::default()) {
             problems.push(SettingProblem::new("keep", keep, "a list of pairs removes nothing"));
         }
         match options.settings.outline(&mut problems) {

@@ -14,7 +14,7 @@ use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Clustering;
-use minwise::keep::{Keep, Ranking};
+use minwise::keep::{KeepPolicy, Ranking};
 use minwise::sketch::{Bits, Method};
 use minwise::verify::Measure;
 use minwise::{Error as CoreError, Sentence, Spec, Weights};
@@ -148,7 +148,7 @@ pub struct RunSettings {
     /// all looks together. The error of n looks is then at most n times this share.
     pub error_per_look: Option<f64>,
     /// Which document of a cluster stays. Default: the first; the longest for containment.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepPolicy>,
     /// What a cluster is.
     pub cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed. Larger clusters are kept whole. Default: no
@@ -180,7 +180,7 @@ setters!(RunSettings {
     filter_error: Option<f64>,
     looks: Option<Vec<usize>>,
     error_per_look: Option<f64>,
-    keep: Option<Keep>,
+    keep: Option<KeepPolicy>,
     max_cluster: Option<u64>,
     audit: Option<AuditSize>,
     threads: Option<usize>,
@@ -358,12 +358,12 @@ impl RunSettings {
         }
     }
 
-    fn chosen_keep(&self, problems: &mut Vec<SettingProblem>) -> Keep {
+    fn chosen_keep(&self, problems: &mut Vec<SettingProblem>) -> KeepPolicy {
         let Some(keep) = &self.keep else {
             return match self.measure {
                 // The longer document has all that the shorter one would keep.
                 Measure::Containment => Ranking::Longest.into(),
-                Measure::Jaccard => Keep::default(),
+                Measure::Jaccard => KeepPolicy::default(),
             };
         };
         for field in keep.fields() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::candidate::{Banding, Curve};
 use minwise::cluster::Clustering;
 use minwise::filter::{Budget, bit_looks, default_looks};
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise::sketch::Bits;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -50,7 +50,7 @@ pub struct Plan {
     /// N: documents that a shelf takes ([`SHELF`](crate::rows::SHELF)).
     pub(crate) shelf: usize,
     /// Which document of a cluster stays.
-    pub(crate) keep: Keep,
+    pub(crate) keep: KeepPolicy,
     /// What a cluster is.
     pub(crate) cluster: Clustering,
     /// The largest cluster, in documents, from which documents are removed.
@@ -108,7 +108,7 @@ impl Plan {
 
     /// Which document of a cluster stays.
     #[must_use]
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &KeepPolicy {
         &self.keep
     }
 
@@ -261,7 +261,7 @@ pub struct ReadPlan {
 impl ReadPlan {
     /// For sketches as they are, of which no bands are asked.
     pub(crate) fn for_sketches(spec: Spec, limits: ResourceLimits) -> Self {
-        let key = ReadKey { spec, keep: Keep::default(), banding: None, bits: None, places: false };
+        let key = ReadKey { spec, keep: KeepPolicy::default(), banding: None, bits: None, places: false };
         Self {
             key,
             weighing: Weighing::default(),
@@ -279,7 +279,7 @@ impl ReadPlan {
 pub(crate) struct ReadKey {
     pub(crate) spec: Spec,
     /// Which document of a cluster stays, because that may depend on lengths and on the values of fields.
-    pub(crate) keep: Keep,
+    pub(crate) keep: KeepPolicy,
     /// The bands whose keys will be asked for.
     pub(crate) banding: Option<Banding>,
     /// Bits that are kept of each register, besides the keys of its bands; without them, registers are kept whole.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use minwise::cluster::Clustering;
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise_engine::Removed;
 
 use crate::support::{Documents, Random, listed, settings};
@@ -85,7 +85,7 @@ impl Oracle {
     }
 
     /// The documents in keeper order, by policies that look at the text alone.
-    pub fn order(&self, keep: &Keep) -> Vec<usize> {
+    pub fn order(&self, keep: &KeepPolicy) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.sets.len()).collect();
         match &*keep.to_string() {
             "first" => {}
@@ -150,7 +150,7 @@ impl Oracle {
         removed
     }
 
-    pub fn decide(&self, threshold: f64, keep: &Keep, cluster: Clustering) -> Vec<Removed> {
+    pub fn decide(&self, threshold: f64, keep: &KeepPolicy, cluster: Clustering) -> Vec<Removed> {
         self.decide_in(threshold, &self.order(keep), cluster)
     }
 
@@ -278,7 +278,9 @@ fn every_decision_is_the_one_of_the_definition() {
         let oracle = Oracle::new(&texts, 3);
         let documents = Documents::new(&texts);
         for threshold in [0.5, 0.8] {
-            for keep in ["first", "last", "longest", "shortest"].map(|keep| keep.parse::<Keep>().unwrap()) {
+            for keep in
+                ["first", "last", "longest", "shortest"].map(|keep| keep.parse::<KeepPolicy>().unwrap())
+            {
                 for cluster in [Clustering::Star, Clustering::Components] {
                     let mut settings = settings("words:3", threshold, 160, 3);
                     (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);

@@ -1,7 +1,7 @@
 //! Small corpora of every shape, against brute force. What fails here is small enough to read.
 
 use minwise::cluster::Clustering;
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use proptest::prelude::*;
 
 use crate::oracle::Oracle;
@@ -29,7 +29,7 @@ proptest! {
         let documents = Documents::new(&texts);
         // A pair at 0.4 is missed once in 10¹³ times.
         let mut settings = settings(&format!("words:{size}"), threshold, 60, 1);
-        let keep: Keep = keep.parse().unwrap();
+        let keep: KeepPolicy = keep.parse().unwrap();
         (settings.keep, settings.cluster) = (Some(keep.clone()), cluster);
         prop_assert_eq!(documents.dedup(&settings).removed, oracle.decide(threshold, &keep, cluster));
         let found: Vec<_> = listed(&documents.pairs(&settings)).iter().map(|p| (p.first, p.second, p.similarity)).collect();

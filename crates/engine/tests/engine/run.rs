@@ -342,7 +342,7 @@ fn runs_refuse_inputs_that_they_would_ignore() {
     let weights = WeightsOptions::default().inputs(inputs.clone());
     assert_eq!(settings(WeightsRun::new(weights).unwrap_err()), ["against", "weights", "ignore-text"]);
     let mut pairs = PairsOptions::default().inputs(inputs);
-    pairs.settings.keep = Some(minwise::keep::Keep::default());
+    pairs.settings.keep = Some(minwise::keep::KeepPolicy::default());
     assert_eq!(settings(PairsRun::new(pairs).unwrap_err()), ["against", "keep"]);
 }
 

@@ -71,7 +71,7 @@ fn clusters_are_those_of_brute_force() {
         let decisions = documents.dedup(&settings);
         assert_eq!(
             decisions.removed,
-            oracle.decide(0.6, &minwise::keep::Keep::default(), settings.cluster),
+            oracle.decide(0.6, &minwise::keep::KeepPolicy::default(), settings.cluster),
             "{search}"
         );
         let components = documents.dedup(&settings.clone().cluster(Clustering::Components));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use minwise::keep::Keep;
+use minwise::keep::KeepPolicy;
 use minwise::shingle::Repeats;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
@@ -72,7 +72,7 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
             one("sketch", "b-bit:2/minhash:128"),
         ),
         (default().bits(Some("1".parse().unwrap())).search(Search::SortMergeSketch), one("bits", "1")),
-        (default().keep("newest:a..b".parse::<Keep>().unwrap()), one("keep", "newest:a..b")),
+        (default().keep("newest:a..b".parse::<KeepPolicy>().unwrap()), one("keep", "newest:a..b")),
         (
             default().spec(
                 Spec::default()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use minwise::keep::{Keep, Ranking};
+use minwise::keep::{KeepPolicy, Ranking};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Decided;
 use minwise_engine::stages::{dedup, read};
@@ -14,7 +14,7 @@ use crate::support::{Documents, settings};
 
 #[test]
 fn every_decision_is_told_once_and_in_time() {
-    told_once_and_in_time(&Keep::default());
+    told_once_and_in_time(&KeepPolicy::default());
 }
 
 /// The document that stands for its equals is not always the first of them in the input.
@@ -24,7 +24,7 @@ fn every_decision_is_told_once_and_in_time_whatever_is_kept() {
     told_once_and_in_time(&Ranking::Shortest.into());
 }
 
-fn told_once_and_in_time(keep: &Keep) {
+fn told_once_and_in_time(keep: &KeepPolicy) {
     let texts = corpus(5);
     let documents = Documents::new(&texts);
     {

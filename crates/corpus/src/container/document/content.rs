@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::find::{self, Keep, Reading, Whole};
+use super::find::{self, Reading, Retention, Whole};
 use crate::compression::Compression;
 use crate::container::turn::Turn;
 use crate::decode::Decoded;
@@ -100,7 +100,7 @@ impl WholeFile {
         let (source, how) = (handle.source, (self.reading, self.compression));
         match find::find(raw, how, source.name(), handle.options(), turn, inflated) {
             Ok(Whole { keep, decoded, about }) => {
-                if keep == Keep::Yes {
+                if keep == Retention::Yes {
                     handle.shared.found.keep((handle.number, 0), &decoded)?;
                 }
                 let about = (about != About::default()).then(|| Box::new(about));

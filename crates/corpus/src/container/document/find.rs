@@ -28,7 +28,7 @@ pub(super) enum Reading {
 
 /// Whether a text is worth keeping for when it is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum Retention {
     Yes,
     No,
 }
@@ -36,7 +36,7 @@ pub(super) enum Keep {
 /// What was found in a file.
 #[derive(Debug)]
 pub(super) struct Whole<'a> {
-    pub(super) keep: Keep,
+    pub(super) keep: Retention,
     pub(super) decoded: Decoded<'a>,
     pub(super) about: About,
 }
@@ -54,19 +54,19 @@ pub(super) fn find<'a>(
     match kind(bytes, name, reading)? {
         Recognised::Text => {
             let decoded = decode_text(bytes, options.encoding)?;
-            Ok(Whole { keep: Keep::No, decoded, about: About::default() })
+            Ok(Whole { keep: Retention::No, decoded, about: About::default() })
         }
         Recognised::Markdown => {
             let decoded = decode_text(bytes, options.encoding)?;
             let (text, about) = markdown_body(decoded.text);
-            Ok(Whole { keep: Keep::No, decoded: Decoded { text, ..decoded }, about })
+            Ok(Whole { keep: Retention::No, decoded: Decoded { text, ..decoded }, about })
         }
         kind => {
             let found = extract_as(kind, bytes, &turn.limits(options));
             let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
             let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
             let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
-            Ok(Whole { keep: Keep::Yes, decoded, about })
+            Ok(Whole { keep: Retention::Yes, decoded, about })
         }
     }
 }

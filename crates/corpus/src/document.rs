@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::extract::About;
+use crate::extract::FileProperties;
 use crate::source::Reader;
 use crate::unescape::unescape_piece;
 
@@ -26,7 +26,7 @@ pub struct Document<'a, T = Cow<'a, str>> {
     /// such field, an empty text if there is nothing in it. A document that is read again has none of them.
     pub values: Vec<Option<Cow<'a, str>>>,
     /// What a file that is one document says about itself, while it is scanned.
-    pub about: Option<Box<About>>,
+    pub about: Option<Box<FileProperties>>,
 }
 
 impl<'a, T> Document<'a, T> {

@@ -115,7 +115,9 @@ pub use compression::has_compressed_name;
 pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
 pub use document::{Document, DocumentText, LongText, MaybeLong, RecordPlace};
 pub use error::{Error, ErrorKind};
-pub use extract::{About, DocumentFormat, ExtractLimits, Extracted, ExtractedMark, MarkPlace, extract};
+pub use extract::{
+    DocumentFormat, ExtractLimits, Extracted, ExtractedMark, FileProperties, MarkPlace, extract,
+};
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};
 pub use input::{Input, SameId, SkipReason, Skipped};

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{About, DocumentFormat, Extracted, Refusal, plain};
+use super::{DocumentFormat, Extracted, FileProperties, Refusal, plain};
 
 /// The text of a Markdown file.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
@@ -18,11 +18,11 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
 }
 
 /// A text of Markdown without its front matter, and what it says about itself.
-pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, About) {
+pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, FileProperties) {
     let split = |text: &str| {
         let (mut metadata, body) = front_matter(text);
         let title = metadata.remove("title").or_else(|| first_heading(body));
-        (text.len() - body.len(), About { title, metadata, marks: vec![] })
+        (text.len() - body.len(), FileProperties { title, metadata, marks: vec![] })
     };
     let (start, about) = split(&text);
     let body = match text {

@@ -145,7 +145,7 @@ impl Extracted {
 
 /// What a file says about itself, beside its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct FileProperties {
     /// Its title, where it says one.
     pub title: Option<String>,
     /// What else it says, as [`Extracted::metadata`] has it.

@@ -94,7 +94,7 @@ fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
 
 /// What the file of groups says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct GroupsHeader {
     words: u64,
 }
 
@@ -150,7 +150,7 @@ impl<'a> NewGroups<'a> {
     pub(crate) fn finish(self) -> Result<Groups, Error> {
         let words = match (self.file, self.spilled) {
             (Some((work, writer, words)), _) => {
-                writer.finish(&About { words })?;
+                writer.finish(&GroupsHeader { words })?;
                 return open(work.reopen(Piece::Groups)?);
             }
             (None, Some((file, written))) => {
@@ -186,7 +186,7 @@ pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Resu
 }
 
 fn open(file: Stored) -> Result<Groups, Error> {
-    let About { words } = work::about(&file)?;
+    let GroupsHeader { words } = work::about(&file)?;
     let [range] = file.ranges([SECTION])?;
     if Some(range.end - range.start) != words.checked_mul(4) {
         return Err(file.wrong(format!("its section `{SECTION}` has another length")));

@@ -27,7 +27,7 @@ pub(crate) struct Resumed {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct CheckpointHeader {
     /// The first neighbourhood that is not done.
     next: usize,
     candidates: u64,
@@ -61,7 +61,7 @@ pub(crate) fn write(
         let measures = [pair.similarity, pair.similarity_error, pair.alignment, pair.alignment_error];
         writer.write(&words([pair.first, pair.second], measures))?;
     }
-    writer.finish(&About {
+    writer.finish(&CheckpointHeader {
         next: verified.next,
         candidates: sum.candidates,
         screened: [sum.screened.pairs, sum.screened.compared, sum.screened.registers],
@@ -82,7 +82,7 @@ pub(crate) fn resume(
     documents: usize,
 ) -> Result<Option<Resumed>, Error> {
     let (mut removed, mut spared) = (vec![], vec![]);
-    let mut last: Option<(About, Stored)> = None;
+    let mut last: Option<(CheckpointHeader, Stored)> = None;
     let mut batches = 0;
     while work.has(Piece::Batch(batches)) {
         let file = work.open_piece(Piece::Batch(batches))?;

@@ -21,7 +21,7 @@ const KIND: Kind = Kind { magic: *b"MINWskch", version: 1, name: "sketch file", 
 
 /// What a sketch file says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct SketchFileHeader {
     spec: String,
     spec_version: u32,
     unicode: String,
@@ -74,7 +74,7 @@ pub fn write(file: NewSketchFile, corpus: &Corpus, reading: &Reading, spec: &Spe
         row_bytes.extend(rows.row(document)?.iter().flat_map(|word| word.to_le_bytes()));
         writer.write(&row_bytes)?;
     }
-    let about = About {
+    let about = SketchFileHeader {
         spec: spec.to_string(),
         spec_version: VERSION,
         unicode: UNICODE.to_owned(),
@@ -88,7 +88,7 @@ impl SketchFile {
     /// Opens a file and checks all of it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
-        let about = About::deserialize(mapped.about())
+        let about = SketchFileHeader::deserialize(mapped.about())
             .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
         mapped.check_versions(about.spec_version, &about.unicode)?;
         let spec: Spec =

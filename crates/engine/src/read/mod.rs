@@ -75,7 +75,7 @@ struct Progress {
 
 /// What a segment in the folder of a run says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct SegmentHeader {
     documents: usize,
     rejected: u64,
     rejected_of_references: u64,
@@ -264,7 +264,7 @@ impl<'a> Desk<'a> {
     fn take_up(&mut self, work: &WorkFolder) -> Result<(), Error> {
         while work.has(Piece::Segment(self.segments)) {
             let file = work.open_piece(Piece::Segment(self.segments))?;
-            let mut about: About = work::about(&file)?;
+            let mut about: SegmentHeader = work::about(&file)?;
             let [rejects] = file.ranges([REJECTS])?;
             let before = self.reading.documents.len() as u32;
             let medium = {
@@ -359,7 +359,7 @@ impl<'a> Desk<'a> {
         }
         writer.begin(REJECTS)?;
         writer.write(rejected.held())?;
-        let about = About {
+        let about = SegmentHeader {
             documents: documents_here,
             rejected: self.pending.rejected,
             rejected_of_references: self.pending.rejected_of_references,

@@ -12,7 +12,7 @@ use minwise_corpus::{
 };
 use xxhash_rust::xxh3::Xxh3;
 
-use super::table::{About, FrequencyTable, KIND};
+use super::table::{FrequencyTable, FrequencyTableHeader, KIND};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::storage::runs::SortedRuns;
@@ -260,7 +260,7 @@ fn write(
         writer.write(&bytes)?;
         at += bytes.len() as u64;
     }
-    writer.finish(&About {
+    writer.finish(&FrequencyTableHeader {
         normalize: spec.normalization.to_string(),
         shingle: spec.shingling.to_string(),
         spec_version: minwise::VERSION,

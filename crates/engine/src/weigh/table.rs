@@ -15,7 +15,7 @@ pub(super) const KIND: Kind =
 
 /// What a table says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct About {
+pub(super) struct FrequencyTableHeader {
     pub normalize: String,
     pub shingle: String,
     pub spec_version: u32,
@@ -29,7 +29,7 @@ pub(super) struct About {
 #[derive(Debug)]
 pub struct FrequencyTable {
     mapped: Mapped,
-    about: About,
+    about: FrequencyTableHeader,
     fingerprint: u64,
     /// Goes when the table does, if it was made for one run.
     _folder: Option<TemporaryFolder>,
@@ -53,7 +53,7 @@ impl FrequencyTable {
     /// Opens a table and checks all of it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mapped = Mapped::open(path, KIND)?;
-        let about = About::deserialize(mapped.about())
+        let about = FrequencyTableHeader::deserialize(mapped.about())
             .map_err(|error| mapped.wrong(format!("its description is incomplete: {error}")))?;
         mapped.check_versions(about.spec_version, &about.unicode)?;
         for (section, each) in [("shingles", 8), ("frequencies", 4)] {

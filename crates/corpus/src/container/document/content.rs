@@ -8,7 +8,7 @@ use crate::container::turn::Turn;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, LongText, MaybeLong, RecordPlace};
 use crate::error::Result;
-use crate::extract::About;
+use crate::extract::FileProperties;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -103,7 +103,7 @@ impl WholeFile {
                 if keep == Retention::Yes {
                     handle.shared.found.keep((handle.number, 0), &decoded)?;
                 }
-                let about = (about != About::default()).then(|| Box::new(about));
+                let about = (about != FileProperties::default()).then(|| Box::new(about));
                 Ok(Ok(Document { about, ..whole_document(source, decoded) }))
             }
             Err(reason) => Ok(Err(Reject { reason, id: Some(source.id().to_owned()) })),

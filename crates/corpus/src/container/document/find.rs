@@ -12,7 +12,7 @@ use crate::container::turn::Turn;
 use crate::decode::{BOM, Decoded, decode_text};
 use crate::document::{LongText, TextPart, WINDOW_BYTES, Writing, whole_characters};
 use crate::error::Result;
-use crate::extract::{About, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::extract::{FileProperties, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
 use crate::source::Reader;
@@ -38,7 +38,7 @@ pub(super) enum Retention {
 pub(super) struct Whole<'a> {
     pub(super) keep: Retention,
     pub(super) decoded: Decoded<'a>,
-    pub(super) about: About,
+    pub(super) about: FileProperties,
 }
 
 /// The text that a file stands for.
@@ -54,7 +54,7 @@ pub(super) fn find<'a>(
     match kind(bytes, name, reading)? {
         Recognised::Text => {
             let decoded = decode_text(bytes, options.encoding)?;
-            Ok(Whole { keep: Retention::No, decoded, about: About::default() })
+            Ok(Whole { keep: Retention::No, decoded, about: FileProperties::default() })
         }
         Recognised::Markdown => {
             let decoded = decode_text(bytes, options.encoding)?;
@@ -65,7 +65,7 @@ pub(super) fn find<'a>(
             let found = extract_as(kind, bytes, &turn.limits(options));
             let found = found.map_err(|refusal| RejectReason::NoText { refusal })?;
             let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
-            let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
+            let about = FileProperties { title: found.title, metadata: found.metadata, marks: found.marks };
             Ok(Whole { keep: Retention::Yes, decoded, about })
         }
     }

@@ -12,7 +12,7 @@ use crate::container::turn::Turn;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, RecordPlace};
 use crate::error::Result;
-use crate::extract::About;
+use crate::extract::FileProperties;
 use crate::field::FieldPath;
 use crate::members::Alignment;
 use crate::options::ReadOptions;
@@ -193,7 +193,7 @@ fn find<'a>(
     }
     let value = |field: &FieldPath| headers.get(&field.to_string()).map(ToOwned::to_owned);
     let values = options.value_fields.iter().map(|field| value(field).map(Cow::Owned)).collect();
-    let about = (found.about != About::default()).then(|| Box::new(found.about));
+    let about = (found.about != FileProperties::default()).then(|| Box::new(found.about));
     let Decoded { text, repaired } = found.decoded;
     Ok(Ok(Document { id: id.map(Cow::Owned), text, repaired, values, about }))
 }

@@ -25,8 +25,8 @@ use super::http::{self, ContentType};
 use super::record::Kind;
 use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 use crate::extract::{
-    About, ExtractLimits, Extracted, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls, is_binary,
-    markdown_body, recognise,
+    ExtractLimits, Extracted, FileProperties, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls,
+    is_binary, markdown_body, recognise,
 };
 use crate::options;
 use crate::refusal::Refusal;
@@ -38,7 +38,7 @@ pub(crate) struct Found<'b> {
     /// The text, and whether characters were replaced in it.
     pub(crate) decoded: Decoded<'b>,
     /// The title and the other facts that the document gives about itself.
-    pub(crate) about: About,
+    pub(crate) about: FileProperties,
     /// Whether finding the text took so long that it should be kept for the next reading.
     pub(crate) is_extracted: bool,
 }
@@ -79,12 +79,12 @@ pub(crate) fn find<'b>(
 
 impl<'b> Found<'b> {
     fn plain(decoded: Decoded<'b>) -> Self {
-        Self { decoded, about: About::default(), is_extracted: false }
+        Self { decoded, about: FileProperties::default(), is_extracted: false }
     }
 
     fn extracted(found: Extracted) -> Self {
         let decoded = Decoded { text: Cow::Owned(found.text), repaired: found.repaired };
-        let about = About { title: found.title, metadata: found.metadata, marks: found.marks };
+        let about = FileProperties { title: found.title, metadata: found.metadata, marks: found.marks };
         Self { decoded, about, is_extracted: true }
     }
 

@@ -7,7 +7,7 @@
 //! - **Do not** use it to remove documents unless that is what is wanted: the two ends of a chain may share nothing.
 
 use super::neighbourhood::Meetings;
-use super::{Found, Judge, Neighbourhood};
+use super::{Judge, Neighbourhood, SimilarDocuments};
 
 /// Documents on a shelf that one is compared with before all others: if a family fills the shelf, the first of them decides.
 const FIRST: usize = 8;
@@ -20,7 +20,7 @@ pub fn components<J: Judge>(
     neighbourhood: &Neighbourhood,
     most: usize,
     judge: &mut J,
-    mut found: impl FnMut(&Found<'_>),
+    mut found: impl FnMut(&SimilarDocuments<'_>),
 ) -> Result<Vec<u32>, J::Error> {
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut connected = Connected::new(neighbourhood);
@@ -53,7 +53,7 @@ pub fn components<J: Judge>(
             let is_now = pair.document == document;
             if is_now {
                 let &Early { document, earlier, similarity } = pair;
-                found(&Found { document, earlier, similarity, shares: &meetings.shares });
+                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
             }
             !is_now
         });
@@ -62,7 +62,7 @@ pub fn components<J: Judge>(
                 continue;
             }
             if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&Found { document, earlier, similarity, shares: &meetings.shares });
+                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
                 forest.join(document, earlier);
             }
         }

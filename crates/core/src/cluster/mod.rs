@@ -115,7 +115,7 @@ pub trait Judge {
 
 /// Two documents that reach the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found<'a> {
+pub struct SimilarDocuments<'a> {
     /// The one later in keeper order.
     pub document: u32,
     /// The one earlier in keeper order.

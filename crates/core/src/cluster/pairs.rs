@@ -1,7 +1,7 @@
 //! All similar pairs.
 
 use super::neighbourhood::{CROWD, Meetings};
-use super::{Found, Judge, Neighbourhood};
+use super::{Judge, Neighbourhood, SimilarDocuments};
 
 /// Tells `found` of every pair of documents that meets and reaches the threshold, if at least one of the two is wanted. A
 /// document is compared with the first `most` documents on each of its shelves.
@@ -10,7 +10,7 @@ pub fn pairs<J: Judge>(
     wanted: impl Fn(u32) -> bool,
     most: usize,
     judge: &mut J,
-    mut found: impl FnMut(&Found<'_>) -> Result<(), J::Error>,
+    mut found: impl FnMut(&SimilarDocuments<'_>) -> Result<(), J::Error>,
 ) -> Result<(), J::Error> {
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut block = 0..0;
@@ -30,7 +30,7 @@ pub fn pairs<J: Judge>(
         }
         for &earlier in &meetings.open {
             if let Some(similarity) = judge.similarity(document, earlier)? {
-                found(&Found { document, earlier, similarity, shares: &meetings.shares })?;
+                found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares })?;
             }
         }
         meetings.put(document, judge)?;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::neighbourhood::Meetings;
-use super::{Found, Judge, Neighbourhood};
+use super::{Judge, Neighbourhood, SimilarDocuments};
 
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub fn star<J: Judge>(
     visits: &[u32],
     most: usize,
     judge: &mut J,
-    mut found: impl FnMut(&Found<'_>),
+    mut found: impl FnMut(&SimilarDocuments<'_>),
 ) -> Result<Vec<Verdict>, J::Error> {
     let mut meetings = Meetings::new(neighbourhood, most);
     let mut again = vec![false; neighbourhood.len()];
@@ -74,7 +74,7 @@ pub fn star<J: Judge>(
         let mut verdict = before.unwrap_or(Verdict::Kept);
         for &earlier in &meetings.open {
             let Some(similarity) = judge.similarity(document, earlier)? else { continue };
-            found(&Found { document, earlier, similarity, shares: &meetings.shares });
+            found(&SimilarDocuments { document, earlier, similarity, shares: &meetings.shares });
             // Met in ascending order, so a tie leaves the one earlier in keeper order.
             let better = match verdict {
                 Verdict::Kept => true,

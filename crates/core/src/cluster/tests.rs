@@ -173,7 +173,7 @@ proptest! {
         }
         for neighbourhood in ways(10) {
             let mut found = vec![];
-            let note = |pair: &Found<'_>| {
+            let note = |pair: &SimilarDocuments<'_>| {
                 found.push((pair.earlier, pair.document, pair.similarity));
                 Ok(())
             };
@@ -189,7 +189,7 @@ fn a_pair_on_several_shelves_is_judged_once() {
     let neighbourhood = Neighbourhood::new(3, shelves.into_iter());
     let mut table = Table::new(3, vec![0.9; 9]);
     let mut found = 0;
-    let count = |_: &Found<'_>| {
+    let count = |_: &SimilarDocuments<'_>| {
         found += 1;
         Ok(())
     };

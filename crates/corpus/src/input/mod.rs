@@ -25,7 +25,7 @@ use minwise::Observer;
 use self::identity::Admission;
 use self::skip::Beside;
 use self::unreadable::Unreadable;
-use self::walk::Found;
+use self::walk::FoundFile;
 use crate::compression::{Compression, MAGIC_BYTES};
 use crate::container::{self, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
@@ -311,7 +311,7 @@ impl Resolver<'_> {
         input: &str,
         (prefix, id_start): (&str, usize),
         folder: &Path,
-        files: Vec<Found>,
+        files: Vec<FoundFile>,
         beside_records: bool,
     ) -> Result<()> {
         let (all, skips) = (files.len(), self.beside.skips);

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 
 use fast_glob::{glob_match, validate};
 
-use super::walk::{self, Found};
+use super::walk::{self, FoundFile};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a pattern matches.
@@ -14,7 +14,7 @@ pub(super) struct Matches<'p> {
     /// The folder that part stands for.
     pub(super) folder: &'p Path,
     /// The files, never none.
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<FoundFile>,
 }
 
 /// Whether an input that is no file may be a pattern.
@@ -43,12 +43,12 @@ pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
     Ok(Matches { prefix, folder, files })
 }
 
-fn is_match(names: &str, file: &Found) -> bool {
+fn is_match(names: &str, file: &FoundFile) -> bool {
     glob_match(names, file.relative.as_os_str().as_encoded_bytes())
 }
 
 /// Whether a folder that cannot be read may hold files that match.
-fn may_hold(names: &str, folder: &Found) -> bool {
+fn may_hold(names: &str, folder: &FoundFile) -> bool {
     if depth(names).is_none() {
         return true;
     }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(matched("x/**/*.txt"), ["a.txt", "b.txt", "circle"]);
         assert_eq!(matched("{x,y}/*.txt"), ["x/a.txt", "x/b.txt", "x/circle"]);
         let unread =
-            |relative: &str| Found { name: relative.into(), relative: relative.into(), obstacle: None };
+            |relative: &str| FoundFile { name: relative.into(), relative: relative.into(), obstacle: None };
         assert!(may_hold("part-*/*.txt", &unread("part-1")));
         assert!(!may_hold("part-*/*.txt", &unread("secret")));
         assert!(!may_hold("*.txt", &unread("secret.txt")));

@@ -10,7 +10,7 @@ use crate::source::os_error;
 
 /// A file found in a folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     /// Its path from the folder, for people: with forward slashes, and not always the exact name.
     pub(super) name: String,
     /// Its path from the folder.
@@ -32,11 +32,11 @@ pub(super) struct Obstacle {
 ///
 /// Links are followed, since data sets are often folders of links. Links that lead nowhere or in a circle, and folders that may
 /// not be opened, are listed with their obstacle. Pipes, sockets and devices are not files.
-pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<Found>> {
+pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<FoundFile>> {
     let mut files = Vec::new();
     let found = |path: &Path, obstacle| {
         let relative = path.strip_prefix(folder).unwrap_or(path).to_owned();
-        Found { name: slashed(&relative.to_string_lossy()), relative, obstacle }
+        FoundFile { name: slashed(&relative.to_string_lossy()), relative, obstacle }
     };
     for entry in WalkDir::new(folder).follow_links(true).max_depth(depth.unwrap_or(usize::MAX)) {
         match entry {

@@ -2,7 +2,7 @@
 
 use minwise::Observer;
 use minwise::candidate::Followers;
-use minwise::cluster::{Clustering, Found, Neighbourhood, Verdict, components, star};
+use minwise::cluster::{Clustering, Neighbourhood, SimilarDocuments, Verdict, components, star};
 use minwise_corpus::Corpus;
 
 use crate::audit;
@@ -90,7 +90,7 @@ impl Decide for Verdicts<'_> {
         let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
         // A clustering cannot be stopped by what is found, so the first failure waits for its end.
         let mut failure: Result<(), Error> = Ok(());
-        let mut alone = |found: &Found<'_>| {
+        let mut alone = |found: &SimilarDocuments<'_>| {
             let both = [found.earlier, found.document].map(|number| documents[number as usize]);
             agreement.alone(found, both).unwrap_or_else(|error| {
                 failure = Err(error);

@@ -86,7 +86,7 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
 mod tests {
     use std::sync::Mutex;
 
-    use minwise::cluster::Found;
+    use minwise::cluster::SimilarDocuments;
 
     use super::*;
     use crate::settings::{Bands, RunSettings};
@@ -105,7 +105,7 @@ mod tests {
         let settings = RunSettings { bands, filter_error: Some(filter_error), ..RunSettings::default() };
         let plan = settings.plan().unwrap();
         let mut verification = Verification::new(&plan);
-        let found = Found { document: 1, earlier: 0, similarity: 0.8, shares: &[] };
+        let found = SimilarDocuments { document: 1, earlier: 0, similarity: 0.8, shares: &[] };
         for at in 0..1000 {
             verification.add(&found, alone.map(|bands| at % bands), 1);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use minwise::cluster::{Found, Neighbourhood};
+use minwise::cluster::{Neighbourhood, SimilarDocuments};
 use minwise::{Observer, Sentence, Warning};
 use minwise_corpus::Corpus;
 
@@ -151,7 +151,7 @@ impl Decide for Listing<'_> {
             return Ok(());
         }
         let mut agreement = Agreement::new(&self.reading.documents, self.plan)?;
-        let found = |found: &Found<'_>| {
+        let found = |found: &SimilarDocuments<'_>| {
             let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
             let copies = self.equals.copies(a) * self.equals.copies(b);
             let alone = agreement.alone(found, [a, b])?;

@@ -1,7 +1,7 @@
 //! The counts of all comparisons of a run, and in which bands the pairs that were found agree.
 
 use minwise::candidate::ExpectedRecall;
-use minwise::cluster::{Clustering, Found};
+use minwise::cluster::{Clustering, SimilarDocuments};
 
 use crate::candidate::screen::Screened;
 use crate::error::Error;
@@ -101,7 +101,7 @@ impl Verification {
 
     /// Counts a pair that reaches the threshold and stands for `pairs` pairs of documents, of which `alone` is the only band
     /// that found it. Returns how many such pairs are missed for each one that is found.
-    pub(crate) fn add(&mut self, found: &Found<'_>, alone: Option<usize>, pairs: u64) -> f64 {
+    pub(crate) fn add(&mut self, found: &SimilarDocuments<'_>, alone: Option<usize>, pairs: u64) -> f64 {
         self.verified += 1;
         self.full_shelves |= !found.shares.is_empty();
         self.expected_recall.add(found.similarity, found.shares, alone, pairs)
@@ -149,7 +149,11 @@ impl<'a> Agreement<'a> {
     ///
     /// The earlier document may have been left out of each full shelf, so a pair counts as found by one band alone if it
     /// agrees in no more than one besides the full ones.
-    pub(crate) fn alone(&mut self, found: &Found<'_>, [a, b]: [u32; 2]) -> Result<Option<usize>, Error> {
+    pub(crate) fn alone(
+        &mut self,
+        found: &SimilarDocuments<'_>,
+        [a, b]: [u32; 2],
+    ) -> Result<Option<usize>, Error> {
         let Some(rows) = &self.rows else { return Ok(None) };
         let (a, b) = self.reader.pair(a, b)?;
         let mut agrees = (0..rows.bands()).filter(|&band| rows.key(band, a) == rows.key(band, b));

@@ -25,7 +25,7 @@ pub(crate) struct Candidate {
     pub(crate) fingerprints: u32,
 }
 
-pub(crate) struct Found {
+pub(crate) struct FoundCandidates {
     /// The best first. Documents that were removed are among them, as long as they have postings.
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) passed_over: usize,
@@ -37,7 +37,7 @@ pub(crate) fn find(
     asked: &Asked,
     options: &CheckOptions,
     observer: &dyn Observer,
-) -> Result<Found> {
+) -> Result<FoundCandidates> {
     let mut hits: HashMap<u32, Candidate> = HashMap::new();
     let mut passed_over = 0;
     let mut postings = vec![];
@@ -82,7 +82,7 @@ pub(crate) fn find(
     candidates.sort_unstable_by_key(|candidate| {
         (Reverse(candidate.bands + candidate.fingerprints), candidate.document)
     });
-    Ok(Found { candidates, passed_over })
+    Ok(FoundCandidates { candidates, passed_over })
 }
 
 /// Counts the documents of postings that are there.

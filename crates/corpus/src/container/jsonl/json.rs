@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::string::{BOOLEAN, Decoded, LIST, NULL, NUMBER, kind_of, string_of};
 use super::values::in_lists;
-use super::walk::{Found, Slot, Wanted, walk};
+use super::walk::{FoundFields, Slot, Wanted, walk};
 use super::{lists, quick};
 use crate::decode::BOM;
 use crate::document::Document;
@@ -65,7 +65,8 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
     }
     // Each field has its own walk: several are rare, and a line is quickly walked.
     let walks = options.text_fields.iter().map(|field| walk(body, wanted(field, options)));
-    let found: Vec<Found<'a>> = walks.collect::<Result<_, _>>().map_err(|error| invalid_json(&error))?;
+    let found: Vec<FoundFields<'a>> =
+        walks.collect::<Result<_, _>>().map_err(|error| invalid_json(&error))?;
 
     let id = match found.first().map(|found| found.id).unwrap_or_default() {
         Slot::Missing => Ok(None),
@@ -84,7 +85,11 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
 }
 
 /// The texts of all fields, joined.
-fn text_of<'a>(body: &str, found: &[Found<'a>], options: &ReadOptions) -> Result<Decoded<'a>, RejectReason> {
+fn text_of<'a>(
+    body: &str,
+    found: &[FoundFields<'a>],
+    options: &ReadOptions,
+) -> Result<Decoded<'a>, RejectReason> {
     let mut texts = Vec::with_capacity(found.len());
     let mut has_null = false;
     for (field, found) in options.text_fields.iter().zip(found) {

@@ -46,14 +46,14 @@ impl<'a> Slot<'a> {
 
 /// What the walk has found.
 #[derive(Default)]
-pub(super) struct Found<'a> {
+pub(super) struct FoundFields<'a> {
     pub(super) text: Slot<'a>,
     pub(super) id: Slot<'a>,
 }
 
 /// Walks a JSON object.
-pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Result<Found<'a>> {
-    let mut found = Found::default();
+pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Result<FoundFields<'a>> {
+    let mut found = FoundFields::default();
     let mut deserializer = serde_json::Deserializer::from_str(object);
     deserializer.deserialize_map(Walk { wanted, found: &mut found })?;
     deserializer.end()?;
@@ -63,7 +63,7 @@ pub(super) fn walk<'a>(object: &'a str, wanted: Wanted<'_>) -> serde_json::Resul
 /// Walks the members of one object.
 struct Walk<'w, 'p, 'a> {
     wanted: Wanted<'p>,
-    found: &'w mut Found<'a>,
+    found: &'w mut FoundFields<'a>,
 }
 
 impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {

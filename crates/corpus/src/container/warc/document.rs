@@ -34,7 +34,7 @@ use crate::reject::RejectReason;
 
 /// The text of a record.
 #[derive(Debug)]
-pub(crate) struct Found<'b> {
+pub(crate) struct WarcText<'b> {
     /// The text, and whether characters were replaced in it.
     pub(crate) decoded: Decoded<'b>,
     /// The title and the other facts that the document gives about itself.
@@ -51,12 +51,12 @@ pub(crate) fn find<'b>(
     headers: &Headers,
     block: &'b [u8],
     limits: &ExtractLimits,
-) -> Result<Option<Found<'b>>, RejectReason> {
+) -> Result<Option<WarcText<'b>>, RejectReason> {
     let content_type = ContentType::of(headers);
     let found = match kind {
         Kind::Conversion | Kind::Resource if block.is_empty() => return Err(not_text("it is empty")),
         Kind::Conversion if content_type.media_type.as_deref().is_none_or(|known| known == "text/plain") => {
-            Found::plain(decode_text(block, options::Encoding::Utf8)?)
+            WarcText::plain(decode_text(block, options::Encoding::Utf8)?)
         }
         Kind::Response if http::is_response(block) || !is_other_protocol(&content_type) => {
             let response = http::parse(block, limits.bytes.min(limits.unfolded_bytes))
@@ -77,7 +77,7 @@ pub(crate) fn find<'b>(
     Ok(Some(found))
 }
 
-impl<'b> Found<'b> {
+impl<'b> WarcText<'b> {
     fn plain(decoded: Decoded<'b>) -> Self {
         Self { decoded, about: FileProperties::default(), is_extracted: false }
     }
@@ -89,9 +89,9 @@ impl<'b> Found<'b> {
     }
 
     /// Copies a text that borrows a decompressed body.
-    fn into_owned(self) -> Found<'static> {
+    fn into_owned(self) -> WarcText<'static> {
         let Self { decoded: Decoded { text, repaired }, about, is_extracted } = self;
-        Found { decoded: Decoded { text: Cow::Owned(text.into_owned()), repaired }, about, is_extracted }
+        WarcText { decoded: Decoded { text: Cow::Owned(text.into_owned()), repaired }, about, is_extracted }
     }
 }
 
@@ -131,7 +131,7 @@ fn text<'b>(
     bytes: &'b [u8],
     content_type: &ContentType,
     limits: &ExtractLimits,
-) -> Result<Found<'b>, RejectReason> {
+) -> Result<WarcText<'b>, RejectReason> {
     if bytes.is_empty() {
         return Err(not_text("its body is empty"));
     }
@@ -150,19 +150,19 @@ fn text<'b>(
             }
             let decoded = decode(bytes, charset);
             if kind == Recognised::Text {
-                return Ok(Found::plain(decoded));
+                return Ok(WarcText::plain(decoded));
             }
             let (text, about) = markdown_body(decoded.text);
-            Ok(Found { about, ..Found::plain(Decoded { text, repaired: decoded.repaired }) })
+            Ok(WarcText { about, ..WarcText::plain(Decoded { text, repaired: decoded.repaired }) })
         }
         Recognised::Html => match charset {
             Some(_) => extract_page(&decode(bytes, charset), limits),
             None => extract_as(kind, bytes, limits),
         }
-        .map(Found::extracted)
+        .map(WarcText::extracted)
         .map_err(refused),
         Recognised::Pdf | Recognised::Zip => {
-            extract_as(kind, bytes, limits).map(Found::extracted).map_err(refused)
+            extract_as(kind, bytes, limits).map(WarcText::extracted).map_err(refused)
         }
     }
 }

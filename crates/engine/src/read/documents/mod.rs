@@ -45,7 +45,7 @@ pub struct Documents {
 }
 
 /// Where a document is.
-enum Found<'a> {
+enum DocumentLocation<'a> {
     Held(&'a Columns, usize),
     Stored(&'a Segment, usize),
 }
@@ -120,20 +120,20 @@ impl Documents {
 
     /// # Panics
     /// If there is no such document, as in all methods that take one.
-    fn find_document(&self, document: u32) -> Found<'_> {
+    fn find_document(&self, document: u32) -> DocumentLocation<'_> {
         if let Some(at) = document.checked_sub(self.first_held) {
-            return Found::Held(&self.held, at as usize);
+            return DocumentLocation::Held(&self.held, at as usize);
         }
         let at = self.segments.partition_point(|&(first, _)| first <= document) - 1;
         let (first, segment) = &self.segments[at];
-        Found::Stored(segment, (document - first) as usize)
+        DocumentLocation::Stored(segment, (document - first) as usize)
     }
 
     /// Where a document stands in its source.
     pub fn place(&self, document: u32) -> Result<RecordPlace, Error> {
         match self.find_document(document) {
-            Found::Held(columns, at) => Ok(columns.places[at]),
-            Found::Stored(segment, at) => segment.place(at),
+            DocumentLocation::Held(columns, at) => Ok(columns.places[at]),
+            DocumentLocation::Stored(segment, at) => segment.place(at),
         }
     }
 
@@ -199,8 +199,8 @@ impl Documents {
     /// The user's own id, whether others have it or not; empty if there is none.
     pub(crate) fn raw_id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
         Ok(match self.find_document(document) {
-            Found::Held(columns, at) => Cow::Borrowed(columns.user_id(at).unwrap_or_default()),
-            Found::Stored(segment, at) => Cow::Owned(segment.user_id(at)?),
+            DocumentLocation::Held(columns, at) => Cow::Borrowed(columns.user_id(at).unwrap_or_default()),
+            DocumentLocation::Stored(segment, at) => Cow::Owned(segment.user_id(at)?),
         })
     }
 
@@ -449,11 +449,11 @@ impl Iterator for RecordPlaces<'_> {
             return None;
         }
         match self.documents.find_document(self.next) {
-            Found::Held(columns, at) => {
+            DocumentLocation::Held(columns, at) => {
                 self.next += 1;
                 Some(Ok(columns.places[at]))
             }
-            Found::Stored(segment, at) => {
+            DocumentLocation::Stored(segment, at) => {
                 self.block.clear();
                 self.taken = 0;
                 if let Err(error) = segment.places(at, &mut self.block) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Documents, Found};
+use super::{DocumentLocation, Documents};
 use crate::error::Error;
 
 /// Bytes of rows that one reader keeps of those on disk.
@@ -25,12 +25,14 @@ impl Documents {
         let mut rest = &mut out[..];
         while !documents.is_empty() {
             let (found, here) = match self.find_document(documents.start) {
-                Found::Held(columns, at) => {
+                DocumentLocation::Held(columns, at) => {
                     let rows = &columns.rows.as_slice()[at * words..];
                     rest.copy_from_slice(&rows[..rest.len()]);
                     return Ok(());
                 }
-                Found::Stored(segment, at) => ((segment, at), (segment.documents - at).min(documents.len())),
+                DocumentLocation::Stored(segment, at) => {
+                    ((segment, at), (segment.documents - at).min(documents.len()))
+                }
             };
             let (rows, behind) = rest.split_at_mut(here * words);
             found.0.row_into(found.1, rows)?;
@@ -65,7 +67,7 @@ impl<'a> RowReader<'a> {
 
     /// The row of a document.
     pub(crate) fn row(&mut self, document: u32) -> Result<&[u32], Error> {
-        if let Found::Held(columns, at) = self.documents.find_document(document) {
+        if let DocumentLocation::Held(columns, at) = self.documents.find_document(document) {
             return Ok(held(columns, at, self.which));
         }
         let at = self.load(document)?;
@@ -76,8 +78,8 @@ impl<'a> RowReader<'a> {
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> Result<(&[u32], &[u32]), Error> {
         let (documents, which) = (self.documents, self.which);
         let held = |document| match documents.find_document(document) {
-            Found::Held(columns, at) => Some(held(columns, at, which)),
-            Found::Stored(..) => None,
+            DocumentLocation::Held(columns, at) => Some(held(columns, at, which)),
+            DocumentLocation::Stored(..) => None,
         };
         match (held(a), held(b)) {
             (Some(a), Some(b)) => Ok((a, b)),
@@ -105,7 +107,7 @@ impl<'a> RowReader<'a> {
         let slot = document as usize % self.slots.len();
         let at = slot * self.words;
         if self.slots[slot] != document + 1 {
-            let Found::Stored(segment, place) = self.documents.find_document(document) else {
+            let DocumentLocation::Stored(segment, place) = self.documents.find_document(document) else {
                 unreachable!("rows in memory are not loaded")
             };
             let out = &mut self.values[at..at + self.words];

@@ -47,13 +47,13 @@ struct Estimates {
 
 /// How many pairs reach a threshold.
 #[derive(Clone, Copy)]
-struct Found {
+struct FoundCounts {
     families: usize,
     near: usize,
     other: usize,
 }
 
-impl Found {
+impl FoundCounts {
     fn recall(self) -> f64 {
         self.near as f64 / self.families as f64
     }
@@ -69,21 +69,21 @@ impl Found {
 
 /// A share of what is found: from our counts, and from the printed precision and recall.
 struct Share {
-    ours: fn(Found) -> f64,
+    ours: fn(FoundCounts) -> f64,
     printed: fn(f64, f64) -> f64,
 }
 
 impl Estimates {
-    fn found(&self, threshold: f64) -> Found {
+    fn found(&self, threshold: f64) -> FoundCounts {
         let count = |values: &[f64]| values.iter().filter(|&&value| value >= threshold).count();
-        Found { families: self.near.len(), near: count(&self.near), other: count(&self.other) }
+        FoundCounts { families: self.near.len(), near: count(&self.near), other: count(&self.other) }
     }
 
     /// The standard error of a share, by leaving out one family after the other (the jackknife).
-    fn standard_error(&self, threshold: f64, share: fn(Found) -> f64) -> f64 {
+    fn standard_error(&self, threshold: f64, share: fn(FoundCounts) -> f64) -> f64 {
         let all = self.found(threshold);
         let without = |(near, other): (&f64, &f64)| {
-            share(Found {
+            share(FoundCounts {
                 families: all.families - 1,
                 near: all.near - usize::from(*near >= threshold),
                 other: all.other - usize::from(*other >= threshold),
@@ -130,9 +130,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let printed = printed_points(&published, "s = 2");
     let mut findings = Findings::default().table(table);
     for (name, what, share) in [
-        ("recall", "recall, %", Share { ours: Found::recall, printed: |_, recall| recall }),
-        ("precision", "precision, %", Share { ours: Found::precision, printed: |precision, _| precision }),
-        ("f", "F, %", Share { ours: Found::f, printed: harmonic }),
+        ("recall", "recall, %", Share { ours: FoundCounts::recall, printed: |_, recall| recall }),
+        (
+            "precision",
+            "precision, %",
+            Share { ours: FoundCounts::precision, printed: |precision, _| precision },
+        ),
+        ("f", "F, %", Share { ours: FoundCounts::f, printed: harmonic }),
     ] {
         // As many as have looks of their own.
         let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
@@ -153,7 +157,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
 }
 
 /// The shares of a method by threshold, in per cent.
-fn curve(method: &Estimates, thresholds: &[f64], share: fn(Found) -> f64) -> Series {
+fn curve(method: &Estimates, thresholds: &[f64], share: fn(FoundCounts) -> f64) -> Series {
     let point = |&threshold: &f64| {
         let (value, error) = (share(method.found(threshold)), method.standard_error(threshold, share));
         let (low, high) = ((value - 2.0 * error).max(0.0), (value + 2.0 * error).min(1.0));

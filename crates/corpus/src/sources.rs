@@ -79,7 +79,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        turns: &Turns<'_>,
+        turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines>;
@@ -200,19 +200,19 @@ impl Shared {
     }
 
     /// The turns of one scan.
-    pub(crate) fn turns(&self) -> Turns<'_> {
-        Turns { long: &self.long, taken: RefCell::default() }
+    pub(crate) fn turns(&self) -> LoadTurns<'_> {
+        LoadTurns { long: &self.long, taken: RefCell::default() }
     }
 }
 
 /// The turns of one scan. Only one thread at a time loads something long, because it is in memory twice, as bytes and as text,
 /// and giants read by all threads together would fill the memory.
-pub(crate) struct Turns<'a> {
+pub(crate) struct LoadTurns<'a> {
     long: &'a Mutex<()>,
     taken: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
-impl Turns<'_> {
+impl LoadTurns<'_> {
     /// Waits for the turn, unless this scan has it already. The turn ends with the scan.
     pub(crate) fn take(&self) {
         let mut taken = self.taken.borrow_mut();

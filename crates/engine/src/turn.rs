@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whose turn it is. Whoever has one must not ask for another.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<()>);
+pub(crate) struct LargeDocumentLock(Mutex<()>);
 
-impl Turns {
+impl LargeDocumentLock {
     /// Waits for a turn, if one is needed. It ends when the guard is dropped.
     pub(crate) fn take(&self, needed: bool) -> Option<MutexGuard<'_, ()>> {
         // Nothing is behind the lock that could be half done.
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn one_at_a_time_where_it_is_needed() {
-        let (turns, inside, most) = (Turns::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let (turns, inside, most) = (LargeDocumentLock::default(), AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
@@ -42,7 +42,7 @@ mod tests {
     /// If anybody had to wait, the barrier would be waited at for ever.
     #[test]
     fn nobody_waits_where_it_is_not() {
-        let (turns, all_inside) = (Turns::default(), Barrier::new(4));
+        let (turns, all_inside) = (LargeDocumentLock::default(), Barrier::new(4));
         thread::scope(|scope| {
             for thread in 0..4 {
                 let (turns, all_inside) = (&turns, &all_inside);

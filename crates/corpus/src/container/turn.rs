@@ -7,14 +7,14 @@ use crate::options::ReadOptions;
 
 /// When a document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ReadPass {
     /// For the first time.
     First,
     /// After it was accepted.
     Again,
 }
 
-impl Turn {
+impl ReadPass {
     /// The limits of extraction. A document that was accepted once is not timed again, because a busier machine would reject it.
     pub(super) fn limits(self, options: &ReadOptions) -> ExtractLimits {
         let default = ExtractLimits::default();
@@ -34,8 +34,8 @@ mod tests {
     #[test]
     fn what_was_accepted_is_not_timed_again() {
         let options = ReadOptions { max_record_bytes: 1000, ..ReadOptions::default() };
-        assert_eq!(Turn::First.limits(&options).time, ExtractLimits::default().time);
-        assert_eq!(Turn::Again.limits(&options).time, Duration::MAX);
-        assert_eq!(Turn::First.limits(&options).unfolded_bytes, 1000);
+        assert_eq!(ReadPass::First.limits(&options).time, ExtractLimits::default().time);
+        assert_eq!(ReadPass::Again.limits(&options).time, Duration::MAX);
+        assert_eq!(ReadPass::First.limits(&options).unfolded_bytes, 1000);
     }
 }

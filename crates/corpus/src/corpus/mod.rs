@@ -21,7 +21,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{ScannedLines, SourcePart, Sources, Turns, Visit};
+use crate::sources::{LoadTurns, ScannedLines, SourcePart, Sources, Visit};
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]
@@ -214,7 +214,7 @@ impl Corpus {
         &self,
         chunk: &Chunk,
         scratch: &mut Scratch,
-        turns: &Turns<'_>,
+        turns: &LoadTurns<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
         scratch.give_back();

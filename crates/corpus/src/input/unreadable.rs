@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
-use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
 
 /// The content of a file that cannot be read.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Content for Unreadable {
         &self,
         _part: &SourcePart,
         handle: &Handle<'_>,
-        _turns: &Turns<'_>,
+        _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::read::documents::{RowReader, Which};
 use crate::read::prepare::Preparation;
-use crate::turn::Turns;
+use crate::turn::LargeDocumentLock;
 use crate::verify::loader::{Loader, Room, Sorting};
 use crate::verify::sets::{Budget, Sets};
 
@@ -65,7 +65,7 @@ pub(super) fn find(
     let documents = &run.reading.documents;
     let memory = plan.memory.room(plan.threads, documents.len());
     let sorting = Sorting::new(memory, plan.threads, plan.temporary.as_deref());
-    let turns = Turns::default();
+    let turns = LargeDocumentLock::default();
     let loader = Loader { corpus: run.corpus, documents, preparation: &preparation, sorting, turns };
     let work = |room: &mut Room, item: usize| -> Result<_, Error> {
         check(run)?;

@@ -18,7 +18,7 @@ use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
 use crate::read::prepare::{Preparation, Prepared};
 use crate::storage::runs::{Entry, SortedRuns, Spread};
-use crate::turn::Turns;
+use crate::turn::LargeDocumentLock;
 
 /// The most documents whose items are gathered together, and the most items.
 const TOGETHER: usize = 512;
@@ -273,7 +273,7 @@ impl JoinInput<'_> {
             runs.lock().unwrap_or_else(PoisonError::into_inner).add(std::mem::take(entries))
         };
         let pieces = self.pieces()?;
-        let turns = Turns::default();
+        let turns = LargeDocumentLock::default();
         let work = |seat: &mut Seat<'_>, piece: usize| -> Result<_, Error> {
             self.check()?;
             let mut entries: Vec<Having> = vec![];

@@ -22,7 +22,7 @@ use crate::read::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::settings::{ReadKey, ReadPlan};
 use crate::storage::work::{self, Piece, WorkFolder};
-use crate::turn::Turns;
+use crate::turn::LargeDocumentLock;
 
 pub(crate) mod documents;
 pub(crate) mod placed;
@@ -469,7 +469,7 @@ struct Tools {
     bits: bool,
     placed: Option<Placed>,
     /// For documents that are cut whole though they are too large for it.
-    turns: Turns,
+    turns: LargeDocumentLock,
 }
 
 impl Tools {
@@ -480,7 +480,7 @@ impl Tools {
             rows: plan.key.banding.map(|banding| Rows::new(spec, banding, plan.key.bits)).transpose()?,
             bits: plan.key.bits.is_some(),
             placed: plan.key.places.then(|| Placed::new(spec.seed)).transpose()?,
-            turns: Turns::default(),
+            turns: LargeDocumentLock::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::read::documents::Documents;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
-use crate::turn::Turns;
+use crate::turn::LargeDocumentLock;
 
 /// Shingles that are sorted together, however little memory there is: fewer would make too many stretches.
 pub(crate) const LEAST: usize = 1 << 19;
@@ -40,7 +40,7 @@ pub(crate) struct Loader<'a> {
     /// For documents whose sets are not held.
     pub sorting: Sorting<'a>,
     /// For documents that are too large to be read by several threads at a time.
-    pub turns: Turns,
+    pub turns: LargeDocumentLock,
 }
 
 /// One thread's room to load sets in.

@@ -431,7 +431,7 @@ mod tests {
     use crate::memory;
     use crate::read::documents::{Columns, Documents, Kind, New, Shape};
     use crate::read::prepare::Preparation;
-    use crate::turn::Turns;
+    use crate::turn::LargeDocumentLock;
     use crate::verify::loader::Sorting;
     use crate::weigh::Weighing;
 
@@ -465,7 +465,7 @@ mod tests {
             documents: &documents(&corpus),
             preparation: &preparation,
             sorting: Sorting::new(memory::Room::none(), 1, None),
-            turns: Turns::default(),
+            turns: LargeDocumentLock::default(),
         };
         let numbers: Vec<u32> = (0..texts.len() as u32).collect();
         test(&mut Sets::new(&loader, &numbers, &mut Room::default(), budget));

@@ -16,7 +16,7 @@ use crate::parallel;
 use crate::read::Reading;
 use crate::read::prepare::Preparation;
 use crate::settings::Plan;
-use crate::turn::Turns;
+use crate::turn::LargeDocumentLock;
 use crate::verify::judge::{Bench, ExactJudge, Seat};
 use crate::verify::loader::{Loader, Sorting};
 use crate::verify::sets::Budget;
@@ -113,7 +113,7 @@ impl Walk<'_> {
             documents: &reading.documents,
             preparation: &preparation,
             sorting: Sorting::new(memory, plan.threads, folder),
-            turns: Turns::default(),
+            turns: LargeDocumentLock::default(),
         };
         let bench = Bench::new(&reading.documents, plan, observer)?;
         // An eighth of the memory, whatever the threads, so that counts of comparisons do not depend on them. A small

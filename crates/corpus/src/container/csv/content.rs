@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
+use crate::sources::{
+    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+};
 
 impl Content for Delimited {
     fn cuts(&self, _source: &Source) -> Cuts {
@@ -23,7 +25,7 @@ impl Content for Delimited {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        _turns: &Turns<'_>,
+        _turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {

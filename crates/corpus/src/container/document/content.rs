@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::find::{self, Reading, Retention, Whole};
 use crate::compression::Compression;
-use crate::container::turn::Turn;
+use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, LongText, MaybeLong, RecordPlace};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::extract::FileProperties;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Content for WholeFile {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        turns: &Turns<'_>,
+        turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
@@ -55,7 +55,7 @@ impl Content for WholeFile {
             turns.take();
         }
         let raw = handle.load(&place, &mut scratch.bytes)?;
-        let document = self.find(handle, Turn::First, raw, &mut scratch.inflated)?;
+        let document = self.find(handle, ReadPass::First, raw, &mut scratch.inflated)?;
         visit(place, document.map(|document| document.with_text(DocumentText::Whole)));
         Ok(ScannedLines(0))
     }
@@ -71,7 +71,7 @@ impl Content for WholeFile {
             return Ok(Ok(whole_document(handle.source, text)));
         }
         let raw = handle.load(place, bytes)?;
-        self.find(handle, Turn::Again, raw, inflated)
+        self.find(handle, ReadPass::Again, raw, inflated)
     }
 
     fn read_long(
@@ -93,7 +93,7 @@ impl WholeFile {
     fn find<'a>(
         &self,
         handle: &Handle<'a>,
-        turn: Turn,
+        turn: ReadPass,
         raw: &'a [u8],
         inflated: &'a mut Vec<u8>,
     ) -> Result<Result<Document<'a>, Reject>> {

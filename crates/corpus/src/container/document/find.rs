@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use crate::compression::Compression;
-use crate::container::turn::Turn;
+use crate::container::turn::ReadPass;
 use crate::decode::{BOM, Decoded, decode_text};
 use crate::document::{LongText, TextPart, WINDOW_BYTES, Writing, whole_characters};
 use crate::error::Result;
@@ -47,7 +47,7 @@ pub(super) fn find<'a>(
     (reading, compression): (Reading, Option<Compression>),
     name: &str,
     options: &ReadOptions,
-    turn: Turn,
+    turn: ReadPass,
     unfolded: &'a mut Vec<u8>,
 ) -> Result<Whole<'a>, RejectReason> {
     let bytes = unfold(compression, raw, options.record_limit(), unfolded)?;

@@ -19,7 +19,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, TakeBatch, Visit};
 use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
@@ -38,7 +38,7 @@ impl Content for Lines {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        turns: &Turns<'_>,
+        turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {

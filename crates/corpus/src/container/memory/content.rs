@@ -22,7 +22,9 @@ use crate::problem::FileProblem;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
+use crate::sources::{
+    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+};
 
 /// Bytes that a piece has at least, unless it ends its batch.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -270,7 +272,7 @@ impl Content for Rows {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        _turns: &Turns<'_>,
+        _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {

@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, TakeBatch, Turns, Visit};
+use crate::sources::{
+    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+};
 use crate::unfolded::lost;
 
 impl<F: Form> Content for Table<F> {
@@ -30,7 +32,7 @@ impl<F: Form> Content for Table<F> {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        _turns: &Turns<'_>,
+        _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {

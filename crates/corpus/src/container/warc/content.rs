@@ -8,7 +8,7 @@ use super::headers::Headers;
 use super::http;
 use super::open::{Archive, Role, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
-use crate::container::turn::Turn;
+use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, RecordPlace};
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, PieceSize, ScannedLines, SourcePart, Turns, Visit};
+use crate::sources::{Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, Visit};
 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
@@ -37,7 +37,7 @@ impl Content for Archive {
         &self,
         part: &SourcePart,
         handle: &Handle<'_>,
-        turns: &Turns<'_>,
+        turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
     ) -> Result<ScannedLines> {
@@ -80,7 +80,7 @@ impl Content for Archive {
                     }
                     let raw = grown(&mut scratch.bytes, size as usize);
                     reader.read_exact_at(bytes.start, raw)?;
-                    let document = find(handle, &place, raw, Turn::First)?;
+                    let document = find(handle, &place, raw, ReadPass::First)?;
                     visit(place, document.map(|document| document.with_text(DocumentText::Whole)));
                 }
             }
@@ -106,7 +106,7 @@ impl Content for Archive {
             return Ok(Ok(Document { id: id.map(Cow::Owned), text, repaired, values: vec![], about: None }));
         }
         let raw = handle.load(place, bytes)?;
-        let document = find(handle, place, raw, Turn::Again)?;
+        let document = find(handle, place, raw, ReadPass::Again)?;
         Ok(document.map(|document| Document { values: vec![], about: None, ..document }))
     }
 
@@ -172,7 +172,7 @@ fn find<'a>(
     handle: &Handle<'_>,
     place: &RecordPlace,
     raw: &'a [u8],
-    turn: Turn,
+    turn: ReadPass,
 ) -> Result<Result<Document<'a>, Reject>> {
     let record = match parse_at(&raw, 0)? {
         Ok(record) => record,

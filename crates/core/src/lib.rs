@@ -73,7 +73,7 @@ pub use lsh::Lsh;
 pub use observe::{Observer, ProgressUnit, Stage, Unobserved, Warning};
 pub use sentence::{Sentence, SentencePart};
 pub use sketch_object::Sketch;
-pub use spec::{Spec, VERSION, WeighingSketcher, Weights};
+pub use spec::{Spec, SpecSketcher, VERSION, WeightSpec};
 
 /// The examples of this crate's README.
 #[cfg(doctest)]

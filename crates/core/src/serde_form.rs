@@ -17,7 +17,7 @@ use crate::filter::Filter;
 use crate::shingle::Shingling;
 use crate::sketch::{Method, WeightedMethod};
 use crate::sketch_object::Sketch;
-use crate::spec::{Spec, VERSION, Weights};
+use crate::spec::{Spec, VERSION, WeightSpec};
 use crate::text::{Normalization, UNICODE};
 use crate::verify::Measure;
 use crate::weight::{MostDocuments, Weighting};
@@ -51,7 +51,7 @@ by_text_form!(
     Spec,
     WeightedMethod,
     Weighting,
-    Weights,
+    WeightSpec,
 );
 
 /// What a stored object says of the version that wrote it.

@@ -21,14 +21,14 @@ pub const VERSION: u32 = 1;
 /// default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
 ///
 /// ```
-/// use minwise::{Weights, weight::{MostDocuments, Weighting}};
+/// use minwise::{WeightSpec, weight::{MostDocuments, Weighting}};
 ///
-/// let weights = Weights::new(Weighting::Tf).with_most_documents(MostDocuments::Share(0.1));
+/// let weights = WeightSpec::new(Weighting::Tf).with_most_documents(MostDocuments::Share(0.1));
 /// assert_eq!(weights.to_string(), "weight:tf / max-df:0.1");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Weights {
+pub struct WeightSpec {
     /// How they are weighed.
     pub weighting: Weighting,
     /// In how many documents one may stand before it is left out.
@@ -39,7 +39,7 @@ pub struct Weights {
     pub ignored: Option<u64>,
 }
 
-impl Weights {
+impl WeightSpec {
     /// Shingles weighed so, of which none is left out.
     #[must_use]
     pub fn new(weighting: Weighting) -> Self {
@@ -80,7 +80,7 @@ impl Weights {
     }
 }
 
-impl Weights {
+impl WeightSpec {
     /// Returns an error that names the first part that differs.
     fn check(&self, found: &Self) -> Result<(), Error> {
         let parts = |weights: &Self| {
@@ -101,7 +101,7 @@ impl Weights {
     }
 }
 
-impl fmt::Display for Weights {
+impl fmt::Display for WeightSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = vec![];
         if self.weighting != Weighting::None {
@@ -114,7 +114,7 @@ impl fmt::Display for Weights {
     }
 }
 
-impl FromStr for Weights {
+impl FromStr for WeightSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -136,7 +136,7 @@ impl FromStr for Weights {
 }
 
 /// How documents become sketches. The text form is `nfkc+casefold / words:5 / minhash:128 / seed:1`, and behind it that
-/// of [`Weights`], if there are any.
+/// of [`WeightSpec`], if there are any.
 ///
 /// ```
 /// use minwise::Spec;
@@ -173,7 +173,7 @@ pub struct Spec {
     /// Which hash functions are drawn.
     pub seed: u64,
     /// How its shingles are weighed.
-    pub weights: Weights,
+    pub weights: WeightSpec,
 }
 
 impl Default for Spec {
@@ -183,7 +183,7 @@ impl Default for Spec {
             shingling: Shingling::default(),
             method: Method::default(),
             seed: 1,
-            weights: Weights::default(),
+            weights: WeightSpec::default(),
         }
     }
 }
@@ -215,7 +215,7 @@ impl Spec {
 
     /// The same with shingles weighed so.
     #[must_use]
-    pub fn with_weights(self, weights: Weights) -> Self {
+    pub fn with_weights(self, weights: WeightSpec) -> Self {
         Self { weights, ..self }
     }
 
@@ -227,7 +227,7 @@ impl Spec {
 
     /// The sketcher that it describes, for shingles as a [`Shingler`] gives them.
     ///
-    /// Returns an error if the spec has [`Weights`]: its sketches are made of weighed shingles, and
+    /// Returns an error if the spec has [`WeightSpec`]: its sketches are made of weighed shingles, and
     /// [`weighing_sketcher`](Self::weighing_sketcher) makes them. Rows that exist can be compared by the sketcher of the
     /// [method](Method::build) alone.
     ///
@@ -239,7 +239,7 @@ impl Spec {
     /// # Ok::<(), minwise::Error>(())
     /// ```
     pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
-        if self.weights != Weights::default() {
+        if self.weights != WeightSpec::default() {
             return Err(ErrorKind::Weighted { weights: self.weights.to_string() }.into());
         }
         self.method.build(self.seed)
@@ -265,13 +265,13 @@ impl Spec {
     /// assert!(error.to_string().contains("weight is `tf` here and `count` there"));
     /// # Ok::<(), minwise::Error>(())
     /// ```
-    pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<WeighingSketcher, Error> {
+    pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<SpecSketcher, Error> {
         let ignored = weigher.ignored();
-        let found = Weights {
+        let found = WeightSpec {
             weighting: weigher.weighting(),
             most_documents: weigher.most_documents(),
             table: table.filter(|_| weigher.has_frequencies()),
-            ignored: (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored)),
+            ignored: (!ignored.is_empty()).then(|| WeightSpec::fingerprint_of_ignored(ignored)),
         };
         self.weights.check(&found)?;
         let maker = match self.method {
@@ -285,7 +285,7 @@ impl Spec {
                 return Err(ErrorKind::Unsupported { method: method.to_string(), action, expected }.into());
             }
         };
-        Ok(WeighingSketcher {
+        Ok(SpecSketcher {
             weigher,
             maker,
             work: WeigherBuffers::default(),
@@ -325,10 +325,10 @@ impl Spec {
     }
 }
 
-/// Sketches documents as a spec with [`Weights`] says: leaves shingles out, weighs the others and sketches them. Its buffers are
+/// Sketches documents as a spec with [`WeightSpec`] says: leaves shingles out, weighs the others and sketches them. Its buffers are
 /// used again for the next document.
 #[derive(Debug, Clone)]
-pub struct WeighingSketcher {
+pub struct SpecSketcher {
     weigher: Weigher,
     maker: Maker,
     work: WeigherBuffers,
@@ -342,7 +342,7 @@ enum Maker {
     Weighted(Arc<dyn WeightedSketcher>),
 }
 
-impl WeighingSketcher {
+impl SpecSketcher {
     /// Words that one sketch takes.
     #[must_use]
     pub fn words(&self) -> usize {
@@ -491,7 +491,7 @@ mod tests {
         let spec = |form: &str| -> Spec { format!("none / words:1 / {form}").parse().unwrap() };
         let table = || Arc::new(DocumentFrequencies::count([&[1, 2][..], &[1, 3], &[1, 4]]).unwrap());
         let document = [1, 2, 9, 2, 7];
-        let row = |mut sketcher: WeighingSketcher, shingles: &[u64]| {
+        let row = |mut sketcher: SpecSketcher, shingles: &[u64]| {
             let mut row = vec![0; sketcher.words()];
             assert_eq!(sketcher.sketch_into(shingles, &mut row), !shingles.is_empty());
             row
@@ -513,7 +513,7 @@ mod tests {
         let ignoring = Weigher::with_frequencies(Weighting::None, table(), most).ignoring([7]);
         let form = format!(
             "minhash:16 / seed:3 / table:0000000000000007 / max-df:2 / ignore:{:016x}",
-            Weights::fingerprint_of_ignored(&[7])
+            WeightSpec::fingerprint_of_ignored(&[7])
         );
         let found = row(spec(&form).weighing_sketcher(ignoring, Some(7)).unwrap(), &document);
         let mut expected = vec![0; 16];

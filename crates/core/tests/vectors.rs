@@ -16,7 +16,7 @@ use minwise::kernel::{Draw, Kernel, Linear, ln};
 use minwise::shingle::{Shingler, Shingles, Shingling};
 use minwise::sketch::{Method, MinHash, Sketcher, WeightedMethod};
 use minwise::text::{Normalization, NormalizedText, Normalizer};
-use minwise::weight::{DocumentFrequencies, Weigher, Weighted};
+use minwise::weight::{DocumentFrequencies, Weigher, WeightedSlice};
 use minwise::{ErrorKind, Spec};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -730,7 +730,7 @@ fn weighted() {
         let weights: Vec<f64> = entry.weights.iter().map(|weight| f64::from_bits(weight.0)).collect();
         let method: WeightedMethod = entry.method.parse().unwrap();
         let mut out = vec![0; method.registers()];
-        let set = Weighted::new(&shingles, &weights).unwrap();
+        let set = WeightedSlice::new(&shingles, &weights).unwrap();
         method.build(entry.seed.0).unwrap().sketch_into(set, &mut out);
         let name = || format!("{} of {}, seed {}", entry.method, entry.name, entry.seed.0);
         differences.check(name, hex_halves(&out), entry.sketch.clone());

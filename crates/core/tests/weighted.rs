@@ -15,7 +15,7 @@ use minwise::sketch::icws::Icws;
 use minwise::sketch::minhash::EMPTY;
 use minwise::sketch::{WeightedMethod, WeightedSketcher};
 use minwise::verify::WeightedOverlap;
-use minwise::weight::{Weighted, WeightedSet};
+use minwise::weight::{WeightedSet, WeightedSlice};
 
 const REGISTERS: usize = 128;
 /// Standard errors that a mean may be away from what it estimates; a right estimator is refused once in 16 000 times.
@@ -27,7 +27,7 @@ fn set(members: &[(u64, f64)]) -> WeightedSet {
     WeightedSet::new(members.iter().copied()).expect("weights are positive and shingles distinct")
 }
 
-fn sketch(sketcher: &dyn WeightedSketcher, set: Weighted<'_>) -> Vec<u32> {
+fn sketch(sketcher: &dyn WeightedSketcher, set: WeightedSlice<'_>) -> Vec<u32> {
     let mut row = vec![7; sketcher.words()];
     sketcher.sketch_into(set, &mut row);
     row
@@ -220,9 +220,9 @@ fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
 #[test]
 fn the_empty_set_has_empty_words_and_no_other_set_has() {
     for_each(|method, sketcher| {
-        assert!(sketch(sketcher, Weighted::default()).iter().all(|&word| word == EMPTY), "{method}");
+        assert!(sketch(sketcher, WeightedSlice::default()).iter().all(|&word| word == EMPTY), "{method}");
         assert!(sketch(sketcher, set(&[(5, 1e-300)]).view()).iter().all(|&word| word != EMPTY), "{method}");
-        assert_eq!(sketcher.exact(Weighted::default(), Weighted::default()), 1.0);
+        assert_eq!(sketcher.exact(WeightedSlice::default(), WeightedSlice::default()), 1.0);
     });
 }
 

@@ -4,11 +4,11 @@
 
 use std::error::Error;
 
-use minwise_engine::{Measure, Preparation, Spec, Weighing};
+use minwise_engine::{Measure, Preparation, Spec, WeightTables};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let spec: Spec = "nfkc+casefold / words:1 / dart:256 / seed:1 / weight:count".parse()?;
-    let weighing = Weighing::default().ignoring(&spec, ["Name, address and date of birth:"]);
+    let weighing = WeightTables::default().ignoring(&spec, ["Name, address and date of birth:"]);
     let preparation = Preparation::new(&spec, &weighing)?;
     println!("{}", preparation.spec());
 

@@ -163,7 +163,7 @@ pub use settings::{
 pub use storage::store::seal;
 pub use storage::work;
 pub use verify::{Reordered, Verification, compare};
-pub use weigh::Weighing;
+pub use weigh::WeightTables;
 
 /// The stages of a run, for programs that call them one by one: [`read`](stages::read) a corpus, then [`dedup`](stages::dedup) it
 /// or list its [`pairs`](stages::pairs).

@@ -72,7 +72,7 @@ impl IndexSettings {
             let given = self.spec.shingling.to_string();
             return Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into());
         }
-        if self.spec.weights != minwise::Weights::default() {
+        if self.spec.weights != minwise::WeightSpec::default() {
             // Weights follow from the documents there are, which an index cannot know beforehand.
             return Err(mismatch("weights", "", &self.spec.weights.to_string()));
         }

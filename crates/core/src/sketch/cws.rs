@@ -25,7 +25,7 @@ use super::weighted_sketcher::{WeightedSketcher, register};
 use crate::error::Error;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{exponent, float, ln, scaled};
-use crate::weight::Weighted;
+use crate::weight::WeightedSlice;
 
 /// Separates the draws of scores from those of points.
 const SCORES: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -53,7 +53,7 @@ impl Cws {
         Ok(Self { seed, salts: (0..registers).map(|_| random.next_u64()).collect() })
     }
 
-    fn sample(&self, set: Weighted<'_>, salt: u64) -> Option<u32> {
+    fn sample(&self, set: WeightedSlice<'_>, salt: u64) -> Option<u32> {
         // Ranks are taken relative to the greatest weight's octave, so that none leaves the range of numbers.
         let greatest = set.weights().iter().copied().reduce(f64::max)?;
         let origin = Point::of(greatest).octave;
@@ -77,7 +77,7 @@ impl WeightedSketcher for Cws {
         self.salts.len()
     }
 
-    fn sketch_into(&self, set: Weighted<'_>, out: &mut [u32]) {
+    fn sketch_into(&self, set: WeightedSlice<'_>, out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "one word a register");
         for (word, &salt) in out.iter_mut().zip(&self.salts) {
             *word = self.sample(set, salt).unwrap_or(EMPTY);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{Overlap, ShingleSet, WeightedOverlap};
 use crate::error::Error;
-use crate::weight::Weighted;
+use crate::weight::WeightedSlice;
 
 /// An exact measure of how alike two documents are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ impl Measure {
 
     /// The measure of two weighted sets.
     #[must_use]
-    pub fn of_weighted(self, a: Weighted<'_>, b: Weighted<'_>) -> f64 {
+    pub fn of_weighted(self, a: WeightedSlice<'_>, b: WeightedSlice<'_>) -> f64 {
         let overlap = WeightedOverlap::of(a, b);
         match self {
             Self::Jaccard => overlap.jaccard(),
@@ -58,7 +58,12 @@ impl Measure {
 
     /// The measure of two weighted sets, unless it is below `threshold`.
     #[must_use]
-    pub fn at_least_weighted(self, a: Weighted<'_>, b: Weighted<'_>, threshold: f64) -> Option<f64> {
+    pub fn at_least_weighted(
+        self,
+        a: WeightedSlice<'_>,
+        b: WeightedSlice<'_>,
+        threshold: f64,
+    ) -> Option<f64> {
         match self {
             Self::Jaccard => WeightedOverlap::at_least(a, b, threshold).map(|overlap| overlap.jaccard()),
             Self::Containment => Some(self.of_weighted(a, b)).filter(|&share| share >= threshold),

@@ -6,7 +6,7 @@
 //! A threshold allows to stop early: what is still to come can add no more to the shared weight than the lighter of the
 //! two rests. The bound is taken with room for all rounding, so that it never says no where the sums would have said yes.
 
-use crate::weight::{Weighted, merged};
+use crate::weight::{WeightedSlice, merged};
 
 /// How two weighted sets overlap, exactly up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub struct WeightedOverlap {
 impl WeightedOverlap {
     /// Sums what two sets share.
     #[must_use]
-    pub fn of(a: Weighted<'_>, b: Weighted<'_>) -> Self {
+    pub fn of(a: WeightedSlice<'_>, b: WeightedSlice<'_>) -> Self {
         let mut overlap = Self { shared: 0.0, all: 0.0 };
         for (left, right) in merged(a, b) {
             overlap.add(left, right);
@@ -30,7 +30,7 @@ impl WeightedOverlap {
 
     /// Sums what two sets share, unless their weighted Jaccard similarity is below `threshold`.
     #[must_use]
-    pub fn at_least(a: Weighted<'_>, b: Weighted<'_>, threshold: f64) -> Option<Self> {
+    pub fn at_least(a: WeightedSlice<'_>, b: WeightedSlice<'_>, threshold: f64) -> Option<Self> {
         /// Shingles between two looks at what is still possible: rare enough to cost nothing.
         const STRIDE: usize = 64;
         let totals = (a.total(), b.total());

@@ -13,7 +13,7 @@ pub struct WeightedSet {
 
 /// A weighted set that is kept elsewhere.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Weighted<'a> {
+pub struct WeightedSlice<'a> {
     shingles: &'a [u64],
     weights: &'a [f64],
 }
@@ -49,8 +49,8 @@ impl WeightedSet {
 
     /// What is in it.
     #[must_use]
-    pub fn view(&self) -> Weighted<'_> {
-        Weighted { shingles: &self.shingles, weights: &self.weights }
+    pub fn view(&self) -> WeightedSlice<'_> {
+        WeightedSlice { shingles: &self.shingles, weights: &self.weights }
     }
 
     /// Memory that it takes.
@@ -68,7 +68,7 @@ fn check(weight: f64) -> Result<(), Error> {
     }
 }
 
-impl<'a> Weighted<'a> {
+impl<'a> WeightedSlice<'a> {
     /// The set of these shingles, which are sorted and distinct, with these weights, which are positive.
     pub fn new(shingles: &'a [u64], weights: &'a [f64]) -> Result<Self, Error> {
         if shingles.len() != weights.len() {
@@ -128,7 +128,7 @@ impl<'a> Weighted<'a> {
 }
 
 /// The weights of every shingle of either set, in the order of the shingles; zero where a set does not have it.
-pub fn merged<'a>(a: Weighted<'a>, b: Weighted<'a>) -> impl Iterator<Item = (f64, f64)> + 'a {
+pub fn merged<'a>(a: WeightedSlice<'a>, b: WeightedSlice<'a>) -> impl Iterator<Item = (f64, f64)> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {
         let order = match (a.shingles.get(i), b.shingles.get(j)) {
@@ -154,7 +154,7 @@ mod tests {
         let set = WeightedSet::new([(7, 0.5), (2, 1.5), (9, 0.0)]).unwrap();
         assert_eq!((set.view().shingles(), set.view().weights()), (&[2, 7][..], &[1.5, 0.5][..]));
         assert_eq!(set.view().total(), 2.0);
-        assert_eq!(Weighted::new(&[2, 7], &[1.5, 0.5]).unwrap(), set.view());
+        assert_eq!(WeightedSlice::new(&[2, 7], &[1.5, 0.5]).unwrap(), set.view());
     }
 
     #[test]
@@ -163,16 +163,16 @@ mod tests {
             let message = WeightedSet::new([(1, weight)]).unwrap_err().to_string();
             assert!(message.contains("a weight cannot be"), "{message}");
             assert!(message.contains("not negative"), "{message}");
-            assert!(Weighted::new(&[1], &[weight]).is_err());
+            assert!(WeightedSlice::new(&[1], &[weight]).is_err());
         }
-        assert!(Weighted::new(&[1], &[0.0]).is_err());
+        assert!(WeightedSlice::new(&[1], &[0.0]).is_err());
     }
 
     #[test]
     fn shingles_are_sorted_and_distinct() {
         assert!(WeightedSet::new([(1, 1.0), (1, 2.0)]).is_err());
-        assert!(Weighted::new(&[2, 1], &[1.0, 1.0]).is_err());
-        assert!(Weighted::new(&[1], &[]).is_err());
+        assert!(WeightedSlice::new(&[2, 1], &[1.0, 1.0]).is_err());
+        assert!(WeightedSlice::new(&[1], &[]).is_err());
     }
 
     #[test]
@@ -181,6 +181,6 @@ mod tests {
         let b = WeightedSet::new([(2, 2.0), (3, 4.0), (5, 5.0)]).unwrap();
         let pairs: Vec<(f64, f64)> = merged(a.view(), b.view()).collect();
         assert_eq!(pairs, [(1.0, 0.0), (0.0, 2.0), (3.0, 4.0), (0.0, 5.0)]);
-        assert_eq!(merged(Weighted::default(), Weighted::default()).count(), 0);
+        assert_eq!(merged(WeightedSlice::default(), WeightedSlice::default()).count(), 0);
     }
 }

@@ -16,7 +16,7 @@ use minwise_corpus::DocumentText;
 
 use crate::error::{Error, ErrorKind};
 use crate::settings::{Plan, check_spec, check_tables};
-use crate::weigh::Weighing;
+use crate::weigh::WeightTables;
 
 /// Text that one thread may cut whole: no more than half a million shingles, whatever it says, since they take many times
 /// its size. A character has one byte at least, a token one more that ends it. Blocks cost a little, so that ordinary
@@ -116,11 +116,11 @@ enum Maker {
 /// is that of a run.
 ///
 /// ```
-/// use minwise_engine::{Preparation, Spec, Weighing};
+/// use minwise_engine::{Preparation, Spec, WeightTables};
 ///
 /// let spec: Spec = "nfkc+casefold / words:2 / minhash:64 / seed:1".parse()?;
 /// // The shingles of a form are left out of every document.
-/// let weighing = Weighing::default().ignoring(&spec, ["please fill in this form"]);
+/// let weighing = WeightTables::default().ignoring(&spec, ["please fill in this form"]);
 /// let preparation = Preparation::new(&spec, &weighing)?;
 ///
 /// let filled = preparation.document("Please fill in this form: roses");
@@ -259,7 +259,7 @@ impl Preparation {
     /// # Errors
     /// Fails if the parts of the spec do not go together, if a table is missing, or if the spec has the fingerprint of another
     /// table.
-    pub fn new(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+    pub fn new(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let mut problems = vec![];
         let spec = weighing.fill(spec);
         check_spec(&spec, &mut problems);
@@ -360,7 +360,7 @@ impl Plan {
 
 impl Preparation {
     /// For a spec and tables that were checked.
-    pub(crate) fn of_checked(spec: &Spec, weighing: &Weighing) -> Result<Self, Error> {
+    pub(crate) fn of_checked(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let maker = match spec.method {
             Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
                 Maker::Weighted(method.build(spec.seed)?)
@@ -579,7 +579,7 @@ mod tests {
         let large = DocumentText::Whole("word ".repeat(1 << 19).into());
         for (form, waits) in [("nfkc+casefold", false), ("nfkc+casefold+strip-markup", true)] {
             let spec = format!("{form} / words:5 / minhash:16 / seed:1").parse().unwrap();
-            let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+            let preparation = Preparation::new(&spec, &WeightTables::default()).unwrap();
             assert_eq!(preparation.is_oversized(&large, false), waits, "{form}");
         }
     }

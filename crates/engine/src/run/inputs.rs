@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use minwise::shingle::Shingles;
 use minwise::weight::FrequencyLookup;
-use minwise::{Observer, Sentence, Spec, Stage, Weights};
+use minwise::{Observer, Sentence, Spec, Stage, WeightSpec};
 use minwise_corpus::{Corpus, FieldPath, Format, Input, InputFormat, ReadOptions, Scratch};
 
 use crate::error::{Error, SettingProblem};
 use crate::setters::setters;
 use crate::settings::{RunSettings, table_problem};
-use crate::weigh::{FrequencyTable, Weighing, count_for_a_run};
+use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
 
 /// The inputs of a run, and how they are read.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +47,8 @@ impl Inputs {
 
     /// Refuses tables in the settings of a run that loads its tables itself.
     pub(super) fn check_tables(settings: &RunSettings, problems: &mut Vec<SettingProblem>) {
-        let Weights { table, ignored, .. } = settings.spec.weights;
-        let Weighing { frequencies, ignored: shingles } = &settings.weighing;
+        let WeightSpec { table, ignored, .. } = settings.spec.weights;
+        let WeightTables { frequencies, ignored: shingles } = &settings.weighing;
         if table.is_some() || ignored.is_some() || frequencies.is_some() || !shingles.is_empty() {
             let reason = Sentence::from("a run loads its tables itself: name them by ")
                 .setting("weights")
@@ -116,8 +116,8 @@ impl Inputs {
         corpus: Option<&Corpus>,
         threads: usize,
         observer: &dyn Observer,
-    ) -> Result<Weighing, Error> {
-        let mut weighing = Weighing::default();
+    ) -> Result<WeightTables, Error> {
+        let mut weighing = WeightTables::default();
         if spec.weights.need_table() {
             let table = match (&self.weights, corpus) {
                 (Some(path), _) => saved(path, spec)?,
@@ -146,7 +146,7 @@ impl Inputs {
         if !self.ignore_text.is_empty() {
             let spool_dir = corpus.map_or(&self.options, Corpus::options).spool_dir.clone();
             let ignored = self.ignored(spec, spool_dir, observer)?;
-            spec.weights.ignored = Some(Weights::fingerprint_of_ignored(&ignored));
+            spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&ignored));
             weighing.ignored = ignored.into();
         }
         Ok(weighing)

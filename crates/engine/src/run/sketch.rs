@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use minwise::{Observer, Spec, Weights};
+use minwise::{Observer, Spec, WeightSpec};
 use minwise_corpus::{Skipped, refuse_overlap};
 
 use super::inputs::Inputs;
@@ -84,7 +84,7 @@ impl SketchRun {
         options.inputs.refuse_references(&mut problems);
         options.inputs.refuse_tables(&mut problems);
         check_spec(&options.spec, &mut problems);
-        if options.spec.weights != Weights::default() {
+        if options.spec.weights != WeightSpec::default() {
             let reason = "a file of sketches has no weights, and leaves no shingles out";
             problems.push(SettingProblem::new("weight", options.spec.weights.weighting, reason));
         }

@@ -17,14 +17,14 @@ use minwise::cluster::Clustering;
 use minwise::keep::{KeepPolicy, Ranking};
 use minwise::sketch::{Bits, Method};
 use minwise::verify::Measure;
-use minwise::{Error as CoreError, Sentence, Spec, Weights};
+use minwise::{Error as CoreError, Sentence, Spec, WeightSpec};
 use minwise_corpus::FieldPath;
 
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::Memory;
 use crate::rows::{Rows, SHELF};
 use crate::setters::setters;
-use crate::weigh::Weighing;
+use crate::weigh::WeightTables;
 
 pub(crate) use plan::ReadKey;
 pub use plan::{Plan, ReadPlan};
@@ -127,7 +127,7 @@ pub struct RunSettings {
     /// How documents become sketches.
     pub spec: Spec,
     /// The tables that the weights of the spec ask for.
-    pub weighing: Weighing,
+    pub weighing: WeightTables,
     /// The exact number that decides.
     pub measure: Measure,
     /// The exact similarity, by that measure, from which on two documents are near-duplicates.
@@ -168,7 +168,7 @@ pub struct RunSettings {
 
 setters!(RunSettings {
     spec: Spec,
-    weighing: Weighing,
+    weighing: WeightTables,
     measure: Measure,
     threshold: f64,
     bands: Bands,
@@ -193,7 +193,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         Self {
             spec: Spec::default(),
-            weighing: Weighing::default(),
+            weighing: WeightTables::default(),
             measure: Measure::default(),
             threshold: 0.8,
             order: None,
@@ -406,7 +406,7 @@ impl RunSettings {
 }
 
 /// Refuses tables that are not those of the spec.
-pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<SettingProblem>) {
+pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {
         None if weights.need_table() => {
@@ -425,7 +425,7 @@ pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<
         problems.push(table_problem(weights, reason));
     }
     let ignored = &weighing.ignored;
-    let fingerprint = (!ignored.is_empty()).then(|| Weights::fingerprint_of_ignored(ignored));
+    let fingerprint = (!ignored.is_empty()).then(|| WeightSpec::fingerprint_of_ignored(ignored));
     if weights.ignored != fingerprint {
         let reason = "the spec has the fingerprint of other shingles than those that are left out";
         problems.push(SettingProblem::new("ignore-text", ignored.len(), reason));
@@ -433,7 +433,7 @@ pub(crate) fn check_tables(spec: &Spec, weighing: &Weighing, problems: &mut Vec<
 }
 
 /// A problem with the table that weights need, by the setting that needs it.
-pub(crate) fn table_problem(weights: &Weights, reason: impl Into<Sentence>) -> SettingProblem {
+pub(crate) fn table_problem(weights: &WeightSpec, reason: impl Into<Sentence>) -> SettingProblem {
     match weights.most_documents {
         Some(most) if !weights.weighting.needs_frequencies() => SettingProblem::new("max-df", most, reason),
         _ => SettingProblem::new("weight", weights.weighting, reason),

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::memory::Memory;
 use crate::rows::Rows;
 use crate::storage::work::WorkFolder;
-use crate::weigh::Weighing;
+use crate::weigh::WeightTables;
 
 /// The settings of a run, checked, with everything filled in that follows from them.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Plan {
     /// How documents become sketches.
     pub(crate) spec: Spec,
     /// The tables that its weights ask for.
-    pub(crate) weighing: Weighing,
+    pub(crate) weighing: WeightTables,
     /// The exact number that decides.
     pub(crate) measure: Measure,
     /// The exact similarity, by that measure, from which on two documents are near-duplicates.
@@ -245,7 +245,7 @@ pub struct ReadPlan {
     /// What two readings must share to be the same.
     pub(crate) key: ReadKey,
     /// The tables that weights ask for.
-    pub(crate) weighing: Weighing,
+    pub(crate) weighing: WeightTables,
     /// Threads to work with.
     pub(crate) threads: usize,
     /// Rejected records that are put up with.
@@ -264,7 +264,7 @@ impl ReadPlan {
         let key = ReadKey { spec, keep: KeepPolicy::default(), banding: None, bits: None, places: false };
         Self {
             key,
-            weighing: Weighing::default(),
+            weighing: WeightTables::default(),
             threads: limits.threads,
             max_rejects: None,
             memory: limits.memory,

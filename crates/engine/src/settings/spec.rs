@@ -4,7 +4,7 @@ use minwise::shingle::{Repeats, Shingling};
 use minwise::sketch::Method;
 use minwise::text::Normalization;
 use minwise::weight::{MostDocuments, Weighting};
-use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, Weights};
+use minwise::{Error as CoreError, ErrorKind as CoreErrorKind, Sentence, Spec, WeightSpec};
 
 use crate::error::SettingProblem;
 use crate::setters::setters;
@@ -49,7 +49,7 @@ impl SpecOptions {
     /// defaults in their place.
     pub fn spec(&self, problems: &mut Vec<SettingProblem>) -> Spec {
         let Self { normalization, shingling, seed, weighting, most_documents, .. } = *self;
-        let weights = Weights::new(weighting).with_most_documents(most_documents);
+        let weights = WeightSpec::new(weighting).with_most_documents(most_documents);
         let spec = |method| {
             Spec::default()
                 .with_normalization(normalization)

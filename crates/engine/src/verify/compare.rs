@@ -12,7 +12,7 @@ use minwise::weight::WeightedSet;
 
 use crate::error::Error;
 use crate::read::prepare::{DocumentSet, Preparation, Prepared};
-use crate::weigh::Weighing;
+use crate::weigh::WeightTables;
 
 /// How two documents relate.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub fn compare_all(
     left: &str,
     right: &str,
     spec: &Spec,
-    weighing: &Weighing,
+    weighing: &WeightTables,
     size: usize,
 ) -> Result<Vec<SketchComparison>, Error> {
     let preparation = Preparation::new(spec, weighing)?;
@@ -107,7 +107,7 @@ pub fn compare_all(
 }
 
 /// Compares two texts, with the tables that the weights of the spec ask for.
-pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &Weighing) -> Result<Comparison, Error> {
+pub fn compare(left: &str, right: &str, spec: &Spec, weighing: &WeightTables) -> Result<Comparison, Error> {
     Ok(Preparation::new(spec, weighing)?.compare(left, right))
 }
 
@@ -177,7 +177,7 @@ mod tests {
 
     fn comparison(left: &str, right: &str) -> Comparison {
         let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
-        compare(left, right, &spec, &Weighing::default()).unwrap()
+        compare(left, right, &spec, &WeightTables::default()).unwrap()
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let (left, right) = (words.join(" "), words[40..].join(" "));
         let spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse().unwrap();
         let compare_all = |left: &str, right: &str, spec: &Spec| {
-            compare_all(left, right, spec, &Weighing::default(), 1024).unwrap()
+            compare_all(left, right, spec, &WeightTables::default(), 1024).unwrap()
         };
         let all = compare_all(&left, &right, &spec);
         assert!(all.len() > 30);
@@ -265,8 +265,8 @@ mod tests {
         let mut spec: Spec = "nfkc+casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
         let mut shingles = Shingles::new();
         spec.shingler().shingle_into(&form, &mut shingles);
-        spec.weights.ignored = Some(minwise::Weights::fingerprint_of_ignored(shingles.hashes()));
-        let weighing = Weighing { ignored: shingles.hashes().into(), ..Weighing::default() };
+        spec.weights.ignored = Some(minwise::WeightSpec::fingerprint_of_ignored(shingles.hashes()));
+        let weighing = WeightTables { ignored: shingles.hashes().into(), ..WeightTables::default() };
         let all = compare_all(&left, &right, &spec, &weighing, 1024).unwrap();
         let minhash = all.iter().find(|comparison| comparison.method.to_string() == "minhash:1024").unwrap();
         assert_eq!(minhash.exact, 1.0 / 3.0);

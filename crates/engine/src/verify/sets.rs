@@ -433,7 +433,7 @@ mod tests {
     use crate::read::prepare::Preparation;
     use crate::turn::LargeDocumentLock;
     use crate::verify::loader::Sorting;
-    use crate::weigh::Weighing;
+    use crate::weigh::WeightTables;
 
     fn documents(corpus: &Corpus) -> Documents {
         let shape = Shape { words: 1, placed_words: None, rank_words: 0 };
@@ -459,7 +459,7 @@ mod tests {
         fs_err::write(&file, lines.concat()).unwrap();
         let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
         let spec = "casefold / words:2 / minhash:16 / seed:1".parse().unwrap();
-        let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+        let preparation = Preparation::new(&spec, &WeightTables::default()).unwrap();
         let loader = Loader {
             corpus: &corpus,
             documents: &documents(&corpus),

@@ -9,4 +9,4 @@ mod weighing;
 
 pub use count::{Counted, NewTable, count, count_for_a_run, create};
 pub use table::FrequencyTable;
-pub use weighing::Weighing;
+pub use weighing::WeightTables;

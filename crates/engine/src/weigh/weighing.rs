@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use minwise::shingle::Shingles;
 use minwise::weight::Weigher;
-use minwise::{Spec, Weights};
+use minwise::{Spec, WeightSpec};
 
 use super::table::FrequencyTable;
 use crate::error::Error;
 
 /// What weighing needs besides the spec: the tables whose fingerprints stand there.
 #[derive(Debug, Clone, Default)]
-pub struct Weighing {
+pub struct WeightTables {
     /// In how many documents shingles stand.
     pub frequencies: Option<Arc<FrequencyTable>>,
     /// Shingles that are left out of every document.
     pub ignored: Arc<[u64]>,
 }
 
-impl Weighing {
+impl WeightTables {
     /// The same with a table of document frequencies, which [`WeightsRun`](crate::WeightsRun) makes of a corpus.
     #[must_use]
     pub fn with_frequencies(self, table: impl Into<Arc<FrequencyTable>>) -> Self {
@@ -47,14 +47,14 @@ impl Weighing {
             weights.table = Some(table.fingerprint());
         }
         if weights.ignored.is_none() && !self.ignored.is_empty() {
-            weights.ignored = Some(Weights::fingerprint_of_ignored(&self.ignored));
+            weights.ignored = Some(WeightSpec::fingerprint_of_ignored(&self.ignored));
         }
         spec
     }
 
     /// The weigher that the weights ask for, if they ask for one.
-    pub(crate) fn weigher(&self, weights: &Weights) -> Result<Option<Weigher>, Error> {
-        if *weights == Weights::default() {
+    pub(crate) fn weigher(&self, weights: &WeightSpec) -> Result<Option<Weigher>, Error> {
+        if *weights == WeightSpec::default() {
             return Ok(None);
         }
         let weigher = match &self.frequencies {

@@ -11,7 +11,7 @@ use minwise_corpus::Input;
 use minwise_engine::sketch_file::SketchFile;
 use minwise_engine::weigh::FrequencyTable;
 use minwise_engine::{
-    Dedup, DocumentSet, Inputs, Preparation, Prepared, SketchOptions, SketchRun, Unobserved, Weighing,
+    Dedup, DocumentSet, Inputs, Preparation, Prepared, SketchOptions, SketchRun, Unobserved, WeightTables,
     WeightsOptions, WeightsRun,
 };
 
@@ -54,7 +54,7 @@ fn the_sketches_are_those_of_a_sketch_file() {
         options.overwrite = true;
         SketchRun::new(options).unwrap().execute(&Unobserved).unwrap();
         let file = SketchFile::open(&output).unwrap();
-        let preparation = Preparation::new(&spec, &Weighing::default()).unwrap();
+        let preparation = Preparation::new(&spec, &WeightTables::default()).unwrap();
         let (mut room, mut row) = (Prepared::default(), vec![0; preparation.words()]);
         assert_eq!(file.len(), texts.len());
         for (at, text) in texts.iter().enumerate() {
@@ -102,7 +102,7 @@ fn weights_and_what_is_left_out_are_honoured() {
             .unwrap();
         assert_eq!(result.removed().len(), 20, "{form_of_spec}");
 
-        let weighing = Weighing::default()
+        let weighing = WeightTables::default()
             .with_frequencies(FrequencyTable::open(&table).unwrap())
             .ignoring(&spec, [form]);
         let own = Preparation::new(&spec, &weighing).unwrap();
@@ -128,10 +128,10 @@ fn weights_and_what_is_left_out_are_honoured() {
 
 #[test]
 fn wrong_tables_are_refused() {
-    let problem = |spec: &Spec, weighing: &Weighing| {
+    let problem = |spec: &Spec, weighing: &WeightTables| {
         Preparation::new(spec, weighing).unwrap_err().problems()[0].setting
     };
-    let none = Weighing::default();
+    let none = WeightTables::default();
     assert_eq!(problem(&spec("none / words:1 / dart:8 / seed:1 / weight:tf-idf"), &none), "weight");
     assert_eq!(problem(&spec("none / words:1 / minhash:8 / seed:1 / max-df:3"), &none), "max-df");
     assert_eq!(problem(&spec("none / words:1 / minhash:8 / seed:1 / weight:count"), &none), "sketch");
@@ -140,7 +140,7 @@ fn wrong_tables_are_refused() {
     assert_eq!(problem(&ignoring, &none.ignoring(&ignoring, ["a form"])), "ignore-text");
 
     let [a, b] = ["none / words:1 / minhash:8 / seed:1", "none / words:2 / minhash:8 / seed:1"]
-        .map(|form| Preparation::new(&spec(form), &Weighing::default()).unwrap().document("a b c"));
+        .map(|form| Preparation::new(&spec(form), &WeightTables::default()).unwrap().document("a b c"));
     let error = a.measure(&b, Measure::Jaccard).unwrap_err();
     assert!(error.to_string().contains("shingle is `words:1` here and `words:2` there"), "{error}");
 }
@@ -148,7 +148,7 @@ fn wrong_tables_are_refused() {
 #[test]
 fn a_short_document_is_told() {
     let reject =
-        Preparation::new(&spec("none / words:3,short=reject / minhash:8 / seed:1"), &Weighing::default())
+        Preparation::new(&spec("none / words:3,short=reject / minhash:8 / seed:1"), &WeightTables::default())
             .unwrap();
     assert!(reject.document("two words").is_too_short());
     assert!(!reject.document("three short words").is_too_short());

@@ -6,7 +6,7 @@ use minwise::keep::KeepPolicy;
 use minwise::shingle::Repeats;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
-use minwise::{Spec, Weights};
+use minwise::{Spec, WeightSpec};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::stages::{dedup, pairs, read};
 use minwise_engine::{Bands, Error, ErrorKind, Memory, RunSettings, Search, SpecOptions, Unobserved};
@@ -39,7 +39,7 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         (default().spec(with_method("bottom-k:128")), one("sketch", "bottom-k:128")),
         (default().spec(with_method("b-bit:2/minhash:128")), one("sketch", "b-bit:2/minhash:128")),
         (
-            default().spec(Spec::default().with_weights(Weights::new(Weighting::Count))),
+            default().spec(Spec::default().with_weights(WeightSpec::new(Weighting::Count))),
             one("sketch", "minhash:128"),
         ),
         (
@@ -76,7 +76,7 @@ fn settings_that_lose_pairs_or_panic_are_refused() {
         (
             default().spec(
                 Spec::default()
-                    .with_weights(Weights::new(Weighting::TfIdf))
+                    .with_weights(WeightSpec::new(Weighting::TfIdf))
                     .with_method("dart:128".parse().unwrap()),
             ),
             one("weight", "tf-idf"),

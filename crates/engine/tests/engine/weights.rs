@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use minwise::weight::Weighting;
-use minwise::{Spec, Weights};
+use minwise::{Spec, WeightSpec};
 use minwise_engine::weigh::{FrequencyTable, count, count_for_a_run, create};
-use minwise_engine::{RunSettings, Search, Unobserved, Weighing};
+use minwise_engine::{RunSettings, Search, Unobserved, WeightTables};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -86,7 +86,7 @@ fn jaccard(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
 fn settings(documents: &Documents, weighting: Weighting, search: Search) -> RunSettings {
     let mut settings = with_registers("words:1", THRESHOLD, 30, 4, 128);
     settings.spec.method = "icws:128".parse().unwrap();
-    settings.spec.weights = Weights::new(weighting);
+    settings.spec.weights = WeightSpec::new(weighting);
     settings.search = Some(search);
     if weighting.needs_frequencies() {
         let table = count_for_a_run(&documents.corpus, &settings.spec, 2, None, &Unobserved).unwrap();
@@ -167,8 +167,8 @@ fn shingles_of_templates_and_of_many_documents_are_left_out() {
     let mut without_form = plain.clone();
     let mut shingles = minwise::shingle::Shingles::new();
     plain.spec.shingler().shingle_into(&form.join(" "), &mut shingles);
-    without_form.spec.weights.ignored = Some(Weights::fingerprint_of_ignored(shingles.hashes()));
-    without_form.weighing = Weighing { ignored: shingles.hashes().into(), ..Weighing::default() };
+    without_form.spec.weights.ignored = Some(WeightSpec::fingerprint_of_ignored(shingles.hashes()));
+    without_form.weighing = WeightTables { ignored: shingles.hashes().into(), ..WeightTables::default() };
     assert_eq!(documents.dedup(&without_form).removed.len(), 0);
 }
 

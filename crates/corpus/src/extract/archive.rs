@@ -14,14 +14,14 @@ use super::{ExtractLimits, Refusal};
 const LONGEST_NAME: usize = 4096;
 
 /// An open archive.
-pub(super) struct Archive<'b, 'l> {
+pub(super) struct OpenZip<'b, 'l> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
     limits: &'l ExtractLimits,
     /// How many bytes may still be unfolded.
     left: u64,
 }
 
-impl<'b, 'l> Archive<'b, 'l> {
+impl<'b, 'l> OpenZip<'b, 'l> {
     pub(super) fn open(bytes: &'b [u8], limits: &'l ExtractLimits) -> Result<Self, Refusal> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(refusal)?;
         Ok(Self { zip, limits, left: limits.unfolded_bytes })
@@ -127,7 +127,7 @@ pub(super) mod tests {
     #[test]
     fn parts_are_found_by_name() {
         let (bytes, limits) = (archive_of(&[("a", "one"), ("x/b", "two")]), ExtractLimits::default());
-        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        let mut archive = OpenZip::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part("x/b").unwrap().unwrap(), b"two");
         assert_eq!(archive.part("c").unwrap(), None);
         assert!(archive.has("a") && !archive.has("b"));
@@ -140,11 +140,11 @@ pub(super) mod tests {
         let zeros = "\0".repeat(1000);
         let bytes = archive_of(&[("a", ""), ("b", &zeros)]);
         let limits = ExtractLimits { unfolded_bytes: 1999, ..ExtractLimits::default() };
-        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        let mut archive = OpenZip::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part("b").unwrap().unwrap().len(), 1000);
         assert_eq!(archive.part("b"), Err(Refusal::TooLarge { bytes: 2000, limit: 1999 }));
         let limits = ExtractLimits { unfolded_bytes: 2000, ..ExtractLimits::default() };
-        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        let mut archive = OpenZip::open(&bytes, &limits).unwrap();
         assert!(archive.part("b").is_ok() && archive.part("b").is_ok());
     }
 
@@ -152,7 +152,7 @@ pub(super) mod tests {
     fn what_is_cut_short_is_broken() {
         let bytes = archive_of(&[("a", "one"), ("b", "two")]);
         for end in [4, bytes.len() / 2, bytes.len() - 1] {
-            let cut = Archive::open(&bytes[..end], &ExtractLimits::default()).map(|_| ());
+            let cut = OpenZip::open(&bytes[..end], &ExtractLimits::default()).map(|_| ());
             assert!(matches!(cut, Err(Refusal::Broken { .. })), "{cut:?}");
         }
     }
@@ -162,7 +162,7 @@ pub(super) mod tests {
         let name = "n".repeat(LONGEST_NAME + 1);
         let bytes = archive_of(&[(&name, "")]);
         let limits = ExtractLimits::default();
-        let mut archive = Archive::open(&bytes, &limits).unwrap();
+        let mut archive = OpenZip::open(&bytes, &limits).unwrap();
         assert_eq!(archive.part(&name), Err(Refusal::broken("the name of a part of it is too long")));
         assert_eq!(archive.part(&name[1..]), Ok(None));
     }

@@ -5,7 +5,7 @@
 //! were tracked is not there; what was inserted is. The code of a field is no text, its result is. Of a text box that is
 //! written twice, for new and for old programs, the new one is read.
 
-use super::archive::Archive;
+use super::archive::OpenZip;
 use super::package::{self, Main};
 use super::runs::TextRuns;
 use super::writing::Writing;
@@ -16,7 +16,7 @@ use super::{DocumentFormat, Extracted, Refusal};
 const AFTER_THE_BODY: [&str; 4] = ["footnotes", "endnotes", "header", "footer"];
 
 /// The text of a Word document.
-pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
+pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
     let mut body = TextRuns::new(limits, open);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::archive::{Archive, resolve};
+use super::archive::{OpenZip, resolve};
 use super::html;
 use super::properties;
 use super::writing::Writing;
@@ -10,7 +10,7 @@ use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
 /// The text of a book.
-pub(super) fn extract(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusal> {
+pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let mut container = Attributes { of: ("rootfile", "full-path"), values: Vec::new() };
     xml::visit(&archive.needed("META-INF/container.xml")?, limits, &mut container)?;

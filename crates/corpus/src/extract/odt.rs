@@ -5,7 +5,7 @@
 //! pronunciation beside ruby text are not text. White space is what the format says: a run of it is one space, and more
 //! than one is an element with a count.
 
-use super::archive::Archive;
+use super::archive::OpenZip;
 use super::properties;
 use super::writing::Writing;
 use super::xml::{self, Element, Enter, Visitor};
@@ -15,7 +15,7 @@ use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 const MOST_SPACES: usize = 1000;
 
 /// The text of an OpenDocument text.
-pub(super) fn extract(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusal> {
+pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     if let Some(manifest) = archive.part("META-INF/manifest.xml")?
         && is_encrypted(&manifest, limits)?

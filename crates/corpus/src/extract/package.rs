@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::archive::{Archive, resolve};
+use super::archive::{OpenZip, resolve};
 use super::properties::{self, Properties};
 use super::xml::{self, Element, Enter, Visitor};
 use super::{ExtractLimits, Refusal};
@@ -26,7 +26,7 @@ impl Relationship {
 }
 
 /// The relationships of a part, in order; those of the package itself for the name `""`.
-pub(super) fn relationships(archive: &mut Archive<'_, '_>, part: &str) -> Result<Vec<Relationship>, Refusal> {
+pub(super) fn relationships(archive: &mut OpenZip<'_, '_>, part: &str) -> Result<Vec<Relationship>, Refusal> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let name =
         if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
@@ -65,7 +65,7 @@ pub(super) struct Main {
 }
 
 /// Finds the part that is the document.
-pub(super) fn main_part(archive: &mut Archive<'_, '_>) -> Result<Main, Refusal> {
+pub(super) fn main_part(archive: &mut OpenZip<'_, '_>) -> Result<Main, Refusal> {
     let part = relationships(archive, "")?
         .into_iter()
         .find(|relationship| relationship.kind == "officeDocument")
@@ -104,7 +104,7 @@ impl Visitor for Types {
 }
 
 /// Title and metadata of a package. What is wrong with them does not cost the text.
-pub(super) fn properties(archive: &mut Archive<'_, '_>) -> Properties {
+pub(super) fn properties(archive: &mut OpenZip<'_, '_>) -> Properties {
     let part = relationships(archive, "").ok().and_then(|relationships| {
         relationships.into_iter().find(|relationship| relationship.kind == "core-properties")
     });

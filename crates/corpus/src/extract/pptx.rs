@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::archive::Archive;
+use super::archive::OpenZip;
 use super::package::{self, Main};
 use super::runs::TextRuns;
 use super::writing::Writing;
@@ -13,7 +13,7 @@ use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
 /// The text of a presentation.
-pub(super) fn extract(archive: &mut Archive<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
+pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
     let mut order = Order(Vec::new());

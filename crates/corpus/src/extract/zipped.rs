@@ -1,6 +1,6 @@
 //! Which kind of document a zip archive is, told by what is in it.
 
-use super::archive::Archive;
+use super::archive::OpenZip;
 #[cfg(feature = "html")]
 use super::epub;
 use super::package::{self, CONTENT_TYPES};
@@ -8,7 +8,7 @@ use super::{ExtractLimits, Extracted, Refusal, docx, odt, pptx};
 
 /// The text of a document that is a zip archive.
 pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
-    let mut archive = Archive::open(bytes, limits)?;
+    let mut archive = OpenZip::open(bytes, limits)?;
     let found = extract_from(&mut archive)?;
     if found.text.trim().is_empty() && archive.has_pictures() {
         return Err(Refusal::OnlyPictures);
@@ -16,7 +16,7 @@ pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted,
     Ok(found)
 }
 
-fn extract_from(archive: &mut Archive<'_, '_>) -> Result<Extracted, Refusal> {
+fn extract_from(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
     // OpenDocument and EPUB say what they are in a part of this name.
     if let Some(kind) = archive.part("mimetype")? {
         return match kind.trim_ascii() {

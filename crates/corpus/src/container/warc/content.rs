@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::document;
 use super::headers::Headers;
 use super::http;
-use super::open::{Archive, Role, kind_of};
+use super::open::{Role, WarcRecords, kind_of};
 use super::record::{Bad, Kind, Record, id_of, parse_at};
 use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
@@ -24,7 +24,7 @@ use crate::sources::{Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
 
-impl Content for Archive {
+impl Content for WarcRecords {
     fn cuts(&self, _source: &Source) -> Cuts {
         let size = |numbers: Range<usize>| {
             let bytes = self.bytes_of(&numbers);
@@ -135,7 +135,7 @@ impl Content for Archive {
     }
 }
 
-impl Archive {
+impl WarcRecords {
     /// Whether a document lies at a place.
     fn has_document(&self, place: &RecordPlace) -> bool {
         let number = self.document_at(place.offset);

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::follow::{self, Fate, Links};
-use super::open::{Archive, Role, kind_of};
+use super::open::{Role, WarcRecords, kind_of};
 use super::record::{Kind, parse_at};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ pub(super) fn copy(
         if handle.source.unreadable().is_some() {
             continue;
         }
-        let archive: &Archive = sources.content_as(number)?;
+        let archive: &WarcRecords = sources.content_as(number)?;
         let mut documents = HashSet::new();
         while let Some(place) = places.next_if(|place| place.source == number) {
             let document = archive.document_at(place.offset);
@@ -62,7 +62,7 @@ pub(super) fn copy(
 
 /// Whether each record is written, by its number.
 fn chosen(
-    archive: &Archive,
+    archive: &WarcRecords,
     reader: &Reader,
     documents: &HashSet<usize>,
     verdict: OutputVerdict,
@@ -105,7 +105,7 @@ struct Copier<'o> {
 impl Copier<'_> {
     fn copy_source(
         &mut self,
-        archive: &Archive,
+        archive: &WarcRecords,
         handle: &Handle<'_>,
         reader: &Reader,
         chosen: &[bool],

@@ -30,7 +30,7 @@ pub(crate) mod record;
 
 use std::ops::Range;
 
-use self::open::Archive;
+use self::open::WarcRecords;
 use super::{Container, Opening, optional};
 use crate::annotation::Annotation;
 use crate::document::RecordPlace;
@@ -67,7 +67,7 @@ impl Container for Warc {
             return Err(Error::inside(opening.source.name(), problem));
         }
         let members = opening.source.packed.as_ref().map(|packed| &packed.members);
-        Ok(Box::new(Archive::open(&opening.reader()?, members, opening.observer)?))
+        Ok(Box::new(WarcRecords::open(&opening.reader()?, members, opening.observer)?))
     }
 
     fn copy(

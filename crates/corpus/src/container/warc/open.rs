@@ -82,7 +82,7 @@ fn is_document(headers: &Headers) -> bool {
 
 /// Where the records of a source lie.
 #[derive(Debug)]
-pub(super) struct Archive {
+pub(super) struct WarcRecords {
     /// Where each record starts. It ends where the next one starts, and the last one with the source.
     starts: Vec<u64>,
     roles: Vec<Role>,
@@ -93,7 +93,7 @@ pub(super) struct Archive {
     pub(super) alignment: Option<Alignment>,
 }
 
-impl Archive {
+impl WarcRecords {
     /// Finds the records of a source.
     pub(super) fn open(
         reader: &Reader,

@@ -58,9 +58,9 @@ const LONG: usize = 1 << 20;
 struct Asking(Arc<AtomicBool>);
 
 impl Asking {
-    fn new() -> (Self, Asked) {
+    fn new() -> (Self, StillWaiting) {
         let gone = Arc::new(AtomicBool::new(false));
-        (Self(Arc::clone(&gone)), Asked(gone))
+        (Self(Arc::clone(&gone)), StillWaiting(gone))
     }
 }
 
@@ -72,9 +72,9 @@ impl Drop for Asking {
 
 /// Goes on while somebody waits.
 #[derive(Debug)]
-pub(crate) struct Asked(Arc<AtomicBool>);
+pub(crate) struct StillWaiting(Arc<AtomicBool>);
 
-impl Observer for Asked {
+impl Observer for StillWaiting {
     fn cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ impl State {
     pub(crate) async fn run_watched<T: Send + 'static>(
         self: &Arc<Self>,
         text_bytes: usize,
-        work: impl FnOnce(&State, &Asked) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&State, &StillWaiting) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let places = if text_bytes > LONG { &self.long } else { &self.workers };
         let (_asking, asked) = Asking::new();
@@ -161,7 +161,7 @@ impl State {
     pub(crate) async fn run_read<R: Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&State) -> Result<(R, usize), Problem> + Send + 'static,
-        work: impl FnOnce(&State, &Asked, R) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&State, &StillWaiting, R) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| Kind::Stopping)?;
         let (what, bytes, place) = self

@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use minwise::Observer;
 use minwise::weight::MostDocuments;
 
-use super::{Asked, CheckOptions};
+use super::{CheckOptions, PreparedQuery};
 use crate::error::Result;
 use crate::index::Index;
 use crate::postings::{self, Posting, Row};
@@ -34,7 +34,7 @@ pub(crate) struct FoundCandidates {
 pub(crate) fn find(
     index: &Index,
     view: &View<'_>,
-    asked: &Asked,
+    asked: &PreparedQuery,
     options: &CheckOptions,
     observer: &dyn Observer,
 ) -> Result<FoundCandidates> {

@@ -78,7 +78,7 @@ pub enum Side<'s> {
 }
 
 /// A query that was prepared, with what is evidence of it.
-struct Asked {
+struct PreparedQuery {
     /// The document of the index that it is, if it is one.
     itself: Option<u32>,
     prepared: Prepared,
@@ -89,7 +89,7 @@ struct Asked {
     set: ShingleSet,
 }
 
-impl Asked {
+impl PreparedQuery {
     fn new(itself: Option<u32>, prepared: Prepared, places: Option<UnitRanges>, shingles: Vec<u64>) -> Self {
         let set = evidence::remaining(&shingles).collect();
         Self { itself, prepared, places, shingles, set }
@@ -123,7 +123,7 @@ impl Index {
         let places = self.preparation.prepare_with_places(query.text, &mut prepared);
         let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
         let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
-        let asked = Asked::new(itself, prepared, Some(places), shingles);
+        let asked = PreparedQuery::new(itself, prepared, Some(places), shingles);
         let mut answer = self.answer(&view, &asked, &evidence, query.metadata, options, observer)?;
         answer.query.characters = query.text.chars().count();
         Ok(answer)
@@ -143,7 +143,7 @@ impl Index {
         self.preparation.prepare_set(kept.set, record.wordless, &mut prepared);
         prepared.fingerprints = kept.fingerprints;
         let shingles = evidence.of_query("", prepared.set.as_slice(), None);
-        let asked = Asked::new(Some(number), prepared, None, shingles);
+        let asked = PreparedQuery::new(Some(number), prepared, None, shingles);
         let answer = self.answer(&view, &asked, &evidence, None, options, observer)?;
         let characters = usize::try_from(record.characters).unwrap_or(usize::MAX);
         let query = Queried { tokens: record.units as usize, characters, ..answer.query };
@@ -183,7 +183,7 @@ impl Index {
     fn answer(
         &self,
         view: &View<'_>,
-        asked: &Asked,
+        asked: &PreparedQuery,
         evidence: &Evidence,
         metadata: Option<&Map<String, Value>>,
         options: &CheckOptions,
@@ -260,7 +260,7 @@ impl Index {
     fn compared(
         &self,
         reader: &mut Reader<'_, '_>,
-        asked: &Asked,
+        asked: &PreparedQuery,
         evidence: &Evidence,
         number: u32,
         record: &Record,

@@ -3,7 +3,7 @@
 use minwise::filter::{Budget, Filter, default_looks, shuffle};
 use minwise::sketch::BitRows;
 
-use super::{Asked, CheckOptions};
+use super::{CheckOptions, PreparedQuery};
 use crate::error::Result;
 use crate::index::Index;
 use crate::record::Record;
@@ -52,7 +52,7 @@ impl Screen {
         &self,
         view: &View<'_>,
         index: &Index,
-        asked: &Asked,
+        asked: &PreparedQuery,
         row: &[u32],
         number: u32,
         record: &Record,

@@ -16,7 +16,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::sent;
 use crate::limits::Held;
 use crate::problem::{Kind, Problem};
-use crate::state::{Asked, Shared, State};
+use crate::state::{Shared, State, StillWaiting};
 use crate::uploads::{Content, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
@@ -231,7 +231,7 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
     match content {
         Content::Json(ref body) => {
             let bytes = body.len();
-            let work = move |state: &State, asked: &Asked| {
+            let work = move |state: &State, asked: &StillWaiting| {
                 let _held = held;
                 let mut options: Submission = content.value()?;
                 let missing = || Problem::new(Kind::BadBody, "There is no `text`.");
@@ -259,10 +259,11 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
                 let bytes = text.len();
                 Ok(((held, queried(title, text, marks), options), bytes))
             };
-            let work = |state: &State, asked: &Asked, (held, query, options): (Held, Queried, Submission)| {
-                let _held = held;
-                sent(StatusCode::OK, &state.check(query, &options, asked)?)
-            };
+            let work =
+                |state: &State, asked: &StillWaiting, (held, query, options): (Held, Queried, Submission)| {
+                    let _held = held;
+                    sent(StatusCode::OK, &state.check(query, &options, asked)?)
+                };
             state.run_read(read, work).await
         }
     }

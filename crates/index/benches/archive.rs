@@ -16,7 +16,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use minwise::hash::SplitMix64;
-use minwise_index::{Batch, CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
+use minwise_index::{CheckOptions, DocumentBatch, Index, IndexSettings, NewDocument, Query, Unobserved};
 
 /// Documents that are prepared together.
 const TOGETHER: u64 = 2048;
@@ -81,7 +81,7 @@ fn add(index: &Index, batches: &[Vec<NewDocument>], threads: usize) -> minwise_i
             });
         }
         drop(send);
-        let (mut waiting, mut number, mut together) = (BTreeMap::new(), 0, Batch::default());
+        let (mut waiting, mut number, mut together) = (BTreeMap::new(), 0, DocumentBatch::default());
         for (prepared, batch) in receive {
             waiting.insert(prepared, batch);
             while let Some(batch) = waiting.remove(&number) {

@@ -51,9 +51,9 @@ impl AddAssign for Added {
 
 /// Documents with everything that is to be written of them.
 #[derive(Debug, Default)]
-pub struct Batch(pub(crate) Vec<Written>);
+pub struct DocumentBatch(pub(crate) Vec<Written>);
 
-impl Batch {
+impl DocumentBatch {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -152,7 +152,7 @@ impl Index {
     }
 
     /// Everything that is written of documents. It changes nothing, so that it can be done while others are written.
-    pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Batch> {
+    pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         /// Documents that a thread takes at a time.
         const SOME: usize = 16;
         if let Some(long) = documents.iter().find(|document| document.text.len() > MOST_BYTES) {
@@ -184,7 +184,7 @@ impl Index {
             })
         };
         done.sort_unstable_by_key(|(at, _)| *at);
-        Ok(Batch(done.into_iter().map(|(_, written)| written).collect()))
+        Ok(DocumentBatch(done.into_iter().map(|(_, written)| written).collect()))
     }
 
     pub(crate) fn written_of(
@@ -228,11 +228,11 @@ impl Index {
     }
 
     /// Adds documents that were prepared, as [`Index::add`] does.
-    pub fn commit(&self, batch: Batch) -> Result<Added> {
+    pub fn commit(&self, batch: DocumentBatch) -> Result<Added> {
         self.put(batch, Which::Changed)
     }
 
-    pub(crate) fn put(&self, batch: Batch, which: Which) -> Result<Added> {
+    pub(crate) fn put(&self, batch: DocumentBatch, which: Which) -> Result<Added> {
         let mut documents = batch.0;
         for document in &documents {
             Self::check_id(&document.record.id)?;

@@ -62,7 +62,7 @@ mod text;
 mod transfer;
 mod progress;
 
-pub use add::{Added, Batch};
+pub use add::{Added, DocumentBatch};
 pub use check::{Checked, Finding, FindingKind};
 pub use clusters::{Cluster, ClusterMember, Clusters};
 pub use error::{Error, ErrorKind, Result};

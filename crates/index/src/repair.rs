@@ -13,7 +13,7 @@ use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::Pending;
-use crate::add::{Batch, FULL, FULL_BYTES, Written, post, words_to_bytes};
+use crate::add::{DocumentBatch, FULL, FULL_BYTES, Written, post, words_to_bytes};
 use crate::check::{Checked, FindingKind, end};
 use crate::error::Result;
 use crate::index::Index;
@@ -66,7 +66,7 @@ impl Index {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
-        let (mut batch, mut bytes, mut there) = (Batch::default(), 0, 0);
+        let (mut batch, mut bytes, mut there) = (DocumentBatch::default(), 0, 0);
         let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
             progress.go_on()?;

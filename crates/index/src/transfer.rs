@@ -12,7 +12,7 @@ use minwise::{Observer, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::add::{Added, Batch, Which, Written, words_to_bytes};
+use crate::add::{Added, DocumentBatch, Which, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
@@ -280,7 +280,7 @@ impl<'i> Intake<'i> {
         for (written, added) in batch.0.iter_mut().zip(times) {
             written.record.added = added;
         }
-        batch.append(Batch(std::mem::take(&mut self.kept)));
+        batch.append(DocumentBatch(std::mem::take(&mut self.kept)));
         self.so_far += self.index.put(batch, Which::All)?;
         Ok(())
     }

@@ -10,7 +10,7 @@ use minwise::cluster::Neighbourhood;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
-use crate::candidate::neighbourhood::{Batch, Candidates};
+use crate::candidate::neighbourhood::{Candidates, NeighbourhoodBatch};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::read::Reading;
@@ -160,7 +160,7 @@ impl Walk<'_> {
 /// The neighbourhoods of a batch, and what is needed to decide about each.
 struct Visit<'a, D> {
     walk: Walk<'a>,
-    batch: &'a Batch<'a>,
+    batch: &'a NeighbourhoodBatch<'a>,
     bench: &'a Bench<'a>,
     loader: &'a Loader<'a>,
     decide: &'a D,

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use minwise_corpus::{Corpus, SameId, Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
-use minwise_index::{Added, Batch, NewDocument};
+use minwise_index::{Added, DocumentBatch, NewDocument};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
@@ -19,7 +19,7 @@ const SHOWN: usize = 5;
 
 /// A chunk that is ready to be written.
 struct Ready {
-    batch: Batch,
+    batch: DocumentBatch,
     /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
     nameless: Vec<(usize, u32, u64, NewDocument)>,
     rejects: Vec<Rejected>,
@@ -53,7 +53,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), Rejects::default(), 0);
     let mut lines = documents::Lines::default();
-    let (mut batch, mut nulls, mut skipped) = (Batch::default(), 0, 0);
+    let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
         let mut nameless = vec![];

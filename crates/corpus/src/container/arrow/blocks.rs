@@ -8,7 +8,7 @@ use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
 use super::dictionaries::Dictionaries;
-use super::{Batch, File, Shape};
+use super::{BatchBlock, File, Shape};
 use crate::container::table::{Foreign, Piece, Table, Wanted, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
@@ -57,7 +57,7 @@ struct Walk {
     schema: Schema,
     shape: Shape,
     dictionaries: Dictionaries,
-    batches: Vec<Batch>,
+    batches: Vec<BatchBlock>,
     rows: u64,
     remarks: Vec<(String, String)>,
 }
@@ -82,7 +82,7 @@ impl Walk {
                 let batch = batch.ok_or_else(|| wrong("the message says nothing of its rows"))?;
                 let rows = u64::try_from(batch.length()).map_err(|_| wrong("it has fewer than no rows"))?;
                 if rows > 0 {
-                    self.batches.push(Batch {
+                    self.batches.push(BatchBlock {
                         block,
                         first_row: self.rows,
                         rows,

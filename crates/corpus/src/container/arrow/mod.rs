@@ -105,7 +105,7 @@ pub(super) struct File {
     shape: Shape,
     dictionaries: Dictionaries,
     /// Those that have rows.
-    batches: Vec<Batch>,
+    batches: Vec<BatchBlock>,
     /// Remarks in the footer, which are passed on.
     remarks: Vec<(String, String)>,
     columns: Columns,
@@ -124,7 +124,7 @@ enum Shape {
 
 /// A record batch.
 #[derive(Clone, Copy, Debug)]
-struct Batch {
+struct BatchBlock {
     block: Block,
     first_row: u64,
     rows: u64,

@@ -34,7 +34,7 @@ const ROW_BYTES: u64 = 32;
 /// The rows of a source in memory.
 #[derive(Debug)]
 pub(super) struct Rows {
-    batches: Vec<Batch>,
+    batches: Vec<MemoryBatch>,
     pieces: Vec<Piece>,
     /// The number of rows.
     count: u64,
@@ -45,7 +45,7 @@ pub(super) struct Rows {
 
 /// Rows that lie together.
 #[derive(Debug)]
-struct Batch {
+struct MemoryBatch {
     first_row: u64,
     rows: usize,
     /// One for each text field.
@@ -104,7 +104,7 @@ impl Rows {
         let columns = ids.chain([Arc::new(block.texts.clone()) as ArrayRef]).collect();
         let whole = RecordBatch::try_new(text_schema(block.ids.is_some()), columns)
             .map_err(|error| Foreign::from(error).at(name, "its texts"))?;
-        self.add(Batch { first_row, rows, texts: vec![text()], id: id(), values, whole });
+        self.add(MemoryBatch { first_row, rows, texts: vec![text()], id: id(), values, whole });
         Ok(())
     }
 
@@ -132,12 +132,12 @@ impl Rows {
         let texts = columns.text.iter().map(|text| column(*text)).collect::<Option<_>>().ok_or_else(gone)?;
         let values = columns.values.iter().map(|value| column(*value)).collect();
         let (first_row, rows, whole) = (self.count, batch.num_rows(), batch.clone());
-        self.add(Batch { first_row, rows, texts, id: columns.id.and_then(column), values, whole });
+        self.add(MemoryBatch { first_row, rows, texts, id: columns.id.and_then(column), values, whole });
         Ok(())
     }
 
     /// Adds a batch, cut into pieces.
-    fn add(&mut self, batch: Batch) {
+    fn add(&mut self, batch: MemoryBatch) {
         let number = self.batches.len();
         let (mut start, mut text_bytes) = (0, 0);
         for row in 0..batch.rows {
@@ -200,7 +200,7 @@ fn lent<'r>(texts: &'r [Column], row: usize, id: Option<&'r [u8]>, limit: u64) -
     Some(Document { id, text: Cow::Borrowed(text), repaired: false, values: vec![], about: None })
 }
 
-impl Batch {
+impl MemoryBatch {
     /// The bytes of the text of a row.
     fn text_bytes(&self, row: usize) -> u64 {
         self.texts.iter().map(|text| text.text_bytes(row)).sum()
@@ -223,7 +223,7 @@ impl Batch {
 
 /// Some rows of a batch.
 struct Stretch<'b> {
-    batch: &'b Batch,
+    batch: &'b MemoryBatch,
     rows: Range<usize>,
     id: Option<Values<'b>>,
     values: Vec<Option<Values<'b>>>,

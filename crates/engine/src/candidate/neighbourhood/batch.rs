@@ -26,7 +26,7 @@ const CHECKPOINTS: u64 = 64;
 
 /// Neighbourhoods that are loaded together.
 #[derive(Debug)]
-pub(crate) struct Batch<'a> {
+pub(crate) struct NeighbourhoodBatch<'a> {
     candidates: &'a Candidates,
     numbers: Range<usize>,
     meetings: LoadedMeetings,
@@ -87,7 +87,7 @@ impl Candidates {
         numbers: Range<usize>,
         room: Room,
         folder: Option<&Path>,
-    ) -> Result<Batch<'_>, Error> {
+    ) -> Result<NeighbourhoodBatch<'_>, Error> {
         let meetings = match &self.meetings {
             Meetings::Pairs { .. } => LoadedMeetings::Pairs,
             Meetings::Groups { groups, slots, .. }
@@ -100,7 +100,7 @@ impl Candidates {
                 self.load_shelves(&numbers, groups, slots, counts)?
             }
         };
-        Ok(Batch { candidates: self, numbers, meetings })
+        Ok(NeighbourhoodBatch { candidates: self, numbers, meetings })
     }
 
     fn load_shelves(
@@ -143,7 +143,7 @@ impl Candidates {
     }
 }
 
-impl Batch<'_> {
+impl NeighbourhoodBatch<'_> {
     /// One of its neighbourhoods, by its number among all of them.
     pub(crate) fn neighbourhood(&self, number: usize) -> NeighbourhoodRef<'_> {
         let meeting = match (&self.meetings, &self.candidates.meetings) {

@@ -23,7 +23,7 @@ use crate::candidate::screen::Screened;
 use crate::error::Error;
 use crate::read::documents::Documents;
 
-pub(crate) use self::batch::{Batch, Meeting, NeighbourhoodRef};
+pub(crate) use self::batch::{Meeting, NeighbourhoodBatch, NeighbourhoodRef};
 
 /// All neighbourhoods, and how the documents of each meet.
 #[derive(Debug)]

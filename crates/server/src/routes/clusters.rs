@@ -7,7 +7,7 @@ use minwise_index::{Cluster, Clusters, Fault};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::documents::Begun;
+use super::documents::StartedJob;
 use super::sent;
 use crate::jobs::{JobKind, Jobs};
 use crate::problem::{Kind, Problem};
@@ -94,7 +94,7 @@ impl From<Cluster> for ClusterSent {
 /// A job finds them. While the archive does not change, the same threshold gives the same job.
 #[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
     request_body(description = "The threshold of the clusters", content = Together),
-    responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = Begun)))]
+    responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = StartedJob)))]
 pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Together { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
@@ -112,5 +112,5 @@ pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<R
         let clusters = clusters.into_iter().map(ClusterSent::from).collect();
         Ok(ClustersSent { clusters, further, documents, threshold, recall_at_threshold, left_out })
     })?;
-    sent(StatusCode::ACCEPTED, &Begun { job })
+    sent(StatusCode::ACCEPTED, &StartedJob { job })
 }

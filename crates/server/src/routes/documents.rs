@@ -172,7 +172,7 @@ fn named(files: Vec<File>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem>
 /// A job that was begun.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = JobBegun)]
-pub(crate) struct Begun {
+pub(crate) struct StartedJob {
     /// Id of the job, for `GET /jobs/{id}`.
     pub(crate) job: String,
 }
@@ -185,7 +185,7 @@ pub(crate) struct Begun {
     request_body(description = "The documents as JSON, or files as a form",
         content((New = "application/json"), (NewFiles = "multipart/form-data"))),
     responses((status = 201, description = "The documents are in the archive", body = AddedSent),
-        (status = 202, description = "A job adds the documents", body = Begun)))]
+        (status = 202, description = "A job adds the documents", body = StartedJob)))]
 pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let items = state
@@ -237,5 +237,5 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
         });
         Ended { result: Some(told), error }
     })?;
-    sent(StatusCode::ACCEPTED, &Begun { job })
+    sent(StatusCode::ACCEPTED, &StartedJob { job })
 }

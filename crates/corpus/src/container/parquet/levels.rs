@@ -5,7 +5,7 @@ use ::parquet::errors::{ParquetError, Result};
 
 /// What the repetition levels of a page tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct PageLevels {
     /// Rows that begin in the page.
     pub(super) rows: u64,
     /// Whether the page begins within a row.
@@ -13,7 +13,7 @@ pub(super) struct Begun {
 }
 
 /// Counts the rows that begin in a data page of the first version, whose bytes begin with the repetition levels.
-pub(super) fn begun(page: &[u8], encoding: Encoding, values: u32, max_level: i16) -> Result<Begun> {
+pub(super) fn begun(page: &[u8], encoding: Encoding, values: u32, max_level: i16) -> Result<PageLevels> {
     if encoding != Encoding::RLE {
         return Err(ParquetError::NYI(format!("repetition levels with the encoding {encoding}")));
     }
@@ -28,8 +28,8 @@ pub(super) fn begun(page: &[u8], encoding: Encoding, values: u32, max_level: i16
 }
 
 /// Counts the zeros of levels that are stored in runs: a run of one value, or values packed in `bits` bits each.
-fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<Begun> {
-    let mut begun = Begun { rows: 0, is_continued: false };
+fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
+    let mut begun = PageLevels { rows: 0, is_continued: false };
     let mut counted = 0;
     while counted < values {
         let header = varint(&mut bytes)?;
@@ -86,8 +86,8 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn begun(rows: u64, is_continued: bool) -> Begun {
-        Begun { rows, is_continued }
+    fn begun(rows: u64, is_continued: bool) -> PageLevels {
+        PageLevels { rows, is_continued }
     }
 
     #[test]

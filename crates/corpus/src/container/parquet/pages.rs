@@ -15,7 +15,7 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
-use super::levels::{Begun, begun};
+use super::levels::{PageLevels, begun};
 use crate::source::Reader;
 
 /// Enough for the header of a page.
@@ -55,7 +55,7 @@ pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -
             rows => {
                 pages.skip_next_page()?;
                 let rows = rows.or(page.num_levels).unwrap_or_default() as u64;
-                Begun { rows, is_continued: false }
+                PageLevels { rows, is_continued: false }
             }
         };
         if max_level > 0 {
@@ -76,7 +76,7 @@ pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -
 }
 
 /// The rows that begin in a page.
-fn begun_in(page: Option<Page>, max_level: i16) -> Result<Begun> {
+fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
     match page {
         Some(Page::DataPage { buf, num_values, rep_level_encoding, .. }) => {
             begun(&buf, rep_level_encoding, num_values, max_level)

@@ -23,7 +23,7 @@ pub use typed::Input;
 use minwise::Observer;
 
 use self::identity::Admission;
-use self::skip::Beside;
+use self::skip::SkippedFiles;
 use self::unreadable::Unreadable;
 use self::walk::FoundFile;
 use crate::compression::{Compression, MAGIC_BYTES};
@@ -88,7 +88,7 @@ pub(crate) fn resolve(
         sources: Vec::new(),
         file_ids: FileIds::default(),
         walked: Vec::new(),
-        beside: Beside::default(),
+        beside: SkippedFiles::default(),
         format: None,
         references: 0,
         names: Names::default(),
@@ -209,7 +209,7 @@ struct Resolver<'o> {
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
-    beside: Beside,
+    beside: SkippedFiles,
     /// That of the first reference, or of the first input.
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.

@@ -67,7 +67,7 @@ impl fmt::Display for SkipReason {
 
 /// What was found beside the documents.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct SkippedFiles {
     /// The skipped files, in the order in which they were found.
     pub(super) skipped: Vec<Skipped>,
     /// How often a file was skipped. A file that two inputs hold is skipped twice, and listed once.
@@ -78,7 +78,7 @@ pub(super) struct Beside {
     seen: HashSet<PathBuf>,
 }
 
-impl Beside {
+impl SkippedFiles {
     /// Lists a skipped file.
     pub(super) fn skip(&mut self, name: String, path: &Path, reason: SkipReason) {
         self.skips += 1;

@@ -55,14 +55,14 @@ impl Case<'_> {
 }
 
 /// A table of other engines, if there are any.
-pub(super) struct Beside {
+pub(super) struct EngineTable {
     peers: Option<Peers>,
     folder: TempDir,
     table: Table,
     notes: Vec<String>,
 }
 
-impl Beside {
+impl EngineTable {
     pub(super) fn new(context: &Context<'_>) -> Result<Self> {
         let peers = context.peers().map(Peers::of).transpose()?;
         let notes = match &peers {

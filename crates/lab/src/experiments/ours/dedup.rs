@@ -13,7 +13,7 @@ use minwise_engine::{Bands, Plan, RunSettings, Unobserved};
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use super::beside::{Beside, Case};
+use super::beside::{Case, EngineTable};
 use super::oracle;
 use crate::check::{Check, Deviations};
 use crate::experiment::{Context, Findings};
@@ -77,7 +77,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             "similar pairs kept",
         ],
     );
-    let mut beside = Beside::new(context)?;
+    let mut beside = EngineTable::new(context)?;
     let mut recalls = Deviations::default();
     let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
     for (name, path) in &corpora {

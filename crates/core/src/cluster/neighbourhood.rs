@@ -160,12 +160,12 @@ pub(super) struct Meetings<'a> {
     scanned: usize,
     /// A scan goes through no document from this one on.
     scanned_end: u32,
-    block: Block,
+    block: ScanBlock,
 }
 
 /// Documents that look together.
 #[derive(Default)]
-struct Block {
+struct ScanBlock {
     /// The scan went through documents before this one.
     covers: u32,
     /// The documents that scanned, ascending.
@@ -191,7 +191,7 @@ impl<'a> Meetings<'a> {
             scans_more: neighbourhood.len() > CROWD,
             scanned: 0,
             scanned_end: 0,
-            block: Block::default(),
+            block: ScanBlock::default(),
         }
     }
 

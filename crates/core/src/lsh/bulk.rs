@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::verify::ShingleSet;
 
 /// Documents that one thread sketches at a time.
-struct Block<'a, T> {
+struct SketchBlock<'a, T> {
     first: usize,
     texts: &'a [T],
     rows: &'a mut [u32],
@@ -79,7 +79,7 @@ impl<K: Eq + Hash> Lsh<K> {
         let blocks = texts.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * words)).zip(band_keys.blocks());
         let blocks = blocks.enumerate().map(|(number, ((texts, rows), keys))| {
             let sets = sets.as_mut().and_then(Iterator::next);
-            Block { first: number * BLOCK, texts, rows, keys, sets }
+            SketchBlock { first: number * BLOCK, texts, rows, keys, sets }
         });
         let refused: Mutex<Option<(usize, usize)>> = Mutex::new(None);
         let (shingler, sketcher, banding) = (&self.shingler, &self.sketcher, self.banding);

@@ -3,7 +3,7 @@
 use minwise::hash::fmix64;
 
 use super::AuditedRun;
-use super::sieve::{Block, Probe, Sieve};
+use super::sieve::{Probe, RowBlock, Sieve};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::read::documents::{RowReader, Which};
@@ -124,7 +124,7 @@ fn near(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, 
     let probes = probes(run, sieve, sets)?;
     let wanted = |document: u32| equals.is_first(document) && documents.has_shingles(document);
     let seed = fmix64(plan.spec.seed);
-    let work = |block: &mut Block, item: usize| -> Result<_, Error> {
+    let work = |block: &mut RowBlock, item: usize| -> Result<_, Error> {
         check(run)?;
         let begin = item * BLOCK;
         let range = begin as u32..(begin + BLOCK).min(documents.len()) as u32;
@@ -154,7 +154,7 @@ fn near(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Near>, 
     for probed in &probes {
         all[probed.at].halvings = probed.halvings;
     }
-    parallel::in_order(documents.len().div_ceil(BLOCK), plan.threads, Block::default, work, |found| {
+    parallel::in_order(documents.len().div_ceil(BLOCK), plan.threads, RowBlock::default, work, |found| {
         for (at, mut near) in found {
             all[at].all += near.all;
             all[at].some.append(&mut near.some);
@@ -187,7 +187,7 @@ fn probes(run: &AuditedRun<'_>, sieve: &Sieve, sets: &[u32]) -> Result<Vec<Probe
     }
     let step = probes.len().div_ceil(ASKED).max(1);
     let asked: Vec<usize> = probes.iter().step_by(step).map(|probed| probed.at).collect();
-    let mut block = Block::default();
+    let mut block = RowBlock::default();
     sieve.take_in(&mut block, |rows| {
         asked.iter().try_for_each(|&at| {
             rows.extend_from_slice(reader.row(sets[at])?);

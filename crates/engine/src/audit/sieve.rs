@@ -36,7 +36,7 @@ struct BitSieve {
 
 /// Rows of documents, made ready to be compared with.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct RowBlock {
     rows: Vec<u32>,
     bits: Vec<u32>,
     counts: Vec<u32>,
@@ -82,7 +82,7 @@ impl Sieve {
     /// Takes in the rows that `fill` gives.
     pub(super) fn take_in(
         &self,
-        block: &mut Block,
+        block: &mut RowBlock,
         fill: impl FnOnce(&mut Vec<u32>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         fill(&mut block.rows)?;
@@ -104,11 +104,11 @@ impl Sieve {
     pub(super) fn for_each_near<T>(
         &self,
         probe: &Probe,
-        block: &mut Block,
+        block: &mut RowBlock,
         wanted: impl Fn(usize) -> Option<T>,
         mut visit: impl FnMut(T),
     ) {
-        let Block { rows, bits, counts } = block;
+        let RowBlock { rows, bits, counts } = block;
         let rows = rows.chunks_exact(self.rows.words()).enumerate();
         match &self.bits {
             None => {

@@ -21,7 +21,7 @@ use crate::uploads::{Content, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
 /// An option whose value has a maximum here, because others wait while a check takes its time and its memory.
-struct Bounded {
+struct BoundedOption {
     option: &'static str,
     value: fn(&CheckOptions) -> usize,
     most: u32,
@@ -29,15 +29,15 @@ struct Bounded {
     expected: &'static str,
 }
 
-const BOUNDED: [Bounded; 3] = [
-    Bounded { option: "top", value: |options| options.top, most: 1000, expected: "at most 1000" },
-    Bounded {
+const BOUNDED: [BoundedOption; 3] = [
+    BoundedOption { option: "top", value: |options| options.top, most: 1000, expected: "at most 1000" },
+    BoundedOption {
         option: "candidates",
         value: |options| options.candidates,
         most: 10_000,
         expected: "at most 10000",
     },
-    Bounded {
+    BoundedOption {
         option: "passages",
         value: |options| options.passages,
         most: 10_000,
@@ -67,7 +67,7 @@ impl Submission {
     /// The options, if all of them have values that are possible here.
     fn checked(&self) -> Result<&CheckOptions, Problem> {
         let mut problems = self.options.problems();
-        for Bounded { option, value, most, expected } in BOUNDED {
+        for BoundedOption { option, value, most, expected } in BOUNDED {
             let value = value(&self.options);
             if value > most as usize {
                 problems.push(OptionProblem::new(option, value, expected));
@@ -89,7 +89,7 @@ fn with_options(fields: RefOr<Schema>) -> RefOr<Schema> {
         unreachable!("both are described as objects");
     };
     all.properties.extend(options.properties);
-    for Bounded { option, most, .. } in BOUNDED {
+    for BoundedOption { option, most, .. } in BOUNDED {
         if let Some(RefOr::T(Schema::Object(option))) = all.properties.get_mut(option) {
             option.maximum = Some(most.into());
         }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn the_maxima_are_described() {
         let schema = serde_json::to_value(CheckText::schema()).unwrap();
-        for Bounded { option, most, .. } in BOUNDED {
+        for BoundedOption { option, most, .. } in BOUNDED {
             assert_eq!(schema["properties"][option]["maximum"], most, "{option}");
         }
         assert_eq!(schema["required"], serde_json::json!(["text"]));

@@ -82,7 +82,7 @@ fn page(
     limits: &ExtractLimits,
     deadline: &Deadline,
 ) -> Result<String, Failed> {
-    let mut text = Bounded { text: String::new(), limits, deadline };
+    let mut text = BoundedText { text: String::new(), limits, deadline };
     let careful = guarded(|| output_doc_page(document, &mut PlainTextOutput::new(&mut text), number));
     let why = match careful {
         Ok(Ok(())) => return Ok(text.text),
@@ -97,13 +97,13 @@ fn page(
 }
 
 /// A text that does not grow beyond its limit, nor after its time.
-struct Bounded<'l> {
+struct BoundedText<'l> {
     text: String,
     limits: &'l ExtractLimits,
     deadline: &'l Deadline,
 }
 
-impl fmt::Write for Bounded<'_> {
+impl fmt::Write for BoundedText<'_> {
     fn write_str(&mut self, characters: &str) -> fmt::Result {
         let bytes = (self.text.len() + characters.len()) as u64;
         if bytes > self.limits.unfolded_bytes || self.deadline.check().is_err() {
@@ -114,8 +114,8 @@ impl fmt::Write for Bounded<'_> {
     }
 }
 
-impl<'b, 'l> ConvertToFmt for &'b mut Bounded<'l> {
-    type Writer = &'b mut Bounded<'l>;
+impl<'b, 'l> ConvertToFmt for &'b mut BoundedText<'l> {
+    type Writer = &'b mut BoundedText<'l>;
 
     fn convert(self) -> Self::Writer {
         self

@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use minwise::Spec;
 use minwise::candidate::{Banding, tune};
-use minwise::filter::{Budget, Filter, default_looks};
+use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::shingle::{Shingling, Short};
 use minwise::sketch::Method;
 use minwise::text::{Form, Markup, Normalization, Space};
@@ -387,7 +387,7 @@ pub fn planned_filter(
     }
     let looks = default_looks(method.registers());
     // Registers of `minhash` agree with the probability of the similarity itself.
-    let filter = Filter::new(threshold, method.registers(), &looks, Budget::Exact(error));
+    let filter = Filter::new(threshold, method.registers(), &looks, ErrorBudget::Exact(error));
     problems.check("--filter", filter).map(|filter| (filter, error))
 }
 

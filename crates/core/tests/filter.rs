@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use minwise::filter::{Budget, Decision, Dependence, Filter, Look, Screening, Use, default_looks, shuffle};
+use minwise::filter::{
+    Decision, Dependence, ErrorBudget, Filter, Look, Screening, Use, default_looks, shuffle,
+};
 use minwise::hash::{SplitMix64, fmix64};
 use minwise::sketch::{Method, register_bits};
 use proptest::prelude::*;
@@ -145,7 +147,7 @@ fn vectors() -> File {
 }
 
 fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Filter {
-    Filter::new(threshold, registers, looks, Budget::PerLook(error)).expect("settings in range")
+    Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error)).expect("settings in range")
 }
 
 /// A filter of one look that rejects up to so many matches: the probability that it does.
@@ -218,7 +220,8 @@ fn the_error_of_a_look_that_keeps_to_a_budget() {
         };
         assert!(spent(row.error) <= row.total && row.total < spent(row.too_large), "{}", row.error);
         // Each side of ours is as large as it alone may be.
-        let ours = Filter::new(row.threshold, row.registers, &row.looks, Budget::Exact(row.total)).unwrap();
+        let ours =
+            Filter::new(row.threshold, row.registers, &row.looks, ErrorBudget::Exact(row.total)).unwrap();
         let theirs = per_look(row.threshold, row.registers, &row.looks, row.error);
         for (ours, theirs) in ours.looks().iter().zip(theirs.looks()) {
             assert!(ours.lower >= theirs.lower && ours.upper <= theirs.upper, "{ours:?} {theirs:?}");
@@ -230,7 +233,8 @@ fn the_error_of_a_look_that_keeps_to_a_budget() {
 fn the_default_looks_and_thresholds_are_frozen() {
     for row in vectors().default {
         let looks = default_looks(row.registers);
-        let filter = Filter::new(row.threshold, row.registers, &looks, Budget::Exact(row.total)).unwrap();
+        let filter =
+            Filter::new(row.threshold, row.registers, &looks, ErrorBudget::Exact(row.total)).unwrap();
         let found: Vec<(usize, usize)> =
             filter.looks().iter().filter_map(|look| Some((look.registers, look.lower?))).collect();
         let expected: Vec<(usize, usize)> = row.looks.into_iter().zip(row.lower).collect();
@@ -279,14 +283,15 @@ fn settings_are_checked_and_explained() {
         let message = Filter::new(probability, registers, looks, budget).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
     };
-    let exact = Budget::Exact(1e-6);
+    let exact = ErrorBudget::Exact(1e-6);
     for probability in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
         refuse(probability, 128, &[64], exact, "above 0 and below 1");
         let method = Method::minhash(128);
         assert!(Filter::of(method, probability, 1, &[64], exact).is_err());
     }
     for error in [0.0, -1e-6, 1e-201, 0.51, f64::NAN] {
-        for budget in [Budget::Exact(error), Budget::Bonferroni(error), Budget::PerLook(error)] {
+        for budget in [ErrorBudget::Exact(error), ErrorBudget::Bonferroni(error), ErrorBudget::PerLook(error)]
+        {
             refuse(0.8, 128, &[64], budget, "and at most 0.5");
         }
     }
@@ -325,19 +330,20 @@ fn which_sketches_can_be_filtered() {
     ] {
         let method: Method = form.parse().unwrap();
         assert_eq!(Dependence::of(method), expected, "{form}");
-        let filter = Filter::of(method, 0.8, 50, &default_looks(64), Budget::Exact(1e-6)).unwrap();
+        let filter = Filter::of(method, 0.8, 50, &default_looks(64), ErrorBudget::Exact(1e-6)).unwrap();
         assert_eq!(filter.is_some(), expected.is_some(), "{form}");
     }
     // Bits agree more often than registers.
     let thresholds = |form: &str| {
-        let filter = Filter::of(form.parse().unwrap(), 0.8, 1, &[64], Budget::Exact(1e-6)).unwrap().unwrap();
+        let filter =
+            Filter::of(form.parse().unwrap(), 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap().unwrap();
         filter.looks()[0].lower
     };
     assert_eq!(thresholds("b-bit:1/minhash:64"), per_look(0.9, 64, &[64], 1e-6).looks()[0].lower);
     assert!(thresholds("one-permutation:64") < thresholds("minhash:64"), "fewer are rejected");
     // More registers than the exact law is made for.
     let large = "one-permutation:2048".parse().unwrap();
-    assert_eq!(Filter::of(large, 0.8, 1, &[64], Budget::Exact(1e-6)).unwrap(), None);
+    assert_eq!(Filter::of(large, 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap(), None);
 }
 
 /// Two rows of which each register agrees with probability `p`.
@@ -360,7 +366,7 @@ fn simulated_pairs_at_the_threshold() {
         (1..20).map(|i| 50 * i).collect(),
     ] {
         for (threshold, alpha) in [(0.8, 0.02), (0.5, 0.005)] {
-            let filter = Filter::new(threshold, 1000, &looks, Budget::Exact(alpha)).unwrap();
+            let filter = Filter::new(threshold, 1000, &looks, ErrorBudget::Exact(alpha)).unwrap();
             let (mut rejected, mut compared) = (0, 0);
             for _ in 0..TRIALS {
                 let (a, b) = rows(threshold, 1000, &mut random);
@@ -383,7 +389,7 @@ fn simulated_pairs_at_the_threshold() {
 
 #[test]
 fn pairs_below_the_threshold_are_rejected_early() {
-    let filter = Filter::new(0.8, 128, &default_looks(128), Budget::Exact(1e-6)).unwrap();
+    let filter = Filter::new(0.8, 128, &default_looks(128), ErrorBudget::Exact(1e-6)).unwrap();
     let mut random = SplitMix64::new(4);
     let n = 2000;
     let compared: usize = (0..n)
@@ -403,7 +409,7 @@ fn pairs_below_the_threshold_are_rejected_early() {
 fn false_rejections(form: &str, threshold: f64, union: usize, alpha: f64, trials: u64) -> f64 {
     let method: Method = form.parse().expect("a text form");
     let registers = method.registers();
-    let filter = Filter::of(method, threshold, union, &default_looks(registers), Budget::Exact(alpha))
+    let filter = Filter::of(method, threshold, union, &default_looks(registers), ErrorBudget::Exact(alpha))
         .expect("settings in range")
         .expect("a sketch that can be filtered");
     // Bits are counted on the registers that they are taken from, which is what their planes do.
@@ -484,7 +490,7 @@ fn real_sketches_at_the_threshold() {
 fn binomial_thresholds_are_wrong_for_copied_registers() {
     let trials = 4000;
     let alpha = 0.02;
-    let filter = Filter::new(0.8, 128, &default_looks(128), Budget::Exact(alpha)).unwrap();
+    let filter = Filter::new(0.8, 128, &default_looks(128), ErrorBudget::Exact(alpha)).unwrap();
     let method: Method = "one-permutation,rotation:128".parse().unwrap();
     let order = shuffle(128);
     let rejected = (0..trials)
@@ -598,7 +604,7 @@ proptest! {
         // Rounding of walks of 120 steps.
         let rounding = 1.0 + 1e4 * f64::EPSILON;
         let new = |budget| Filter::new(p, 120, &looks, budget).unwrap();
-        let (exact, even) = (new(Budget::Exact(alpha)), new(Budget::Bonferroni(alpha)));
+        let (exact, even) = (new(ErrorBudget::Exact(alpha)), new(ErrorBudget::Bonferroni(alpha)));
         let spent = |filter: &Filter| filter.outcome(p, Use::Screen).rejected;
         prop_assert!(spent(&exact) <= alpha * rounding);
         prop_assert!(spent(&even) <= spent(&exact) * rounding);
@@ -626,7 +632,7 @@ proptest! {
         looks in increasing_looks(200),
         seed: u64,
     ) {
-        let filter = Filter::new(p, 200, &looks, Budget::Exact(0.01)).unwrap();
+        let filter = Filter::new(p, 200, &looks, ErrorBudget::Exact(0.01)).unwrap();
         let (a, b) = rows(similarity, 200, &mut SplitMix64::new(seed));
         let matches = |k: usize| a[..k].iter().zip(&b[..k]).filter(|(a, b)| a == b).count();
 

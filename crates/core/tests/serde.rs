@@ -3,7 +3,7 @@
 use minwise::candidate::Banding;
 use minwise::cluster::{Edge, Standing};
 use minwise::estimate::Estimate;
-use minwise::filter::{Budget, Filter, default_looks};
+use minwise::filter::{ErrorBudget, Filter, default_looks};
 use minwise::sketch::Method;
 use minwise::{Lsh, Sketch, Spec};
 use serde::Serialize;
@@ -30,7 +30,7 @@ fn form<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T
 fn settings_have_their_text_forms() {
     assert_eq!(form(&spec()), SPEC);
     assert_eq!(form(&"b-bit:2/minhash:64".parse::<Method>().unwrap()), "b-bit:2/minhash:64");
-    let filter = Filter::new(0.8, 64, &default_looks(64), Budget::Exact(1e-6)).unwrap();
+    let filter = Filter::new(0.8, 64, &default_looks(64), ErrorBudget::Exact(1e-6)).unwrap();
     assert_eq!(form(&filter), filter.to_string());
     assert!(from_value::<Spec>(json!("none / words:0 / minhash:8 / seed:1")).is_err());
 }

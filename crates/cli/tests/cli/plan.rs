@@ -1,6 +1,6 @@
 //! `minwise plan`.
 
-use minwise::filter::{Budget, Filter, Use, default_looks};
+use minwise::filter::{ErrorBudget, Filter, Use, default_looks};
 use minwise::sketch::Method;
 use serde_json::{Value, json};
 
@@ -332,7 +332,7 @@ fn as_read(number: f64) -> Value {
 #[test]
 fn the_filter_for_programs() {
     let plan = plan("--filter --registers 200 --threshold 0.7");
-    let filter = Filter::new(0.7, 200, &default_looks(200), Budget::Exact(1e-6)).unwrap();
+    let filter = Filter::new(0.7, 200, &default_looks(200), ErrorBudget::Exact(1e-6)).unwrap();
     let shown = &plan["filter"];
     let looks = shown["looks"].as_array().unwrap();
     assert_eq!(looks.len(), filter.looks().len());

@@ -20,9 +20,9 @@
 //!
 //! | budget | error of all looks | use |
 //! |---|---|---|
-//! | [`Budget::Exact`] | α, as nearly as integers allow | always |
-//! | [`Budget::Bonferroni`] | at most α, often half of it | to check the other |
-//! | [`Budget::PerLook`] | up to n·e | the source's, for comparison |
+//! | [`ErrorBudget::Exact`] | α, as nearly as integers allow | always |
+//! | [`ErrorBudget::Bonferroni`] | at most α, often half of it | to check the other |
+//! | [`ErrorBudget::PerLook`] | up to n·e | the source's, for comparison |
 
 mod compare;
 mod densified;
@@ -36,7 +36,7 @@ mod walk;
 pub use compare::{Decision, Screening};
 pub use dependence::Dependence;
 pub use looks::{bit_looks, default_looks, shuffle};
-pub use thresholds::Budget;
+pub use thresholds::ErrorBudget;
 pub use walk::FilterOutcome;
 
 use crate::error::Error;
@@ -102,7 +102,12 @@ impl Filter {
     /// the threshold, and independently or with a negative dependence.
     ///
     /// Looks at which nothing can be decided are dropped, so that none may remain: then every pair passes.
-    pub fn new(probability: f64, registers: usize, looks: &[usize], budget: Budget) -> Result<Self, Error> {
+    pub fn new(
+        probability: f64,
+        registers: usize,
+        looks: &[usize],
+        budget: ErrorBudget,
+    ) -> Result<Self, Error> {
         check(probability, registers, looks, budget)?;
         let law = [Law::independent(probability, registers)];
         Ok(Self::of_laws(probability, &law, &law, looks, budget))
@@ -119,7 +124,7 @@ impl Filter {
         threshold: f64,
         shingles: usize,
         looks: &[usize],
-        budget: Budget,
+        budget: ErrorBudget,
     ) -> Result<Option<Self>, Error> {
         let Some((chance, dependence)) = dependence::of(method) else { return Ok(None) };
         let registers = method.registers();
@@ -140,7 +145,7 @@ impl Filter {
     }
 
     /// From the laws of pairs at the threshold: those that must not be rejected, and those that must not be accepted.
-    fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: Budget) -> Self {
+    fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let registers = below[0].registers();
         let lower = Side::new(below, looks, budget);
         let mirrored: Vec<Law> = above.iter().map(Law::mirrored).collect();
@@ -223,7 +228,7 @@ impl Filter {
     }
 }
 
-fn check(probability: f64, registers: usize, looks: &[usize], budget: Budget) -> Result<(), Error> {
+fn check(probability: f64, registers: usize, looks: &[usize], budget: ErrorBudget) -> Result<(), Error> {
     // Written so that NaN is outside of every range.
     if !(probability > 0.0 && probability < 1.0) {
         let setting = "the threshold of the filter";

@@ -18,9 +18,9 @@ impl Filter {
     /// many matches as registers were compared, and reject fewer matches than it accepts.
     ///
     /// ```
-    /// use minwise::filter::{Budget, Filter, default_looks};
+    /// use minwise::filter::{ErrorBudget, Filter, default_looks};
     ///
-    /// let made = Filter::new(0.8, 128, &default_looks(128), Budget::Exact(1e-6))?;
+    /// let made = Filter::new(0.8, 128, &default_looks(128), ErrorBudget::Exact(1e-6))?;
     /// let rebuilt = Filter::from_looks(made.registers(), made.needed(), made.looks().to_vec(), made.error_per_look())?;
     /// assert_eq!(rebuilt, made);
     /// # Ok::<(), minwise::Error>(())
@@ -135,7 +135,7 @@ fn look(text: &str) -> Option<Look> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::{Budget, default_looks};
+    use crate::filter::{ErrorBudget, default_looks};
     use crate::hash::SplitMix64;
     use crate::sketch::Method;
 
@@ -145,7 +145,7 @@ mod tests {
             let method: Method = form.parse().unwrap();
             let looks = default_looks(method.registers());
             for (threshold, error) in [(0.8, 1e-6), (0.3, 1e-2), (0.99, 1e-9)] {
-                filters.extend(Filter::of(method, threshold, 1, &looks, Budget::Exact(error)).unwrap());
+                filters.extend(Filter::of(method, threshold, 1, &looks, ErrorBudget::Exact(error)).unwrap());
             }
         }
         filters
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_filter_without_looks_has_a_form_too() {
-        let made = Filter::new(0.5, 4, &[1], Budget::Exact(1e-9)).unwrap();
+        let made = Filter::new(0.5, 4, &[1], ErrorBudget::Exact(1e-9)).unwrap();
         assert!(made.looks().is_empty());
         assert_eq!(made.to_string().parse::<Filter>().unwrap(), made);
     }

@@ -9,7 +9,7 @@ use super::walk::{Tail, ever_at_most, tails};
 
 /// How large an error is allowed, for pairs exactly at the threshold and on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Budget {
+pub enum ErrorBudget {
     /// e at every look; all looks together may err up to as many times as there are looks.
     PerLook(f64),
     /// α for all looks, of which each has the n-th part.
@@ -18,7 +18,7 @@ pub enum Budget {
     Exact(f64),
 }
 
-impl Budget {
+impl ErrorBudget {
     /// The part that each of some filters has that are asked about the same pairs, so that all of them keep to it.
     #[must_use]
     pub fn shared_by(self, filters: usize) -> Self {
@@ -55,9 +55,9 @@ pub(super) struct Side {
 
 impl Side {
     /// Thresholds that keep to the budget under each of the laws.
-    pub(super) fn new(laws: &[Law], looks: &[usize], budget: Budget) -> Self {
+    pub(super) fn new(laws: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let least = budget.least_error(looks.len());
-        let most = if let Budget::Exact(error) = budget { error } else { least };
+        let most = if let ErrorBudget::Exact(error) = budget { error } else { least };
         let tails: Vec<Vec<Tail>> = laws.iter().map(|law| tails(law, looks, least, most)).collect();
         let at = |error: f64| -> Vec<Option<usize>> {
             // Without a threshold under one of the laws there is none: `None` is the least.
@@ -66,7 +66,7 @@ impl Side {
                 .collect()
         };
         let mut error = least;
-        if let Budget::Exact(limit) = budget {
+        if let ErrorBudget::Exact(limit) = budget {
             let mut steps: Vec<f64> =
                 tails.iter().flatten().flat_map(|tail| tail.steps_above(least)).collect();
             steps.sort_by(f64::total_cmp);

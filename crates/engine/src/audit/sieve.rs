@@ -4,7 +4,7 @@
 //! that a few thousand documents stay in the nearest cache, and a comparison takes a few nanoseconds. Of what is left, all registers
 //! are compared at once, since most of it is similar. All pairs of other rows are screened as candidates are.
 
-use minwise::filter::{Budget, Filter};
+use minwise::filter::{ErrorBudget, Filter};
 use minwise::kernel::Kernel;
 use minwise::sketch::{BitRows, Bits};
 
@@ -137,7 +137,7 @@ impl BitSieve {
     fn new(plan: &Plan) -> Result<Option<Self>, Error> {
         let (method, threshold) = (plan.spec.method, plan.threshold);
         let registers = method.registers();
-        let budget = Budget::Exact(FILTER_ERROR);
+        let budget = ErrorBudget::Exact(FILTER_ERROR);
         let rows = "1".parse::<Bits>()?.rows(registers)?;
         let Some((values, probability)) = rows.laws(threshold).next() else { return Ok(None) };
         let bits = Filter::new(probability, values, &[values], budget)?;

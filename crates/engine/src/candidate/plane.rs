@@ -111,7 +111,7 @@ impl Plane {
 mod tests {
     use minwise::Spec;
     use minwise::candidate::Banding;
-    use minwise::filter::Budget;
+    use minwise::filter::ErrorBudget;
     use minwise::hash::SplitMix64;
     use minwise::sketch::Bits;
     use proptest::prelude::*;
@@ -146,7 +146,7 @@ mod tests {
         let banding = Banding::new(2, 2, registers_of).unwrap();
         let bits: Option<Bits> = bits.map(|bits| bits.parse().unwrap());
         let rows = Rows::new(&spec, banding, bits).unwrap();
-        let budget = Budget::Exact(1e-6);
+        let budget = ErrorBudget::Exact(1e-6);
         let screen = Screen::of(spec.method, threshold, budget, looks, &rows).unwrap();
         let Some(mut plane) = Plane::new(&screen, &rows) else {
             assert!(threshold < 0.8, "{method} {bits:?} at {threshold} has a filter");
@@ -245,7 +245,7 @@ mod tests {
             let spec = Spec::default().with_method(format!("minhash:{registers_of}").parse().unwrap());
             let banding = Banding::new(2, 2, registers_of).unwrap();
             let rows = Rows::new(&spec, banding, bits.map(|bits| bits.parse().unwrap())).unwrap();
-            let screen = Screen::of(spec.method, 0.8, Budget::Exact(1e-6), None, &rows).unwrap();
+            let screen = Screen::of(spec.method, 0.8, ErrorBudget::Exact(1e-6), None, &rows).unwrap();
             let mut plane = Plane::new(&screen, &rows).unwrap();
             assert!(plane.heads.words() <= most_words, "{bits:?}: {:?}", plane.rule);
             let mut random = SplitMix64::new(5);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use minwise::Error;
 use minwise::estimate::Estimate;
-use minwise::filter::{Budget, Filter, bit_looks, default_looks, shuffle};
+use minwise::filter::{ErrorBudget, Filter, bit_looks, default_looks, shuffle};
 use minwise::sketch::{Method, Values};
 
 use crate::candidate::head::{CROWDED, Condition, HeadRule, UNLIKE};
@@ -84,7 +84,7 @@ impl Screen {
     pub(crate) fn of(
         method: Method,
         threshold: f64,
-        budget: Budget,
+        budget: ErrorBudget,
         looks: Option<&[usize]>,
         rows: &Rows,
     ) -> Result<Self, Error> {
@@ -229,7 +229,7 @@ impl OrderScreen {
                 // One shared shingle in another place is enough.
                 _ if order == 1.0 => Ok(Some(agreeing - 1)),
                 _ => {
-                    let filter = Filter::new(order, agreeing, &[agreeing], Budget::Exact(error))?;
+                    let filter = Filter::new(order, agreeing, &[agreeing], ErrorBudget::Exact(error))?;
                     Ok(filter.looks().first().and_then(|look| look.lower))
                 }
             })

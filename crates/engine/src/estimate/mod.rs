@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::filter::{Budget, Decision, Filter, bit_looks, default_looks};
+use minwise::filter::{Decision, ErrorBudget, Filter, bit_looks, default_looks};
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::sketch::{DifferenceBound, Sketcher, Statistic, Values};
@@ -37,7 +37,7 @@ pub struct Request<'a> {
     /// The estimate from which on a pair is told.
     pub threshold: f64,
     /// The share of pairs at the threshold that may be rejected before all their registers are compared.
-    pub filter: Option<Budget>,
+    pub filter: Option<ErrorBudget>,
     /// The looks, in registers; those of [`default_looks`] without it.
     pub looks: Option<&'a [usize]>,
     /// Threads to work with.
@@ -302,8 +302,10 @@ impl<'a> SketchPairs<'a> {
     fn filter_error(&self, request: &Request<'_>) -> f64 {
         let Way::Heads(screening) = &self.way else { return 0.0 };
         match (&screening.filter, request.filter) {
-            (Some(filter), Some(Budget::PerLook(error))) => (error * filter.looks().len() as f64).min(1.0),
-            (Some(_), Some(Budget::Bonferroni(error) | Budget::Exact(error))) => error,
+            (Some(filter), Some(ErrorBudget::PerLook(error))) => {
+                (error * filter.looks().len() as f64).min(1.0)
+            }
+            (Some(_), Some(ErrorBudget::Bonferroni(error) | ErrorBudget::Exact(error))) => error,
             (None, _) | (_, None) => 0.0,
         }
     }
@@ -453,7 +455,7 @@ mod tests {
     #[test]
     fn looks_after_an_early_acceptance_do_not_reject() {
         let looks = [64, 128, 256, 512, 1024];
-        let filter = Filter::new(0.3, 1024, &looks, Budget::Exact(1e-2)).unwrap();
+        let filter = Filter::new(0.3, 1024, &looks, ErrorBudget::Exact(1e-2)).unwrap();
         let values = Values::registers(1024);
         let kept: Vec<usize> = rejecting(values, &filter).map(|condition| condition.first).collect();
         assert!(kept.contains(&64) && !kept.contains(&1024), "{kept:?}");

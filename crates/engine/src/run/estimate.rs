@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use minwise::filter::Budget;
+use minwise::filter::ErrorBudget;
 use minwise::{Observer, Spec, escape_control, visible_json};
 use serde_json::json;
 
@@ -147,8 +147,8 @@ impl EstimateRun {
             of: options.of.as_deref(),
             threshold: options.threshold,
             filter: match options.error_per_look {
-                Some(error) => Some(Budget::PerLook(error)),
-                None => options.filter_error.map(Budget::Exact),
+                Some(error) => Some(ErrorBudget::PerLook(error)),
+                None => options.filter_error.map(ErrorBudget::Exact),
             },
             looks: options.looks.as_deref(),
             threads,

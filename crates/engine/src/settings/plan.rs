@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minwise::candidate::{Banding, Curve};
 use minwise::cluster::Clustering;
-use minwise::filter::{Budget, bit_looks, default_looks};
+use minwise::filter::{ErrorBudget, bit_looks, default_looks};
 use minwise::keep::KeepPolicy;
 use minwise::sketch::Bits;
 use minwise::verify::Measure;
@@ -188,17 +188,17 @@ impl Plan {
     #[must_use]
     pub fn filter_error(&self) -> Option<f64> {
         match self.budget()? {
-            Budget::PerLook(error) => Some((error * self.count_looks() as f64).min(1.0)),
-            Budget::Bonferroni(error) | Budget::Exact(error) => Some(error),
+            ErrorBudget::PerLook(error) => Some((error * self.count_looks() as f64).min(1.0)),
+            ErrorBudget::Bonferroni(error) | ErrorBudget::Exact(error) => Some(error),
         }
     }
 
     /// How large an error of the filter is allowed, if sketches are asked.
-    pub(crate) fn budget(&self) -> Option<Budget> {
+    pub(crate) fn budget(&self) -> Option<ErrorBudget> {
         // At a threshold of 1 only equal documents are left, and those are never put aside.
         let asked =
             self.search != Search::SortMerge && self.measure == Measure::Jaccard && self.threshold < 1.0;
-        let budget = if self.error_per_look.is_some() { Budget::PerLook } else { Budget::Exact };
+        let budget = if self.error_per_look.is_some() { ErrorBudget::PerLook } else { ErrorBudget::Exact };
         self.filter.filter(|_| asked).map(budget)
     }
 

@@ -1,6 +1,6 @@
 //! Candidates that by their sketches cannot reach the threshold are not read.
 
-use minwise::filter::{Budget, Filter, default_looks, shuffle};
+use minwise::filter::{ErrorBudget, Filter, default_looks, shuffle};
 use minwise::sketch::BitRows;
 
 use super::{CheckOptions, PreparedQuery};
@@ -34,13 +34,13 @@ impl Screen {
             Some(_) if copies => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
-                let budget = Budget::Exact(ERROR / laws.len() as f64);
+                let budget = ErrorBudget::Exact(ERROR / laws.len() as f64);
                 let filter = |(values, probability)| Filter::new(probability, values, &[values], budget);
                 laws.into_iter().map(filter).collect::<std::result::Result<_, _>>()?
             }
             None => {
                 let looks = default_looks(method.registers());
-                Filter::of(method, threshold, 1, &looks, Budget::Exact(ERROR))?.into_iter().collect()
+                Filter::of(method, threshold, 1, &looks, ErrorBudget::Exact(ERROR))?.into_iter().collect()
             }
         };
         Ok(Self { filters, bits, order })

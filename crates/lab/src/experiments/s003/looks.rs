@@ -1,7 +1,7 @@
 //! The error of a filter over several looks.
 
 use anyhow::Result;
-use minwise::filter::{Budget, Filter, Use};
+use minwise::filter::{ErrorBudget, Filter, Use};
 use serde::Deserialize;
 
 use super::per_look;
@@ -55,7 +55,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         };
         let filter = per_look(settings.threshold, settings.registers, &looks, row.error)?;
         let rejected = filter.outcome(settings.threshold, Use::Decide).rejected;
-        let exact = Filter::new(settings.threshold, settings.registers, &looks, Budget::Exact(row.error))?;
+        let exact =
+            Filter::new(settings.threshold, settings.registers, &looks, ErrorBudget::Exact(row.error))?;
         let bounded = exact.outcome(settings.threshold, Use::Screen).rejected;
         let simulated = (row.error >= SEEN).then(|| simulate(context, &settings, &filter));
         if let Some(simulated) = simulated {

@@ -11,7 +11,7 @@ pub(crate) mod section_6_5;
 pub(crate) mod table_1;
 
 use anyhow::Result;
-use minwise::filter::{Budget, Filter};
+use minwise::filter::{ErrorBudget, Filter};
 use minwise::verify::Overlap;
 use serde::Deserialize;
 
@@ -70,5 +70,5 @@ fn of_data(context: &Context<'_>) -> Result<Option<Vec<f64>>> {
 
 /// The source's filter: e at each look.
 fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Result<Filter> {
-    Ok(Filter::new(threshold, registers, looks, Budget::PerLook(error))?)
+    Ok(Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error))?)
 }

@@ -17,7 +17,7 @@ use crate::store::{Space, View};
 
 /// A document that agrees with the query in something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct MatchCandidate {
     pub(crate) document: u32,
     /// Bands in which they agree.
     pub(crate) bands: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Candidate {
 
 pub(crate) struct FoundCandidates {
     /// The best first. Documents that were removed are among them, as long as they have postings.
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<MatchCandidate>,
     pub(crate) passed_over: usize,
 }
 
@@ -38,15 +38,15 @@ pub(crate) fn find(
     options: &CheckOptions,
     observer: &dyn Observer,
 ) -> Result<FoundCandidates> {
-    let mut hits: HashMap<u32, Candidate> = HashMap::new();
+    let mut hits: HashMap<u32, MatchCandidate> = HashMap::new();
     let mut passed_over = 0;
     let mut postings = vec![];
-    let mut note = |documents: &[Posting], count: fn(&mut Candidate)| {
+    let mut note = |documents: &[Posting], count: fn(&mut MatchCandidate)| {
         let mut last = None;
         for posting in documents {
             // Postings of one change are in the order of documents, and a document is in one change.
             if last != Some(posting.document) && Some(posting.document) != asked.itself {
-                let new = Candidate { document: posting.document, bands: 0, fingerprints: 0 };
+                let new = MatchCandidate { document: posting.document, bands: 0, fingerprints: 0 };
                 count(hits.entry(posting.document).or_insert(new));
             }
             last = Some(posting.document);
@@ -78,7 +78,7 @@ pub(crate) fn find(
             note(&postings, |candidate| candidate.fingerprints += 1);
         }
     }
-    let mut candidates: Vec<Candidate> = hits.into_values().collect();
+    let mut candidates: Vec<MatchCandidate> = hits.into_values().collect();
     candidates.sort_unstable_by_key(|candidate| {
         (Reverse(candidate.bands + candidate.fingerprints), candidate.document)
     });

@@ -105,7 +105,7 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
                     while set != 0 {
                         let at = (portion * STEPS + set.trailing_zeros() as usize) * LANES + lane;
                         set &= set - 1;
-                        let mut candidate = Candidate {
+                        let mut candidate = DartCandidate {
                             state: row::state(keys[at], salt),
                             gap: row::first_gap(keys[at] as u32, coefficients),
                             limit: expected[at] * scale,
@@ -175,7 +175,7 @@ fn top_row(weights: &[f64], registers: usize) -> i64 {
 
 /// A shingle in a row, from a cell on, that may hold a dart of it.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct DartCandidate {
     state: u64,
     /// The bits of the first gap.
     gap: u32,
@@ -185,7 +185,7 @@ struct Candidate {
     row: u64,
 }
 
-impl Candidate {
+impl DartCandidate {
     #[inline(always)]
     fn in_next_cell(self) -> Self {
         let state = row::next_cell(self.state);
@@ -225,7 +225,7 @@ impl Board {
 
     /// Takes in what is in the candidate's cell, and says whether there is more beyond.
     #[inline(always)]
-    fn add(&mut self, candidate: Candidate) -> bool {
+    fn add(&mut self, candidate: DartCandidate) -> bool {
         let lane = self.taken.trailing_ones() as usize;
         self.taken |= 1 << lane;
         self.states[lane] = candidate.state;

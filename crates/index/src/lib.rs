@@ -63,7 +63,7 @@ mod transfer;
 mod progress;
 
 pub use add::{Added, DocumentBatch};
-pub use check::{Checked, Finding, FindingKind};
+pub use check::{Finding, FindingKind, IntegrityReport};
 pub use clusters::{Cluster, ClusterMember, Clusters};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::acknowledge::Pending;
 use crate::add::{DocumentBatch, FULL, FULL_BYTES, Written, post, words_to_bytes};
-use crate::check::{Checked, FindingKind, end};
+use crate::check::{FindingKind, IntegrityReport, end};
 use crate::error::Result;
 use crate::index::Index;
 use crate::prepare::Prepared;
@@ -29,7 +29,7 @@ impl Index {
     /// follows from the others is made anew. What was found beforehand is returned.
     ///
     /// It can do so where the storage engine opens its files, even if it cannot read all of them.
-    pub fn repair(path: &Path, observer: &dyn Observer) -> Result<Checked> {
+    pub fn repair(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
         index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
@@ -41,7 +41,7 @@ impl Index {
         Ok(checked)
     }
 
-    fn make_again(self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
+    fn make_again(self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
         // The note of a change that was lost is no note of one of these.
@@ -62,7 +62,7 @@ impl Index {
     }
 
     /// Adds every document that can be read as it was added to another index, in the same order.
-    fn salvage(&self, new: &Self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
+    fn salvage(&self, new: &Self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (Prepared::default(), Packer::new());

@@ -3,7 +3,7 @@
 use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Checked, FindingKind, end};
+use super::{FindingKind, IntegrityReport, end};
 use crate::add::{post, words_to_bytes};
 use crate::compact::Live;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ impl Index {
         &self,
         view: &View<'_>,
         state: &State,
-        checked: &mut Checked,
+        checked: &mut IntegrityReport,
         observer: &dyn Observer,
     ) -> Result<Sums> {
         let end = end(view, state);
@@ -127,7 +127,7 @@ impl Index {
 }
 
 /// Finds what was counted and is not there, and the other way round.
-fn compare(state: &State, counted: &State, checked: &mut Checked) {
+fn compare(state: &State, counted: &State, checked: &mut IntegrityReport) {
     for (what, was, is) in [
         ("documents", state.documents, counted.documents),
         ("bytes of text", state.text_bytes, counted.text_bytes),

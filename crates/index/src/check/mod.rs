@@ -53,7 +53,7 @@ pub struct Finding {
 
 /// What was looked at, and what was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct IntegrityReport {
     /// Documents.
     pub documents: u64,
     /// Rows of all keyspaces.
@@ -69,7 +69,7 @@ pub struct Checked {
 /// Findings of one kind that are listed one by one.
 const LISTED: u64 = 100;
 
-impl Checked {
+impl IntegrityReport {
     /// How many findings there are, listed or not.
     #[must_use]
     pub fn found(&self) -> u64 {
@@ -93,21 +93,21 @@ impl Checked {
 
 impl Index {
     /// Looks at everything in the index.
-    pub fn check(&self, observer: &dyn Observer) -> Result<Checked> {
-        let mut checked = Checked::default();
+    pub fn check(&self, observer: &dyn Observer) -> Result<IntegrityReport> {
+        let mut checked = IntegrityReport::default();
         self.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
     /// Looks at everything in the index in a folder, even if it cannot be [opened](Index::open) because of what it acknowledged
     /// or counted.
-    pub fn examine(path: &Path, observer: &dyn Observer) -> Result<Checked> {
+    pub fn examine(path: &Path, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path)?;
         index.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
-    pub(crate) fn check_into(&self, checked: &mut Checked, observer: &dyn Observer) -> Result<()> {
+    pub(crate) fn check_into(&self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
         // No change comes in between.
         let writer = self.write();
         let view = self.store.view();
@@ -116,8 +116,8 @@ impl Index {
     }
 
     /// Opens an index whose note or counters are not as they should be, and says so.
-    pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, Checked)> {
-        let mut checked = Checked::default();
+    pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, IntegrityReport)> {
+        let mut checked = IntegrityReport::default();
         let (folder, settings) = Folder::open(path)?;
         let preparation = Preparation::new(&settings)?;
         let store = Store::open(&folder.store(), path)?;
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn findings_are_listed_by_kind_and_all_are_counted() {
-        let mut checked = Checked::default();
+        let mut checked = IntegrityReport::default();
         for n in 0..LISTED + 7 {
             checked.find(FindingKind::Row, None, n.to_string());
         }

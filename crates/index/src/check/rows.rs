@@ -3,7 +3,7 @@
 use minwise::Observer;
 
 use super::documents::Sums;
-use super::{Checked, FindingKind};
+use super::{FindingKind, IntegrityReport};
 use crate::error::Result;
 use crate::index::Index;
 use crate::postings::{self, Row};
@@ -17,7 +17,7 @@ impl Index {
         view: &View<'_>,
         state: &State,
         sums: &Sums,
-        checked: &mut Checked,
+        checked: &mut IntegrityReport,
         observer: &dyn Observer,
     ) -> Result<()> {
         let mut found = [0u64; 2];
@@ -103,7 +103,14 @@ impl Index {
 }
 
 /// Adds up the digests of the postings of a row, but for those of documents that were removed.
-fn add_postings(space: Space, key: &[u8], payload: &[u8], sums: &Sums, sum: &mut u64, checked: &mut Checked) {
+fn add_postings(
+    space: Space,
+    key: &[u8],
+    payload: &[u8],
+    sums: &Sums,
+    sum: &mut u64,
+    checked: &mut IntegrityReport,
+) {
     let row = Row::decode(payload).zip(key.first_chunk::<2>());
     let Some((row, prefix)) = row.filter(|_| key.len() == postings::KEY_BYTES) else {
         checked.find(FindingKind::Row, None, format!("{} cannot be read", named(space, key)));

@@ -26,7 +26,7 @@ use crate::progress::Progress;
 use crate::settings::{self, FlagProblems};
 
 /// A document that was checked.
-pub struct Checked {
+pub struct CheckedDocument {
     /// The document.
     pub document: NewDocument,
     /// What was found.
@@ -96,7 +96,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
             checked += 1;
             found |= answer.matches.len() + answer.further > 0;
             let matched = matched(&index, &answer)?;
-            let one = Checked { document, answer, matched };
+            let one = CheckedDocument { document, answer, matched };
             match args.format {
                 ListFormat::Text => show::text(&one)?,
                 ListFormat::Jsonl => show::jsonl(&one.answer)?,

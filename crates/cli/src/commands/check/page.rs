@@ -6,7 +6,7 @@ use std::ops::Range;
 use minwise_corpus::{Quotes, escape_html};
 use minwise_index::{CheckOptions, IndexSettings, Match, SharedPassage, StoredDocument};
 
-use super::Checked;
+use super::CheckedDocument;
 use super::show::{place_of, reasons};
 use crate::printer::{counted, grouped};
 
@@ -35,7 +35,7 @@ struct Line {
 
 impl Page {
     /// Shows a document.
-    pub fn add(&mut self, one: &Checked) {
+    pub fn add(&mut self, one: &CheckedDocument) {
         let matches = &one.answer.matches;
         let number = self.lines.len();
         self.lines.push(Line {
@@ -141,11 +141,11 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
     sentences
 }
 
-fn name(one: &Checked) -> &str {
+fn name(one: &CheckedDocument) -> &str {
     one.document.title.as_deref().unwrap_or(&one.document.id)
 }
 
-fn document(number: usize, one: &Checked, out: &mut String) {
+fn document(number: usize, one: &CheckedDocument, out: &mut String) {
     let answer = &one.answer;
     let _ = write!(
         out,
@@ -186,7 +186,7 @@ fn document(number: usize, one: &Checked, out: &mut String) {
 }
 
 /// What is not shown, or was not looked at.
-fn left_out(one: &Checked, out: &mut String) {
+fn left_out(one: &CheckedDocument, out: &mut String) {
     for (count, what) in [
         (one.answer.further, "further matches are not shown"),
         (one.answer.not_compared, "further candidates were not compared"),
@@ -198,7 +198,13 @@ fn left_out(one: &Checked, out: &mut String) {
     }
 }
 
-fn one_match(anchor: &str, one: &Checked, found: &Match, other: Option<&StoredDocument>, out: &mut String) {
+fn one_match(
+    anchor: &str,
+    one: &CheckedDocument,
+    found: &Match,
+    other: Option<&StoredDocument>,
+    out: &mut String,
+) {
     let _ = write!(
         out,
         "<article id=\"{anchor}\">\n<h3>{}</h3>\n<p class=\"facts\">similarity {:.4}",
@@ -320,7 +326,7 @@ mod tests {
                 no_passages: None,
                 spec: String::new(),
             };
-            page.add(&Checked { document, answer, matched: vec![] });
+            page.add(&CheckedDocument { document, answer, matched: vec![] });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());
         let shown = page.finish(&IndexSettings::default(), &CheckOptions::default(), 1.0);

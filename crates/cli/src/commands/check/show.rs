@@ -6,7 +6,7 @@ use std::io::Write as _;
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 
-use super::Checked;
+use super::CheckedDocument;
 use crate::printer::{Failure, counted, grouped};
 
 /// Passages of a match that are shown, the longest.
@@ -36,7 +36,7 @@ pub fn reasons(reasons: Reasons) -> String {
     all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
 }
 
-pub fn text(checked: &Checked) -> Result<(), Failure> {
+pub fn text(checked: &CheckedDocument) -> Result<(), Failure> {
     let answer = &checked.answer;
     let mut out = format!("{}: ", visible(&checked.document.id));
     match answer.matches.len() + answer.further {
@@ -71,7 +71,7 @@ pub fn text(checked: &Checked) -> Result<(), Failure> {
     Ok(())
 }
 
-fn one_match(checked: &Checked, found: &Match, out: &mut String) {
+fn one_match(checked: &CheckedDocument, found: &Match, out: &mut String) {
     let title = found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(title)));
     let _ = writeln!(out, "\n  {}{title}: {}", visible(&found.id), reasons(found.reasons));
     let weighted = found.weighted.map_or(String::new(), |weighted| format!(", weighted {weighted:.4}"));

@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// How much of a file is looked at when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum OpenCheck {
     /// Every byte.
     Everything,
     /// What it says of itself: for a file that this process has just written.
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn open(path: &Path, kind: Kind, check: Check) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, kind: Kind, check: OpenCheck) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = open_file(path, &name)?;
         if cfg!(target_endian = "big") {
@@ -41,8 +41,8 @@ impl Stored {
         let read = |offset: u64, out: &mut [u8]| exactly(&file, offset, out);
         let described = Description::read(about.len(), kind, &read)
             .and_then(|described| match check {
-                Check::Everything => described.check_body(&read).map(|()| described),
-                Check::Description => Ok(described),
+                OpenCheck::Everything => described.check_body(&read).map(|()| described),
+                OpenCheck::Description => Ok(described),
             })
             .map_err(|reason| damaged(&name, kind, reason, true))?;
         Ok(Self { header: described.header, file, path: name, kind })

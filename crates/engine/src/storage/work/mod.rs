@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorKind};
-use crate::storage::store::{Check, Kind, Stored, Writer};
+use crate::storage::store::{Kind, OpenCheck, Stored, Writer};
 
 pub use manifest::Manifest;
 
@@ -186,12 +186,12 @@ impl WorkFolder {
 
     /// Opens a piece that another process wrote, and checks every byte of it.
     pub(crate) fn open_piece(&self, piece: Piece) -> Result<Stored, Error> {
-        Stored::open(&self.path(piece), piece.kind(), Check::Everything)
+        Stored::open(&self.path(piece), piece.kind(), OpenCheck::Everything)
     }
 
     /// Opens a piece that this process has just written.
     pub(crate) fn reopen(&self, piece: Piece) -> Result<Stored, Error> {
-        Stored::open(&self.path(piece), piece.kind(), Check::Description)
+        Stored::open(&self.path(piece), piece.kind(), OpenCheck::Description)
     }
 }
 
@@ -238,7 +238,7 @@ pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
     if !is_begun(folder) || !path.exists() {
         return Ok(false);
     }
-    let file = Stored::open(&path, FINISHING, Check::Everything)?;
+    let file = Stored::open(&path, FINISHING, OpenCheck::Everything)?;
     Ok(about::<Vec<String>>(&file)? == outputs)
 }
 

@@ -7,7 +7,7 @@ use crate::problem::FileProblem;
 
 /// The numbers of the columns that documents are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnNumbers {
     /// One for each text field, in the order in which they were asked for.
     pub(crate) text: Vec<usize>,
     pub(crate) id: Option<usize>,
@@ -15,7 +15,7 @@ pub(crate) struct Columns {
     pub(crate) values: Vec<usize>,
 }
 
-impl Columns {
+impl ColumnNumbers {
     /// All of them: the text columns, then the id, then the values.
     pub(crate) fn all(&self) -> impl Iterator<Item = usize> + '_ {
         self.text.iter().copied().chain(self.id).chain(self.values.iter().copied())
@@ -40,7 +40,7 @@ impl Known {
 /// Finds the wanted columns among those there are; `None` is a column that cannot be named.
 ///
 /// A column of texts or of values must be there. An id column need not be if it is the default one: then there are no ids.
-pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -> Result<Columns> {
+pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -> Result<ColumnNumbers> {
     let text = |field: &FieldPath| {
         let found = position(name, known, field)?.or_else(|| null_position(known, field));
         found.ok_or_else(|| no_text(name, known, field))
@@ -52,7 +52,7 @@ pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -
     if id.is_none() && options.id_field != ReadOptions::default().id_field {
         return Err(no_column(name, known, &options.id_field));
     }
-    Ok(Columns { text, id, values })
+    Ok(ColumnNumbers { text, id, values })
 }
 
 /// The column with this path; a column whose own name has dots or brackets in it is found too.
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     /// Columns by their paths; one whose path begins with `!` holds nothing but nulls, and one that begins with `=` is a name.
-    fn found(known: &[&str], text: &str, id: &str) -> Result<Columns> {
+    fn found(known: &[&str], text: &str, id: &str) -> Result<ColumnNumbers> {
         let column = |path: &&str| {
             if let Some(name) = path.strip_prefix('=') {
                 return Some(Known::new(FieldPath::field(name)));
@@ -124,11 +124,14 @@ mod tests {
         let known = &["id", "meta.text", "=a.b"];
         assert_eq!(
             found(known, "meta.text", "id").unwrap(),
-            Columns { text: vec![1], id: Some(0), values: vec![] }
+            ColumnNumbers { text: vec![1], id: Some(0), values: vec![] }
         );
-        let both = Columns { text: vec![2, 1], id: Some(2), values: vec![] };
+        let both = ColumnNumbers { text: vec![2, 1], id: Some(2), values: vec![] };
         assert_eq!(found(known, "a.b,meta.text", "a.b").unwrap(), both);
-        assert_eq!(found(&["text"], "text", "id").unwrap(), Columns { text: vec![0], ..Columns::default() });
+        assert_eq!(
+            found(&["text"], "text", "id").unwrap(),
+            ColumnNumbers { text: vec![0], ..ColumnNumbers::default() }
+        );
     }
 
     #[test]

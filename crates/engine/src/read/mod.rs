@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::Memory;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
-use crate::read::documents::{Columns, Documents, Kind, New, Shape};
+use crate::read::documents::{DocumentColumns, Documents, Kind, New, Shape};
 use crate::read::placed::Placed;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
@@ -452,7 +452,7 @@ impl<'a> Desk<'a> {
 /// What one thread found in one chunk.
 #[derive(Debug)]
 struct ReadChunk {
-    columns: Columns,
+    columns: DocumentColumns,
     rejected: Vec<Rejected>,
     repaired: u64,
     ranks: Ranks,
@@ -542,7 +542,7 @@ impl<'a> Worker<'a> {
     /// Reads one chunk; gives how many lines it has too.
     fn read(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(ReadChunk, u64), Error> {
         let mut part = ReadChunk {
-            columns: Columns::new(self.tools.shape(self.keep)),
+            columns: DocumentColumns::new(self.tools.shape(self.keep)),
             rejected: vec![],
             repaired: 0,
             ranks: Ranks::new(self.keep),

@@ -429,7 +429,7 @@ mod tests {
 
     use super::*;
     use crate::memory;
-    use crate::read::documents::{Columns, Documents, Kind, New, Shape};
+    use crate::read::documents::{DocumentColumns, Documents, Kind, New, Shape};
     use crate::read::prepare::Preparation;
     use crate::turn::LargeDocumentLock;
     use crate::verify::loader::Sorting;
@@ -437,7 +437,7 @@ mod tests {
 
     fn documents(corpus: &Corpus) -> Documents {
         let shape = Shape { words: 1, placed_words: None, rank_words: 0 };
-        let mut columns = Columns::new(shape);
+        let mut columns = DocumentColumns::new(shape);
         for chunk in corpus.chunks(u64::MAX) {
             let mut add = |place, _| {
                 columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});

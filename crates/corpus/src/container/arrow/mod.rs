@@ -24,7 +24,7 @@ use super::optional;
 use super::table::{Form, Rows, Way, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
-use crate::column::Columns;
+use crate::column::ColumnNumbers;
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
@@ -108,7 +108,7 @@ pub(super) struct File {
     batches: Vec<BatchBlock>,
     /// Remarks in the footer, which are passed on.
     remarks: Vec<(String, String)>,
-    columns: Columns,
+    columns: ColumnNumbers,
     /// For each column that can be named, the way to it.
     ways: Vec<Way>,
     /// Decodes the wanted columns. Dictionaries are read once for all threads.

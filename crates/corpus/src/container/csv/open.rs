@@ -4,7 +4,7 @@ use memchr::memmem;
 use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
-use crate::column::{self, Columns, Known};
+use crate::column::{self, ColumnNumbers, Known};
 use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field::FieldPath;
@@ -29,7 +29,7 @@ pub(crate) struct Delimited {
     pub(crate) header_bytes: u64,
     /// What the header calls the fields of a record.
     pub(crate) names: Vec<String>,
-    pub(crate) columns: Columns,
+    pub(crate) columns: ColumnNumbers,
     /// Where records begin, about a mebibyte apart; the first is 0 and the last is the end. A record that is larger
     /// lies between two of them alone.
     pub(crate) cuts: Vec<u64>,
@@ -100,9 +100,9 @@ impl Header {
     }
 
     /// The wanted columns. A source without a header has none.
-    fn columns(&self, reader: &Reader, options: &ReadOptions) -> Result<Columns> {
+    fn columns(&self, reader: &Reader, options: &ReadOptions) -> Result<ColumnNumbers> {
         if self.bytes == 0 {
-            return Ok(Columns::default());
+            return Ok(ColumnNumbers::default());
         }
         let known = self.names.iter().map(|name| Some(Known::new(FieldPath::field(name.as_str()))));
         let known: Vec<Option<Known>> = known.collect();

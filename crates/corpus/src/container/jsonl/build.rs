@@ -35,7 +35,8 @@ impl Rows {
     /// The batch.
     pub(super) fn finish(self) -> Result<RecordBatch, ArrowError> {
         let rows = self.records.rows;
-        let columns = self.records.members.into_iter().map(Column::finish).collect::<Result<_, _>>()?;
+        let columns =
+            self.records.members.into_iter().map(ColumnBuilder::finish).collect::<Result<_, _>>()?;
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema, columns, &options)
     }
@@ -59,7 +60,7 @@ fn built_field(field: &FieldRef) -> FieldRef {
 }
 
 /// Values of one type.
-enum Column {
+enum ColumnBuilder {
     /// Values of a type that JSON cannot hold, all of them null.
     Null(DataType, usize),
     Boolean(BooleanBuilder),
@@ -72,7 +73,7 @@ enum Column {
     Object(Fields, Objects),
 }
 
-impl Column {
+impl ColumnBuilder {
     fn new(kind: &DataType) -> Self {
         match kind {
             DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
@@ -157,7 +158,7 @@ fn number(value: &RawValue) -> Number {
 /// Lists of one type.
 struct Lists {
     field: FieldRef,
-    items: Column,
+    items: ColumnBuilder,
     ends: Vec<i32>,
     there: BooleanBufferBuilder,
     count: i32,
@@ -167,7 +168,7 @@ impl Lists {
     fn new(field: &FieldRef) -> Self {
         Self {
             field: Arc::clone(field),
-            items: Column::new(field.data_type()),
+            items: ColumnBuilder::new(field.data_type()),
             ends: vec![0],
             there: BooleanBufferBuilder::new(0),
             count: 0,
@@ -199,7 +200,7 @@ impl Lists {
 
 /// Objects with the same members.
 struct Objects {
-    members: Vec<Column>,
+    members: Vec<ColumnBuilder>,
     numbers: HashMap<String, usize>,
     there: BooleanBufferBuilder,
     rows: usize,
@@ -208,7 +209,7 @@ struct Objects {
 impl Objects {
     fn new(fields: &Fields) -> Self {
         Self {
-            members: fields.iter().map(|field| Column::new(field.data_type())).collect(),
+            members: fields.iter().map(|field| ColumnBuilder::new(field.data_type())).collect(),
             numbers: fields.iter().map(|field| field.name().clone()).zip(0..).collect(),
             there: BooleanBufferBuilder::new(0),
             rows: 0,
@@ -240,7 +241,7 @@ impl Objects {
         if fields.is_empty() {
             return Ok(Arc::new(StructArray::new_empty_fields(self.rows, Some(nulls))));
         }
-        let members = self.members.into_iter().map(Column::finish).collect::<Result<_, _>>()?;
+        let members = self.members.into_iter().map(ColumnBuilder::finish).collect::<Result<_, _>>()?;
         Ok(Arc::new(StructArray::try_new(fields, members, Some(nulls))?))
     }
 }

@@ -10,7 +10,7 @@ use crate::container::table::{Cells, End, TextColumn, cells, is_text, text_at};
 
 /// A column of a record batch.
 #[derive(Debug)]
-pub(super) enum Column {
+pub(super) enum MemoryColumn {
     /// One value per row, read where it lies.
     Plain {
         array: ArrayRef,
@@ -21,7 +21,7 @@ pub(super) enum Column {
     Lists(Cells),
 }
 
-impl Column {
+impl MemoryColumn {
     pub(super) fn new(end: End) -> Self {
         let End { array, nulls, levels } = end;
         if levels.is_empty() {
@@ -55,7 +55,7 @@ impl Column {
     }
 }
 
-impl TextColumn for Column {
+impl TextColumn for MemoryColumn {
     fn text(&self, row: usize) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Plain { .. } => self.lent(row).map(|text| Cow::Borrowed(text.as_bytes())),
@@ -78,7 +78,7 @@ impl TextColumn for Column {
 /// The values of some rows of a column.
 pub(super) enum Values<'c> {
     /// Those of the column, from a row on.
-    Lent(&'c Column, usize),
+    Lent(&'c MemoryColumn, usize),
     Written(Cells),
 }
 
@@ -116,10 +116,10 @@ mod tests {
             Arc::new(DictionaryArray::<UInt64Type>::new(keys, values)),
         ];
         for array in arrays {
-            let column = Column::of_array(Arc::clone(&array));
+            let column = MemoryColumn::of_array(Arc::clone(&array));
             let found: Vec<Option<&str>> = (0..4).map(|row| column.lent(row)).collect();
             assert_eq!(found, texts, "{}", array.data_type());
-            let sliced = Column::of_array(array.slice(2, 2));
+            let sliced = MemoryColumn::of_array(array.slice(2, 2));
             assert_eq!([sliced.lent(0), sliced.lent(1)], [texts[2], texts[3]], "{}", array.data_type());
             let lent = column.values(2..4);
             assert_eq!(lent.get(1), texts[3].map(str::as_bytes));
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_written_out() {
-        let column = Column::of_array(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])));
+        let column = MemoryColumn::of_array(Arc::new(Int64Array::from(vec![Some(1), None, Some(-3)])));
         let values = column.values(1..3);
         assert_eq!((values.get(0), values.get(1)), (None, Some(&b"-3"[..])));
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_member_of_nothing_is_nothing() {
         let nulls = Some(NullBuffer::from(vec![false, true]));
-        let column = Column::Plain { array: Arc::new(StringArray::from(vec!["a", "b"])), nulls };
+        let column = MemoryColumn::Plain { array: Arc::new(StringArray::from(vec!["a", "b"])), nulls };
         assert_eq!((column.lent(0), column.lent(1)), (None, Some("b")));
     }
 }

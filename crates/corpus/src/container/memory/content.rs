@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-use super::columns::{Column, Values};
+use super::columns::{MemoryColumn, Values};
 use crate::container::Opening;
 use crate::container::table::{
     Foreign, Row, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
@@ -49,10 +49,10 @@ struct MemoryBatch {
     first_row: u64,
     rows: usize,
     /// One for each text field.
-    texts: Vec<Column>,
-    id: Option<Column>,
+    texts: Vec<MemoryColumn>,
+    id: Option<MemoryColumn>,
     /// One for each value field; `None` if there is no such field.
-    values: Vec<Option<Column>>,
+    values: Vec<Option<MemoryColumn>>,
     /// All columns.
     whole: RecordBatch,
 }
@@ -90,8 +90,8 @@ impl Rows {
 
     /// Adds texts. Fields have no say in a list of texts; a value field can only be the text or the id.
     fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
-        let text = || Column::of_array(Arc::new(block.texts.clone()));
-        let id = || block.ids.as_ref().map(|ids| Column::of_array(Arc::new(ids.clone())));
+        let text = || MemoryColumn::of_array(Arc::new(block.texts.clone()));
+        let id = || block.ids.as_ref().map(|ids| MemoryColumn::of_array(Arc::new(ids.clone())));
         let defaults = ReadOptions::default();
         let value = |field: &FieldPath| match field {
             field if defaults.text_fields.contains(field) => Some(text()),
@@ -123,9 +123,9 @@ impl Rows {
         if let Some(difference) = difference(batch.schema().fields(), schema.fields()) {
             return Err(bad(format!("it is not of the schema that was given: {difference}")));
         }
-        let column = |column: usize| -> Option<Column> {
+        let column = |column: usize| -> Option<MemoryColumn> {
             let Way { root, steps } = wanted.ways.get(column)?;
-            Some(Column::new(end_of(batch.columns().get(*root)?, steps)?))
+            Some(MemoryColumn::new(end_of(batch.columns().get(*root)?, steps)?))
         };
         let gone = || bad("one of its columns is not there".to_owned());
         let columns = &wanted.columns;
@@ -190,7 +190,7 @@ fn difference(first: &Fields, second: &Fields) -> Option<String> {
 
 /// A row as a document, if its text is one value that lies in the batch. Arrow has checked that it is UTF-8. Checking it again
 /// and gathering the texts of a row in lists took a tenth of the time of a run over short texts.
-fn lent<'r>(texts: &'r [Column], row: usize, id: Option<&'r [u8]>, limit: u64) -> Option<Document<'r>> {
+fn lent<'r>(texts: &'r [MemoryColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Option<Document<'r>> {
     let [column] = texts else { return None };
     let text = column.lent(row).filter(|text| text.len() as u64 <= limit)?;
     let id = match id {

@@ -34,7 +34,7 @@ use super::optional;
 use super::table::{Form, Rows, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
-use crate::column::Columns;
+use crate::column::ColumnNumbers;
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
@@ -116,7 +116,7 @@ impl Container for Parquet {
 #[derive(Debug)]
 pub(super) struct File {
     metadata: Arc<ParquetMetaData>,
-    columns: Columns,
+    columns: ColumnNumbers,
     /// All columns of the file; `None` for those that cannot be named.
     leaves: Vec<Option<Leaf>>,
     groups: Vec<Group>,
@@ -126,7 +126,7 @@ pub(super) struct File {
 #[derive(Debug)]
 struct Group {
     rows: Range<u64>,
-    /// Where the pages of the wanted columns lie, in the order of [`Columns::all`].
+    /// Where the pages of the wanted columns lie, in the order of [`ColumnNumbers::all`].
     pages: Vec<Pages>,
 }
 

@@ -14,7 +14,7 @@ use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use super::leaves::{Leaf, leaves};
 use super::pages::{Pages, locate};
 use super::{File, Group, place};
-use crate::column::{self, Columns, Known};
+use crate::column::{self, ColumnNumbers, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
@@ -99,7 +99,7 @@ fn located(
     reader: &Reader,
     number: usize,
     group: &RowGroupMetaData,
-    columns: &Columns,
+    columns: &ColumnNumbers,
 ) -> Result<Vec<Pages>> {
     let locate = |column: usize| {
         let chunk = group.column(column);

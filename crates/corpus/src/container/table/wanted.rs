@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Schema};
 use super::values::{is_id, is_text, is_value};
 use super::way::{Step, Way};
 use super::written::VALUES;
-use crate::column::{self, Columns, Known};
+use crate::column::{self, ColumnNumbers, Known};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
@@ -14,7 +14,7 @@ use crate::problem::FileProblem;
 /// The columns that documents are made of.
 #[derive(Debug)]
 pub(in crate::container) struct Wanted {
-    pub(in crate::container) columns: Columns,
+    pub(in crate::container) columns: ColumnNumbers,
     /// The way to each column that can be named.
     pub(in crate::container) ways: Vec<Way>,
 }
@@ -68,7 +68,7 @@ fn named(schema: &Schema) -> Vec<Named> {
     out
 }
 
-fn check(name: &str, named: &[Named], columns: &Columns) -> Result<()> {
+fn check(name: &str, named: &[Named], columns: &ColumnNumbers) -> Result<()> {
     let is_text_or_null = |kind: &DataType| is_text(kind) || *kind == DataType::Null;
     let wanted = columns.text.iter().map(|text| (*text, is_text_or_null as fn(&DataType) -> bool, "texts"));
     let id = columns.id.map(|id| (id, is_id as fn(&DataType) -> bool, "texts, whole numbers or booleans"));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::ByKeeper;
-use super::html::{Column, excerpt, grouped, id, table};
+use super::html::{TableColumn, excerpt, grouped, id, table};
 use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
@@ -49,12 +49,12 @@ pub(super) fn section(run: &Findings<'_>, by_keeper: &ByKeeper<'_>) -> Result<St
         return Ok("<p>No document is a near-duplicate of another.</p>\n".to_owned());
     }
     let columns = [
-        Column::Words("kept"),
-        Column::Numbers("documents"),
-        Column::Numbers("least similarity"),
-        Column::Words("the others"),
-        Column::Words("were"),
-        Column::Words("begins"),
+        TableColumn::Words("kept"),
+        TableColumn::Numbers("documents"),
+        TableColumn::Numbers("least similarity"),
+        TableColumn::Words("the others"),
+        TableColumn::Words("were"),
+        TableColumn::Words("begins"),
     ];
     Ok(table("Largest first, each with the document that stays", &columns, &rows))
 }

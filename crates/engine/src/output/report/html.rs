@@ -90,14 +90,14 @@ pub(super) fn bytes(bytes: u64) -> String {
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum TableColumn {
     /// Words.
     Words(&'static str),
     /// Numbers, which stand below one another.
     Numbers(&'static str),
 }
 
-impl Column {
+impl TableColumn {
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Words(name) => (name, ""),
@@ -109,8 +109,8 @@ impl Column {
 /// A table. Its cells are HTML already; the first of a row is what the row is about.
 ///
 /// Numbers beside a name fit on a telephone; with more words than that, a row is a few lines there.
-pub(super) fn table(caption: &str, columns: &[Column], rows: &[Vec<String>]) -> String {
-    let has_words = columns.iter().skip(1).any(|column| matches!(column, Column::Words(_)));
+pub(super) fn table(caption: &str, columns: &[TableColumn], rows: &[Vec<String>]) -> String {
+    let has_words = columns.iter().skip(1).any(|column| matches!(column, TableColumn::Words(_)));
     let mut out = format!(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table{1}>\n\
          <caption>{0}</caption>\n<thead><tr>",
@@ -167,8 +167,11 @@ mod tests {
 
     #[test]
     fn a_table_says_what_its_rows_and_columns_are() {
-        let table =
-            table("a & b", &[Column::Words("x"), Column::Numbers("y")], &[vec!["1".into(), "2".into()]]);
+        let table = table(
+            "a & b",
+            &[TableColumn::Words("x"), TableColumn::Numbers("y")],
+            &[vec!["1".into(), "2".into()]],
+        );
         for part in [
             "<caption>a &amp; b</caption>",
             "<th scope=\"col\">x</th><th scope=\"col\" class=\"number\">y</th>",

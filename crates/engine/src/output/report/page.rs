@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::charts::{Similarities, histogram, s_curve};
-use super::html::{self, Column, bytes, counted, escape, grouped, table};
+use super::html::{self, TableColumn, bytes, counted, escape, grouped, table};
 use super::sources::{Fate, Sources};
 use super::strange::Strange;
 use super::{ByKeeper, Extras, Report, Summary, ThisRun, clusters, pairs};
@@ -295,7 +295,11 @@ fn settings(summary: &Summary) -> String {
     format!(
         "{}<p>The same input with the same settings gives the same documents. The files beside this page have more than \
          samples: {}.</p>\n",
-        table("All that decides the result", &[Column::Words("setting"), Column::Words("value")], &rows),
+        table(
+            "All that decides the result",
+            &[TableColumn::Words("setting"), TableColumn::Words("value")],
+            &rows
+        ),
         files.join(", ")
     )
 }
@@ -310,7 +314,8 @@ fn times(this_run: &ThisRun) -> String {
         .map(|(name, elapsed)| vec![escape(name), seconds(*elapsed), format!("{:.0} %", share(*elapsed))]);
     let rows: Vec<Vec<String>> =
         stages.chain([vec!["together".to_owned(), seconds(total), "100 %".to_owned()]]).collect();
-    let columns = [Column::Words("stage"), Column::Numbers("seconds"), Column::Numbers("share")];
+    let columns =
+        [TableColumn::Words("stage"), TableColumn::Numbers("seconds"), TableColumn::Numbers("share")];
     format!(
         "<p>The command:</p>\n<pre><code>{}</code></pre>\n{}",
         html::text(&this_run.command),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use minwise_corpus::{Corpus, Layout};
 
-use super::html::{Column, grouped, id, table};
+use super::html::{TableColumn, grouped, id, table};
 
 /// Sources that are counted one by one; later ones are counted together.
 const COUNTED: usize = 1 << 16;
@@ -94,8 +94,8 @@ impl<'a> Sources<'a> {
         if rows.len() > 1 {
             rows.push(all.cells("together".to_owned()));
         }
-        let counts = ["read", "kept", "removed", "rejected"].map(Column::Numbers);
-        let columns: Vec<Column> = [Column::Words("source")].into_iter().chain(counts).collect();
+        let counts = ["read", "kept", "removed", "rejected"].map(TableColumn::Numbers);
+        let columns: Vec<TableColumn> = [TableColumn::Words("source")].into_iter().chain(counts).collect();
         table("Records by source, most removed first", &columns, &rows)
     }
 }

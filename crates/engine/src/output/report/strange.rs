@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use minwise::shingle::Shingles;
 
-use super::html::{Column, bytes, excerpt, grouped, id, table};
+use super::html::{TableColumn, bytes, excerpt, grouped, id, table};
 use super::least::Least;
 use crate::error::Error;
 use crate::output::Findings;
@@ -63,10 +63,10 @@ impl Strange {
             )?);
         }
         let columns = [
-            Column::Words("document"),
-            Column::Words("why"),
-            Column::Numbers("record"),
-            Column::Words("begins"),
+            TableColumn::Words("document"),
+            TableColumn::Words("why"),
+            TableColumn::Numbers("record"),
+            TableColumn::Words("begins"),
         ];
         let looked_at = sample(run.reading.references.into(), run.reading.documents.len() as u64).count();
         Ok(format!(

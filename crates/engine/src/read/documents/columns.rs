@@ -47,7 +47,7 @@ pub(crate) struct New<'a> {
 
 /// One column a fact; a document is a row across all of them.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub(crate) struct DocumentColumns {
     pub(super) places: Vec<RecordPlace>,
     /// What the rankings of a policy make of each document.
     pub(super) ranks: Vec<u64>,
@@ -62,7 +62,7 @@ pub(crate) struct Columns {
     pub(super) placed_rows: Option<Sketches>,
 }
 
-impl Columns {
+impl DocumentColumns {
     pub(crate) fn new(shape: Shape) -> Self {
         Self {
             places: vec![],

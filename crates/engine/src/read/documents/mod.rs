@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
 
-pub(crate) use columns::{Columns, Kind, New, Shape};
+pub(crate) use columns::{DocumentColumns, Kind, New, Shape};
 pub(crate) use rows::{RowReader, Which};
 use segment::{Medium, Section, Segment};
 
@@ -29,7 +29,7 @@ pub struct Documents {
     /// The first ones, on disk, and the number of the first in each.
     segments: Vec<(u32, Segment)>,
     /// Those behind them, in memory.
-    held: Columns,
+    held: DocumentColumns,
     /// The number of the first of them.
     first_held: u32,
     /// A bit for each document: whether it has shingles.
@@ -46,7 +46,7 @@ pub struct Documents {
 
 /// Where a document is.
 enum DocumentLocation<'a> {
-    Held(&'a Columns, usize),
+    Held(&'a DocumentColumns, usize),
     Stored(&'a Segment, usize),
 }
 
@@ -55,7 +55,7 @@ impl Documents {
         Self {
             shape,
             segments: vec![],
-            held: Columns::new(shape),
+            held: DocumentColumns::new(shape),
             first_held: 0,
             has_shingles: vec![],
             is_null: vec![],
@@ -68,7 +68,7 @@ impl Documents {
     /// Documents of which only the places are known: the n-th has 10 n bytes.
     #[cfg(test)]
     pub(crate) fn of_places(shape: Shape, documents: u32) -> Self {
-        let mut columns = Columns::new(shape);
+        let mut columns = DocumentColumns::new(shape);
         for document in 0..documents {
             let place = RecordPlace { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
             columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});
@@ -271,7 +271,7 @@ impl Documents {
     }
 
     /// Adds the documents of a part behind these; its lines are numbered from `first_line`.
-    pub(crate) fn append(&mut self, part: &mut Columns, first_line: u64) {
+    pub(crate) fn append(&mut self, part: &mut DocumentColumns, first_line: u64) {
         for (document, &kind) in (self.len()..).zip(&part.kinds) {
             self.note_kind(document, kind);
         }
@@ -329,7 +329,7 @@ impl Documents {
     /// Gives back the room of those that were in memory before.
     pub(crate) fn give_back_room(&mut self) {
         if self.held.len() == 0 {
-            self.held = Columns::new(self.shape);
+            self.held = DocumentColumns::new(self.shape);
         }
     }
 

@@ -122,7 +122,7 @@ impl<'a> RowReader<'a> {
     }
 }
 
-fn held(columns: &super::Columns, at: usize, which: Which) -> &[u32] {
+fn held(columns: &super::DocumentColumns, at: usize, which: Which) -> &[u32] {
     match which {
         Which::Sketch => columns.rows.row(at),
         Which::Placed => columns.placed_rows.as_ref().map_or(&[], |rows| rows.row(at)),

@@ -1,6 +1,6 @@
 //! What is remembered of consecutive documents, on disk.
 //!
-//! A segment has the columns of [`Columns`] one after the other, and the keys of every band, band by band, so that the
+//! A segment has the columns of [`DocumentColumns`] one after the other, and the keys of every band, band by band, so that the
 //! candidates of a band are found without a look at the rows. It lies in an unnamed temporary file, or is a file of our
 //! own form in the folder of a run, where a later process finds it again.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytemuck::cast_slice;
 use minwise_corpus::{RecordPlace, Temporary};
 
-use super::columns::{Columns, Kind};
+use super::columns::{DocumentColumns, Kind};
 use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
@@ -66,7 +66,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 
 /// Hands out the columns as bytes, in order. With `rows`, the keys of their bands are the last of them.
 pub(crate) fn write(
-    columns: &Columns,
+    columns: &DocumentColumns,
     rows: Option<&Rows>,
     mut sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {

@@ -255,7 +255,7 @@ pub(crate) mod tests {
         self,
         parameters::{Id, Parameters},
     };
-    use crate::uploads::{Content, File, Received};
+    use crate::uploads::{BodyContent, File, Received};
 
     /// An archive that is empty, and the folder that it is in.
     pub(crate) fn state() -> (tempfile::TempDir, Shared) {
@@ -316,12 +316,12 @@ pub(crate) mod tests {
         };
         state.index.add(&[document("long", &text), document("short", "a rose")], 0, 1).unwrap();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
-            let json = |body: Value| Content::Json(body.to_string().into());
+            let json = |body: Value| BodyContent::Json(body.to_string().into());
             let file = |text: &str| {
                 let file = File { name: "a.txt".to_owned(), bytes: text.to_owned().into() };
-                Content::Files { files: vec![file], options: None }
+                BodyContent::Files { files: vec![file], options: None }
             };
-            let received = |content: Content| Received { content, held: state.gate.hold() };
+            let received = |content: BodyContent| Received { content, held: state.gate.hold() };
             let similar = async |id: &str| {
                 let nearness = Parameters(serde_json::from_value(json!({})).unwrap());
                 routes::document::similar(At(Arc::clone(&state)), Id(id.to_owned()), nearness).await

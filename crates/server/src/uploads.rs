@@ -31,14 +31,14 @@ const REFUSED: usize = 256 << 20;
 /// The body of a request, whole.
 #[derive(Debug)]
 pub(crate) struct Received {
-    pub(crate) content: Content,
+    pub(crate) content: BodyContent,
     /// Its part of the memory for bodies.
     pub(crate) held: Held,
 }
 
 /// What a body is.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum BodyContent {
     /// JSON that was not looked at yet.
     Json(Bytes),
     /// Files of a form, with the JSON beside them.
@@ -73,7 +73,7 @@ impl FromRequest<Shared> for Received {
         let content = if is_form(&parts.headers) {
             files(Request::from_parts(parts, Body::from(bytes))).await?
         } else {
-            Content::Json(bytes)
+            BodyContent::Json(bytes)
         };
         Ok(Self { content, held })
     }
@@ -125,7 +125,7 @@ async fn drain(body: &mut Body) {
     }
 }
 
-async fn files(request: Request) -> Result<Content, Problem> {
+async fn files(request: Request) -> Result<BodyContent, Problem> {
     let unread = |error: MultipartError| Problem::new(Kind::BadBody, error.body_text());
     let form = Multipart::from_request(request, &()).await;
     let mut form = form.map_err(|refused| Problem::new(Kind::BadBody, refused.body_text()))?;
@@ -146,7 +146,7 @@ async fn files(request: Request) -> Result<Content, Problem> {
     if files.is_empty() {
         return Err(Problem::new(Kind::BadBody, "The form has no part `file`."));
     }
-    Ok(Content::Files { files, options })
+    Ok(BodyContent::Files { files, options })
 }
 
 fn too_large(limit: usize) -> Problem {
@@ -158,7 +158,7 @@ pub(crate) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(body).map_err(|error| Problem::new(Kind::BadBody, error.to_string()))
 }
 
-impl Content {
+impl BodyContent {
     /// The value of a body that has to be JSON.
     pub(crate) fn value<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         match self {

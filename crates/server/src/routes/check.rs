@@ -17,7 +17,7 @@ use super::sent;
 use crate::limits::Held;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State, StillWaiting};
-use crate::uploads::{Content, Received, file_limits, json};
+use crate::uploads::{BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
 
 /// An option whose value has a maximum here, because others wait while a check takes its time and its memory.
@@ -229,7 +229,7 @@ impl State {
 pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     match content {
-        Content::Json(ref body) => {
+        BodyContent::Json(ref body) => {
             let bytes = body.len();
             let work = move |state: &State, asked: &StillWaiting| {
                 let _held = held;
@@ -242,7 +242,7 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
             };
             state.run_watched(bytes, work).await
         }
-        Content::Files { files, options } => {
+        BodyContent::Files { files, options } => {
             let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
             let read = move |state: &State| {
                 let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();

@@ -13,7 +13,7 @@ use super::sent;
 use crate::adding;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State};
-use crate::uploads::{self, AboutFile, Content, Received, file_limits, json};
+use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title, WholeDocument};
 
 impl State {
@@ -74,16 +74,16 @@ pub(crate) struct NewFile {
 pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let limits = file_limits(state.limits.body_bytes, state.limits.file_time);
-    let reads_file = matches!(content, Content::Files { .. });
+    let reads_file = matches!(content, BodyContent::Files { .. });
     let work = move |state: &State| {
         let _held = held;
         let document = match content {
-            Content::Json(_) => {
+            BodyContent::Json(_) => {
                 let NewContent { text, title: Title(title), metadata: Metadata(metadata) } =
                     content.value()?;
                 NewDocument { marks: Mark::pages(&text), id: id.clone(), text, title, metadata }
             }
-            Content::Files { files, options } => {
+            BodyContent::Files { files, options } => {
                 let about: AboutFile = options.as_deref().map(json).transpose()?.unwrap_or_default();
                 about.on(NewDocument { id: id.clone(), ..state.only(&files, &limits)? })
             }

@@ -17,7 +17,7 @@ use crate::jobs::{Ended, JobKind, Jobs};
 use crate::problem::{Kind, Problem};
 use crate::shutdown::Phase;
 use crate::state::{Shared, State, cores};
-use crate::uploads::{AboutNamed, Content, File, Received, file_limits, json};
+use crate::uploads::{AboutNamed, BodyContent, File, Received, file_limits, json};
 use crate::wire::{DocumentSent, Metadata, Title};
 
 /// Documents of a page if nothing else is asked for, and at most. The parameter `limit` says the same.
@@ -191,11 +191,11 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
     let items = state
         .run(move |_| {
             Ok(match content {
-                Content::Json(_) => {
+                BodyContent::Json(_) => {
                     let new: New = content.value()?;
                     new.documents.into_iter().map(|new| Item::Document(new.into())).collect::<Vec<_>>()
                 }
-                Content::Files { files, options } => named(files, options.as_deref())?,
+                BodyContent::Files { files, options } => named(files, options.as_deref())?,
             })
         })
         .await?;

@@ -29,11 +29,11 @@ pub(crate) struct Line<'w> {
     pub(crate) offset: u64,
     /// Its bytes, line end included.
     pub(crate) len: u64,
-    pub(crate) content: Content<'w>,
+    pub(crate) content: LineContent<'w>,
 }
 
 /// What is on a line.
-pub(crate) enum Content<'w> {
+pub(crate) enum LineContent<'w> {
     /// Text, without the line feed.
     Text(&'w str),
     /// Something that is not UTF-8, from the byte `at` on.
@@ -44,7 +44,7 @@ pub(crate) enum Content<'w> {
     TooLarge,
 }
 
-impl<'w> Content<'w> {
+impl<'w> LineContent<'w> {
     /// What these bytes are.
     pub(crate) fn of(bytes: &'w [u8]) -> Self {
         match simdutf8::compat::from_utf8(bytes) {
@@ -124,7 +124,7 @@ pub(crate) fn scan_lines(
     let owned = window.get(first..stop).ok_or_else(|| reader.misplaced(first_line))?;
     let mut lines = visit_lines(owned, first_line, limit, visit);
     if let Some((offset, len)) = too_large {
-        visit(Line { number: lines, offset, len, content: Content::TooLarge });
+        visit(Line { number: lines, offset, len, content: LineContent::TooLarge });
         lines += 1;
     }
     let long = long.map(|(range, content_bytes)| LongLine { number: lines, range, content_bytes });
@@ -140,11 +140,11 @@ fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(
         let after = after.strip_prefix(b"\n").unwrap_or(after);
         let len = rest.len() - after.len();
         let content = if content.len() as u64 > limit {
-            Content::TooLarge
+            LineContent::TooLarge
         } else if let Some(text) = whole.and_then(|text| text.get(from..from + content.len())) {
-            Content::Text(text)
+            LineContent::Text(text)
         } else {
-            Content::of(content)
+            LineContent::of(content)
         };
         visit(Line { number, offset, len: len as u64, content });
         number += 1;
@@ -188,7 +188,7 @@ mod tests {
     fn lines(reader: &Reader, span: (u64, u64)) -> Result<Vec<(u64, u64, String)>> {
         let mut found = vec![];
         scan_lines(reader, span, 100, &mut vec![], &mut |line| {
-            let Content::Text(text) = line.content else { panic!("a line is no text") };
+            let LineContent::Text(text) = line.content else { panic!("a line is no text") };
             found.push((line.offset, line.len, text.to_owned()));
         })?;
         Ok(found)

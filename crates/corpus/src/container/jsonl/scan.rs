@@ -65,7 +65,7 @@ impl Content for Lines {
             let place =
                 RecordPlace { source, line: number, offset, len: u32::try_from(len).unwrap_or(u32::MAX) };
             match content {
-                lines::Content::Text(text) => {
+                lines::LineContent::Text(text) => {
                     if let Some(document) = parse_line(text, options, decoded) {
                         let is_repaired = is_written(&document, options) && note(text, offset);
                         visit(
@@ -78,11 +78,11 @@ impl Content for Lines {
                         );
                     }
                 }
-                lines::Content::Long(document) => visit(place, document),
-                lines::Content::NotUtf8 { at } => {
+                lines::LineContent::Long(document) => visit(place, document),
+                lines::LineContent::NotUtf8 { at } => {
                     visit(place, Err(Reject::new(RejectReason::InvalidUtf8 { at })));
                 }
-                lines::Content::TooLarge => {
+                lines::LineContent::TooLarge => {
                     visit(place, Err(Reject::new(RejectReason::TooLarge { bytes: len, limit })));
                 }
             }
@@ -106,13 +106,13 @@ impl Content for Lines {
                             document.repaired = is_repaired || skeleton.omits_lone_surrogate(&reader)?;
                         }
                     }
-                    visit_line(Line { number, offset, len, content: lines::Content::Long(record) });
+                    visit_line(Line { number, offset, len, content: lines::LineContent::Long(record) });
                 }
                 Parsed::NeedsAll => {
                     turns.take();
                     let loaded = grown(bytes, content_bytes as usize);
                     reader.read_exact_at(offset, loaded)?;
-                    visit_line(Line { number, offset, len, content: lines::Content::of(loaded) });
+                    visit_line(Line { number, offset, len, content: lines::LineContent::of(loaded) });
                 }
             }
         }

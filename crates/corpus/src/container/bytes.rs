@@ -38,7 +38,7 @@ pub(super) fn copy(
     places: &mut dyn Iterator<Item = RecordPlace>,
     out: &mut Output,
 ) -> Result<()> {
-    let mut copier = Copier { sources, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
+    let mut copier = ByteCopier { sources, out, block: Vec::new(), written: 0, synced: 0, open_line: false };
     copier.copy_header(numbers)?;
     copier.copy_all(places)
 }
@@ -69,7 +69,7 @@ pub(super) fn annotate(
     Ok(())
 }
 
-struct Copier<'c> {
+struct ByteCopier<'c> {
     sources: &'c Sources,
     out: &'c mut Output,
     block: Vec<u8>,
@@ -79,7 +79,7 @@ struct Copier<'c> {
     open_line: bool,
 }
 
-impl Copier<'_> {
+impl ByteCopier<'_> {
     /// Copies what stands before the records of the sources.
     fn copy_header(&mut self, numbers: Range<u32>) -> Result<()> {
         match header_of(self.sources, numbers) {

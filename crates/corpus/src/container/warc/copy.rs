@@ -40,7 +40,7 @@ pub(super) fn copy(
     out: &mut Output,
 ) -> Result<()> {
     let mut places = places.peekable();
-    let mut copier = Copier { out, block: Vec::new(), unsynced: 0, open_end: false };
+    let mut copier = MemberCopier { out, block: Vec::new(), unsynced: 0, open_end: false };
     for number in numbers {
         let (handle, _) = sources.get(number)?;
         if handle.source.unreadable().is_some() {
@@ -94,7 +94,7 @@ fn chosen(
     Ok(chosen)
 }
 
-struct Copier<'o> {
+struct MemberCopier<'o> {
     out: &'o mut Output,
     block: Vec<u8>,
     unsynced: u64,
@@ -102,7 +102,7 @@ struct Copier<'o> {
     open_end: bool,
 }
 
-impl Copier<'_> {
+impl MemberCopier<'_> {
     fn copy_source(
         &mut self,
         archive: &WarcRecords,

@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind};
 use crate::estimate::minhash::LEAST_TO_COUNT;
-use crate::estimate::{self, Count, Estimate};
+use crate::estimate::{self, CountEstimate, Estimate};
 use crate::shingle::{Shingler, Shingles};
 use crate::sketch::bottom_k::BottomK;
 use crate::sketch::minhash::EMPTY;
@@ -212,9 +212,9 @@ impl Sketch {
     ///
     /// `minhash` and `bottom-k` with at least three registers or values can count; `bottom-k` is exact below k. Returns an error
     /// for all others.
-    pub fn count(&self) -> Result<Count, Error> {
+    pub fn count(&self) -> Result<CountEstimate, Error> {
         match self.spec.method {
-            _ if !self.has_shingles => Ok(Count::exact(0)),
+            _ if !self.has_shingles => Ok(CountEstimate::exact(0)),
             Method::Registers(RegisterSource { base: Base::MinHash, registers })
                 if registers >= LEAST_TO_COUNT =>
             {
@@ -473,8 +473,8 @@ mod tests {
             assert!((count.value - 500.0).abs() < 4.0 * count.standard_error, "{method}: {count}");
             assert!(count.interval.0 < 500.0 && 500.0 < count.interval.1, "{method}: {count}");
         }
-        assert_eq!(sketch("bottom-k:8", "a b c a").count().unwrap(), Count::exact(3));
-        assert_eq!(sketch("bottom-k:8", "").count().unwrap(), Count::exact(0));
+        assert_eq!(sketch("bottom-k:8", "a b c a").count().unwrap(), CountEstimate::exact(3));
+        assert_eq!(sketch("bottom-k:8", "").count().unwrap(), CountEstimate::exact(0));
         for method in ["b-bit:1/minhash:64", "super-minhash:64", "minhash:2"] {
             let error = sketch(method, "a b").count().unwrap_err();
             assert!(error.to_string().contains("cannot count distinct shingles"), "{error}");

@@ -117,12 +117,12 @@ mod tests {
     use minwise::Unobserved;
 
     #[derive(Default)]
-    struct Count {
+    struct ByteCount {
         bytes: AtomicU64,
         stop_at: Option<u64>,
     }
 
-    impl Observer for Count {
+    impl Observer for ByteCount {
         fn advance(&self, bytes: u64) {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn sources_follow_each_other() {
-        let (mut spool, count) = (Spool::new(None), Count::default());
+        let (mut spool, count) = (Spool::new(None), ByteCount::default());
         let first = spool.append("a", None, &mut &b"one"[..], &count).unwrap();
         let second = spool.append("b", None, &mut &b"three"[..], &count).unwrap();
         assert_eq!(first, Spooled { base: 0, size_bytes: 3 });
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_observer_can_stop_it() {
-        let count = Count { stop_at: Some(1), ..Count::default() };
+        let count = ByteCount { stop_at: Some(1), ..ByteCount::default() };
         let error = Spool::new(None).append("a", None, &mut io::repeat(7), &count).unwrap_err();
         assert!(error.is_cancelled());
     }

@@ -4,7 +4,7 @@
 //! variance J(1−J)/k. Registers are compared one by one: taking them as sets would give m/(2k−m)
 //! (E-09).
 
-use super::{Count, Estimate, wilson_interval};
+use super::{CountEstimate, Estimate, wilson_interval};
 use crate::kernel::Kernel;
 
 /// In how many registers two sketches agree.
@@ -52,14 +52,14 @@ pub const LEAST_TO_COUNT: usize = 3;
 /// # Panics
 /// If there are fewer than [`LEAST_TO_COUNT`] registers.
 #[must_use]
-pub fn count(sketch: &[u32]) -> Count {
+pub fn count(sketch: &[u32]) -> CountEstimate {
     assert!(sketch.len() >= LEAST_TO_COUNT, "enough registers to estimate from");
     if sketch.iter().all(|&register| register == u32::MAX) {
-        return Count::exact(0);
+        return CountEstimate::exact(0);
     }
     // Half a step more keeps the logarithm away from 0 and is right on average.
     let time = |register: u32| -(-(f64::from(register) + 0.5) / 2f64.powi(32)).ln_1p();
-    Count::of_exponential_sum(sketch.iter().map(|&register| time(register)).sum(), sketch.len())
+    CountEstimate::of_exponential_sum(sketch.iter().map(|&register| time(register)).sum(), sketch.len())
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn nothing_is_counted_exactly() {
-        assert_eq!(count(&[u32::MAX; 8]), Count::exact(0));
+        assert_eq!(count(&[u32::MAX; 8]), CountEstimate::exact(0));
         assert_eq!(count(&[u32::MAX; 8]).to_string(), "0 ± 0");
     }
 

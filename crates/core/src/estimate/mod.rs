@@ -55,7 +55,7 @@ impl fmt::Display for Estimate {
 /// Printed with its standard error: `1024 ± 91`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Count {
+pub struct CountEstimate {
     /// The estimate.
     pub value: f64,
     /// Its standard error; 0 if the number is exact.
@@ -64,7 +64,7 @@ pub struct Count {
     pub interval: (f64, f64),
 }
 
-impl Count {
+impl CountEstimate {
     /// A number that is known.
     #[must_use]
     pub(crate) fn exact(number: usize) -> Self {
@@ -85,7 +85,7 @@ impl Count {
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for CountEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.0} ± {:.0}", self.value, self.standard_error)
     }

@@ -19,7 +19,7 @@
 //! - **Do not** band it or take bits from it: place i of two sketches does not hold comparable values.
 
 use crate::error::Error;
-use crate::estimate::{self, Count, Estimate};
+use crate::estimate::{self, CountEstimate, Estimate};
 use crate::hash::{SplitMix64, fmix64};
 
 use super::Sketcher;
@@ -64,13 +64,13 @@ impl BottomK {
     }
 
     /// The number of distinct shingles with its error: exact if they are fewer than k. k is at least 3.
-    pub(crate) fn count(&self, sketch: &[u32]) -> Count {
+    pub(crate) fn count(&self, sketch: &[u32]) -> CountEstimate {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
         if held < self.values {
-            return Count::exact(held);
+            return CountEstimate::exact(held);
         }
         // The k-th least of n values in 0 to 1 is about a sum of k exponential times of rate n.
-        Count::of_exponential_sum((greatest as f64 + 1.0) / 2f64.powi(64), held)
+        CountEstimate::of_exponential_sum((greatest as f64 + 1.0) / 2f64.powi(64), held)
     }
 
     fn store(&self, values: &[u64], out: &mut [u32]) {

@@ -79,9 +79,9 @@ pub(crate) struct MemberReader<R> {
 #[derive(Debug)]
 enum State<R> {
     /// Before a member, or at the end of the file.
-    Between(Counted<R>),
+    Between(CountingReader<R>),
     /// Inside a member.
-    Inside(Box<GzDecoder<Counted<R>>>),
+    Inside(Box<GzDecoder<CountingReader<R>>>),
     /// After the end of the file or an error.
     Done,
 }
@@ -89,7 +89,7 @@ enum State<R> {
 impl<R: BufRead> MemberReader<R> {
     /// A stream over a whole file.
     pub(crate) fn new(file: R) -> Self {
-        let state = State::Between(Counted { inner: file, consumed: 0 });
+        let state = State::Between(CountingReader { inner: file, consumed: 0 });
         Self { state, start: 0, content_start: 0, content_end: 0, members: Vec::new() }
     }
 
@@ -151,12 +151,12 @@ impl<R: BufRead> Read for MemberReader<R> {
 
 /// A reader that counts the bytes taken from it.
 #[derive(Debug)]
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     consumed: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountingReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let bytes = self.inner.read(out)?;
         self.consumed += bytes as u64;
@@ -164,7 +164,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountingReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }

@@ -18,7 +18,7 @@ const PART: usize = 1 << 16;
 
 /// A shingle and what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Counted {
+struct ShingleCount {
     shingle: u64,
     count: u32,
     /// How many documents may have had it before it was last forgotten.
@@ -30,7 +30,7 @@ struct Counted {
 pub struct CommonFrequencies {
     documents: u64,
     windows: u32,
-    entries: Vec<Counted>,
+    entries: Vec<ShingleCount>,
 }
 
 impl CommonFrequencies {
@@ -90,7 +90,8 @@ impl CommonFrequencies {
                 self.entries.push(entry);
             }
             let known = before.next_if(|entry| entry.shingle == same[0]);
-            let mut entry = known.unwrap_or(Counted { shingle: same[0], count: 0, missed: self.windows });
+            let mut entry =
+                known.unwrap_or(ShingleCount { shingle: same[0], count: 0, missed: self.windows });
             entry.count = entry.count.saturating_add(same.len() as u32);
             self.entries.push(entry);
         }
@@ -103,7 +104,7 @@ impl CommonFrequencies {
         about.extend(self.windows.to_le_bytes());
         let mut parts = vec![about];
         for part in self.entries.chunks(PART) {
-            let entry = |entry: &Counted| {
+            let entry = |entry: &ShingleCount| {
                 let mut bytes = [0; 16];
                 bytes[..8].copy_from_slice(&entry.shingle.to_le_bytes());
                 bytes[8..12].copy_from_slice(&entry.count.to_le_bytes());
@@ -130,7 +131,7 @@ impl CommonFrequencies {
                     rest[at..at + 4].iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
                 };
                 let shingle = shingle.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-                Counted { shingle, count: number(0), missed: number(4) }
+                ShingleCount { shingle, count: number(0), missed: number(4) }
             }));
         }
         let sorted = entries.is_sorted_by(|a, b| a.shingle < b.shingle);

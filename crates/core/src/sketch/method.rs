@@ -28,7 +28,7 @@ use super::odd::Odd;
 use super::one_permutation::{Densification, OnePermutation};
 use super::sectional::{Policy, PreTagged, Sectional, Tolerant};
 use super::super_minhash::SuperMinHash;
-use super::weighted::{Counted, WeightedMethod};
+use super::weighted::{CountedShingles, WeightedMethod};
 use super::{MinHash, Registers, Sketcher, b_bit::BBit};
 use crate::error::Error;
 use crate::estimate;
@@ -248,7 +248,7 @@ impl Method {
             Self::PreTagged { sections, source } => {
                 Arc::new(PreTagged::new(source.build(seed)?, sections, Policy::First)?)
             }
-            Self::Weighted(method) => Arc::new(Counted::new(method, seed)?),
+            Self::Weighted(method) => Arc::new(CountedShingles::new(method, seed)?),
         })
     }
 

@@ -24,20 +24,20 @@ pub use super::weighted_sketcher::WeightedSketcher;
 
 /// A sketch of weighted sets, made of shingles that count as often as they occur.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct CountedShingles {
     sketcher: Arc<dyn WeightedSketcher>,
     weigher: Weigher,
 }
 
-impl Counted {
+impl CountedShingles {
     pub(super) fn new(method: WeightedMethod, seed: u64) -> Result<Self, Error> {
         Ok(Self { sketcher: method.build(seed)?, weigher: Weigher::new(Weighting::Count)? })
     }
 }
 
-impl super::sealed::Sealed for Counted {}
+impl super::sealed::Sealed for CountedShingles {}
 
-impl Sketcher for Counted {
+impl Sketcher for CountedShingles {
     fn words(&self) -> usize {
         self.sketcher.words()
     }

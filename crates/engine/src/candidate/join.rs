@@ -83,7 +83,7 @@ pub(crate) enum Items<'a> {
 
 /// What a join came to.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counted {
+pub(crate) struct JoinCounts {
     /// Pairs that share something that both of them kept.
     pub seen: u64,
     /// Those of them that are candidates.
@@ -112,7 +112,7 @@ impl JoinInput<'_> {
         &self,
         passes: impl Fn(u32, u32) -> Result<bool, Error> + Sync,
         pairs: &mut CandidatePairs<'_>,
-    ) -> Result<Counted, Error> {
+    ) -> Result<JoinCounts, Error> {
         let having = self.gather()?;
         let join = self.decide(&having)?;
         // Portions are put away as they come: their order does not show in the sums, and none has to wait in memory.
@@ -122,7 +122,7 @@ impl JoinInput<'_> {
         drop(having);
         let counts: SortedRuns<'_, (u64, u64)> = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
 
-        let mut all = Counted::default();
+        let mut all = JoinCounts::default();
         let take = |mut sums: Vec<(u64, u64)>| {
             sum_up(&mut sums);
             let mut taken = vec![];

@@ -5,7 +5,7 @@ use minwise_corpus::{Corpus, Layout, RecordPlace, Reject, RejectLine};
 
 use crate::read::documents::Documents;
 use crate::read::rejects::{Rejected, Rejects};
-use crate::weigh::Counted;
+use crate::weigh::CountedDocuments;
 
 /// Rejected records that are listed; a report has all of them.
 const LISTED: usize = 5;
@@ -25,7 +25,7 @@ pub struct RejectedRecords {
 
 impl RejectedRecords {
     /// The records that were rejected while shingles were counted.
-    pub(crate) fn of_counted(counted: &Counted, corpus: &Corpus) -> Self {
+    pub(crate) fn of_counted(counted: &CountedDocuments, corpus: &Corpus) -> Self {
         let rejected = |(place, reject): &(RecordPlace, Reject)| Rejected::new(place, reject.clone());
         let first: Vec<Rejected> = counted.first.iter().map(rejected).collect();
         Self::listed(counted.rejected, &first, None, corpus)

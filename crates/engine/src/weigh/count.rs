@@ -34,7 +34,7 @@ const REMEMBERED: usize = 5;
 /// What was counted.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Counted {
+pub struct CountedDocuments {
     /// Documents whose shingles were counted.
     pub documents: u64,
     /// Records whose text is null; they have no shingles.
@@ -47,7 +47,7 @@ pub struct Counted {
     pub first: Vec<(RecordPlace, Reject)>,
 }
 
-impl Counted {
+impl CountedDocuments {
     /// Adds what was found in the next chunk, whose lines come behind `lines` others.
     fn add(&mut self, part: Self, lines: u64) {
         self.documents += part.documents;
@@ -90,11 +90,11 @@ pub fn count(
     temporary: Option<&Path>,
     table: NewTable,
     observer: &dyn Observer,
-) -> Result<Counted, Error> {
+) -> Result<CountedDocuments, Error> {
     let chunks = corpus.chunks(CHUNK_BYTES);
     observer.begin(Stage::Weigh, corpus.size_bytes());
     let mut runs = SortedRuns::new(HELD * threads, temporary);
-    let mut all = Counted::default();
+    let mut all = CountedDocuments::default();
     // Lines are numbered within a source.
     let (mut source, mut lines) = (0, 0);
     let work = |worker: &mut Worker, chunk: usize| -> Result<_, Error> {
@@ -177,10 +177,14 @@ impl Worker {
     }
 
     /// What a chunk has, how many lines, and in how many documents each shingle stands.
-    fn count(&mut self, corpus: &Corpus, chunk: &Chunk) -> Result<(Counted, u64, Vec<Entry>), Error> {
+    fn count(
+        &mut self,
+        corpus: &Corpus,
+        chunk: &Chunk,
+    ) -> Result<(CountedDocuments, u64, Vec<Entry>), Error> {
         let Self { shingler, shingles, scratch, distinct, all, room } = self;
         all.clear();
-        let mut counted = Counted::default();
+        let mut counted = CountedDocuments::default();
         let keeps_nulls = corpus.options().nulls == Nulls::Keep;
         let lines = corpus.scan(chunk, scratch, &mut |place, document| {
             let document = match document {

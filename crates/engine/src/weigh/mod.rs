@@ -7,6 +7,6 @@ mod count;
 mod table;
 mod weighing;
 
-pub use count::{Counted, NewTable, count, count_for_a_run, create};
+pub use count::{CountedDocuments, NewTable, count, count_for_a_run, create};
 pub use table::FrequencyTable;
 pub use weighing::WeightTables;

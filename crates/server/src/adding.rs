@@ -50,13 +50,13 @@ pub(crate) struct AddedSent {
     /// Documents that were not added.
     rejected: Vec<RejectLine>,
     /// Numbers of documents, also beyond the lists.
-    pub(crate) counts: Counts,
+    pub(crate) counts: AddedCounts,
 }
 
 /// Numbers of documents that were to be added.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = AddedCounts)]
-pub(crate) struct Counts {
+pub(crate) struct AddedCounts {
     /// Number of documents that are new in the archive.
     added: usize,
     /// Number of documents that replaced an archived document.
@@ -65,7 +65,7 @@ pub(crate) struct Counts {
     rejected: usize,
 }
 
-impl Counts {
+impl AddedCounts {
     pub(crate) fn all(&self) -> usize {
         self.added + self.replaced + self.rejected
     }

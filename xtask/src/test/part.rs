@@ -42,7 +42,7 @@ pub enum PartOutcome {
 /// What a runner of tests reported.
 #[derive(Debug, Default, PartialEq)]
 pub struct Report {
-    pub counts: Counts,
+    pub counts: TestCounts,
     /// The lines with which the runner closed.
     pub closing: Vec<String>,
     /// Whether the runner's exit code was not 0.
@@ -52,19 +52,19 @@ pub struct Report {
 impl Report {
     /// The report of a part that is one test, which passed.
     pub fn of_one() -> Self {
-        Self { counts: Counts { passed: 1, ..Counts::default() }, ..Self::default() }
+        Self { counts: TestCounts { passed: 1, ..TestCounts::default() }, ..Self::default() }
     }
 }
 
 /// Numbers of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub struct Counts {
+pub struct TestCounts {
     pub passed: u64,
     pub failed: u64,
     pub skipped: u64,
 }
 
-impl Counts {
+impl TestCounts {
     fn sum(all: impl Iterator<Item = Self>) -> Self {
         all.fold(Self::default(), |sum, next| Self {
             passed: sum.passed + next.passed,
@@ -79,7 +79,7 @@ struct Ended {
     name: &'static str,
     outcome: &'static str,
     time: Duration,
-    counts: Counts,
+    counts: TestCounts,
     lines: Vec<String>,
 }
 
@@ -89,10 +89,10 @@ impl Ended {
             Ok(PartOutcome::Ran(Report { counts, closing, is_failed })) => {
                 (if is_failed { "failed" } else { "passed" }, counts, closing)
             }
-            Ok(PartOutcome::Skipped(why)) => ("skipped", Counts::default(), vec![why]),
+            Ok(PartOutcome::Skipped(why)) => ("skipped", TestCounts::default(), vec![why]),
             Err(error) => {
                 let error = format!("{error:#}");
-                ("failed", Counts::default(), error.lines().map(str::to_owned).collect())
+                ("failed", TestCounts::default(), error.lines().map(str::to_owned).collect())
             }
         };
         // A part that failed or was skipped before its tests could be counted still counts as one.
@@ -146,7 +146,7 @@ fn table(ended: &[Ended]) -> String {
     let mut out =
         format!("{:width$}  outcome  {:>12}  passed  failed  skipped\n", "part", "time", width = width);
     for Ended { name, outcome, time, counts, lines } in ended {
-        let Counts { passed, failed, skipped } = counts;
+        let TestCounts { passed, failed, skipped } = counts;
         let time = duration(*time);
         out += &format!("{name:width$}  {outcome:7}  {time:>12}  {passed:>6}  {failed:>6}  {skipped:>7}\n");
         for line in lines {
@@ -158,7 +158,7 @@ fn table(ended: &[Ended]) -> String {
 
 /// The last line, by which a machine knows how many tests there were.
 fn closing_line(ended: &[Ended]) -> String {
-    let Counts { passed, failed, skipped } = Counts::sum(ended.iter().map(|part| part.counts));
+    let TestCounts { passed, failed, skipped } = TestCounts::sum(ended.iter().map(|part| part.counts));
     format!("{passed} passed, {failed} failed, {skipped} skipped")
 }
 
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn report(passed: u64, failed: u64, skipped: u64) -> Report {
-        Report { counts: Counts { passed, failed, skipped }, closing: vec![], is_failed: failed > 0 }
+        Report { counts: TestCounts { passed, failed, skipped }, closing: vec![], is_failed: failed > 0 }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow};
 
-use super::part::{Counts, Report};
+use super::part::{Report, TestCounts};
 use crate::run::shown;
 
 /// The program whose closing lines are read.
@@ -58,7 +58,7 @@ impl Runner {
     }
 
     /// The numbers and the closing lines in what a runner printed.
-    fn read(self, lines: &[String]) -> (Counts, Vec<String>) {
+    fn read(self, lines: &[String]) -> (TestCounts, Vec<String>) {
         match self {
             Self::Nextest => nextest(lines),
             Self::Libtest => libtest(lines),
@@ -100,8 +100,8 @@ fn counted(text: &str) -> Option<(u64, &str)> {
 }
 
 /// The line `12 passed, 0 failed`.
-fn script(lines: &[String]) -> (Counts, Vec<String>) {
-    let mut counts = Counts::default();
+fn script(lines: &[String]) -> (TestCounts, Vec<String>) {
+    let mut counts = TestCounts::default();
     let Some(last) = lines.last() else { return (counts, vec![]) };
     for (number, what) in last.split(',').filter_map(counted) {
         match what {
@@ -115,11 +115,11 @@ fn script(lines: &[String]) -> (Counts, Vec<String>) {
 
 /// From the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` to the end, where the tests that failed
 /// are named. The tests that are skipped are those that any filter left out, so they are not counted here.
-fn nextest(lines: &[String]) -> (Counts, Vec<String>) {
+fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     let Some(at) = lines.iter().rposition(|line| line.starts_with("Summary [")) else {
-        return (Counts::default(), vec![]);
+        return (TestCounts::default(), vec![]);
     };
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     let summary = lines[at].split_once(" run: ").map_or("", |(_, counts)| counts);
     // What is in parentheses says more of the number before it, with commas of its own.
     let summary: String =
@@ -137,8 +137,8 @@ fn nextest(lines: &[String]) -> (Counts, Vec<String>) {
 }
 
 /// The lines `test result: ok. 5 passed; 0 failed; 1 ignored; …`, one per crate, and those of tests that failed.
-fn libtest(lines: &[String]) -> (Counts, Vec<String>) {
-    let mut counts = Counts::default();
+fn libtest(lines: &[String]) -> (TestCounts, Vec<String>) {
+    let mut counts = TestCounts::default();
     let mut closing = vec![];
     for line in lines {
         if line.starts_with("test ") && line.ends_with(" ... FAILED") {
@@ -164,8 +164,8 @@ fn libtest(lines: &[String]) -> (Counts, Vec<String>) {
 }
 
 /// The lines `ℹ pass 12`, and the tests that failed.
-fn node(lines: &[String]) -> (Counts, Vec<String>) {
-    let mut counts = Counts::default();
+fn node(lines: &[String]) -> (TestCounts, Vec<String>) {
+    let mut counts = TestCounts::default();
     let (mut numbers, mut failed) = (vec![], vec![]);
     for line in lines {
         if let Some(name) = line.strip_prefix("✖ ").filter(|name| *name != "failing tests:") {
@@ -211,11 +211,11 @@ mod tests {
              FAIL [   0.010s] (2/4) minwise-cli::cli errors::two\n\
              error: test run failed\n",
         ));
-        assert_eq!(counts, Counts { passed: 1309, failed: 3, skipped: 0 });
+        assert_eq!(counts, TestCounts { passed: 1309, failed: 3, skipped: 0 });
         assert_eq!(closing.len(), 2);
         assert!(closing[0].starts_with("Summary [ 312.114s] 1312 tests run"));
         assert!(closing[1].ends_with("errors::two"));
-        assert_eq!(Runner::Nextest.read(&lines("error: could not compile")), (Counts::default(), vec![]));
+        assert_eq!(Runner::Nextest.read(&lines("error: could not compile")), (TestCounts::default(), vec![]));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
              test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
              test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n",
         ));
-        assert_eq!(counts, Counts { passed: 6, failed: 1, skipped: 1 });
+        assert_eq!(counts, TestCounts { passed: 6, failed: 1, skipped: 1 });
         assert_eq!(closing.len(), 3, "{closing:?}");
     }
 
@@ -238,7 +238,7 @@ mod tests {
              ℹ tests 4\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 1\nℹ skipped 1\nℹ todo 0\nℹ duration_ms 23.5\n\n\
              ✖ failing tests:\n\ntest at tests/browser/page-pair.test.mjs:1:1\n✖ on paper there is all (1ms)\n",
         ));
-        assert_eq!(counts, Counts { passed: 1, failed: 2, skipped: 1 });
+        assert_eq!(counts, TestCounts { passed: 1, failed: 2, skipped: 1 });
         assert_eq!(
             closing,
             [
@@ -260,7 +260,7 @@ mod tests {
         command.args(["-c", "echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored'; exit 101"]);
         let report = Runner::Libtest.run(&mut command).unwrap();
         assert!(report.is_failed);
-        assert_eq!(report.counts, Counts { passed: 2, failed: 1, skipped: 0 });
+        assert_eq!(report.counts, TestCounts { passed: 2, failed: 1, skipped: 0 });
         let report = Runner::Nextest.run(Command::new("sh").args(["-c", "exit 1"])).unwrap();
         assert_eq!(report.closing, ["`sh -c 'exit 1'` failed before any test was run"]);
         assert!(Runner::Libtest.run(&mut Command::new("no-such-program-anywhere")).is_err());

@@ -13,7 +13,7 @@ use super::{Estimate, minhash, wilson_interval};
 
 /// What two sorted sketches have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct BottomKCounts {
     /// Values among the least k of the union that are in both sketches.
     pub matches: usize,
     /// k′: how many values of the union were looked at.
@@ -23,7 +23,7 @@ pub struct Counts {
 }
 
 /// Merges two ascending lists of distinct values, at most `k` each, up to the k-th value of their union.
-pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>, k: usize) -> Counts {
+pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>, k: usize) -> BottomKCounts {
     let (mut a, mut b) = (a.into_iter(), b.into_iter());
     let (mut next_a, mut next_b) = (a.next(), b.next());
     let (mut matches, mut looked_at, mut from_a, mut from_b) = (0, 0, 0, 0);
@@ -46,7 +46,7 @@ pub fn count(a: impl IntoIterator<Item = u64>, b: impl IntoIterator<Item = u64>,
         }
     }
     let is_whole = next_a.is_none() && next_b.is_none() && from_a < k && from_b < k;
-    Counts { matches, looked_at, is_whole }
+    BottomKCounts { matches, looked_at, is_whole }
 }
 
 /// The variance of the estimate for `common` of `union` shingles and sketches of `k` values.
@@ -71,8 +71,8 @@ pub fn cardinality(k: usize, greatest: u64) -> f64 {
 /// # Panics
 /// If nothing was looked at: two empty documents have no similarity.
 #[must_use]
-pub fn estimate(counts: Counts) -> Estimate {
-    let Counts { matches, looked_at, is_whole } = counts;
+pub fn estimate(counts: BottomKCounts) -> Estimate {
+    let BottomKCounts { matches, looked_at, is_whole } = counts;
     assert!(looked_at > 0, "the documents have shingles");
     let value = matches as f64 / looked_at as f64;
     if is_whole {
@@ -93,21 +93,21 @@ mod tests {
     const A: [u64; 5] = [5, 23, 42, 61, 87];
     const B: [u64; 5] = [5, 14, 42, 87, 99];
 
-    fn counts(k: usize) -> Counts {
+    fn counts(k: usize) -> BottomKCounts {
         count(A.into_iter().take(k), B.into_iter().take(k), k)
     }
 
     #[test]
     fn the_digest_example() {
-        assert_eq!(counts(3), Counts { matches: 1, looked_at: 3, is_whole: false });
-        assert_eq!(counts(5), Counts { matches: 2, looked_at: 5, is_whole: false });
+        assert_eq!(counts(3), BottomKCounts { matches: 1, looked_at: 3, is_whole: false });
+        assert_eq!(counts(5), BottomKCounts { matches: 2, looked_at: 5, is_whole: false });
         for k in [7, 10] {
-            assert_eq!(counts(k), Counts { matches: 3, looked_at: 7, is_whole: true });
+            assert_eq!(counts(k), BottomKCounts { matches: 3, looked_at: 7, is_whole: true });
             let estimate = estimate(counts(k));
             assert_eq!((estimate.value, estimate.standard_error), (3.0 / 7.0, 0.0));
         }
         assert!(estimate(counts(3)).standard_error > 0.2);
-        assert_eq!(count(A, [], 5), Counts { matches: 0, looked_at: 5, is_whole: false });
+        assert_eq!(count(A, [], 5), BottomKCounts { matches: 0, looked_at: 5, is_whole: false });
     }
 
     #[test]

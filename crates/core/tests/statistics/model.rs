@@ -300,7 +300,7 @@ fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
             bottom_k::count(BottomK::values(a), BottomK::values(b), values).matches
         }),
         estimate: Box::new(move |matches| {
-            bottom_k::estimate(bottom_k::Counts { matches, looked_at, is_whole })
+            bottom_k::estimate(bottom_k::BottomKCounts { matches, looked_at, is_whole })
         }),
         unclamped: Some(Box::new(move |matches| matches as f64 / looked_at as f64)),
     }

@@ -30,20 +30,20 @@ pub(super) fn read<'a, 'w>(
     wanted: Wanted<'_>,
     decoded: &'w mut Vec<u8>,
 ) -> Option<Quick<'a, 'w>> {
-    let mut cursor = Cursor { body, at: 0, decoded, text_len: None, id: None };
+    let mut cursor = LineCursor { body, at: 0, decoded, text_len: None, id: None };
     cursor.skip_space();
     cursor.object(wanted)?;
     cursor.skip_space();
     if cursor.at != body.len() {
         return None;
     }
-    let Cursor { decoded, text_len, id, .. } = cursor;
+    let LineCursor { decoded, text_len, id, .. } = cursor;
     // Escapes can spell no invalid UTF-8, but only `unsafe` code could say so for less than this pass costs.
     let text = simdutf8::basic::from_utf8(decoded.get(..text_len?)?).ok()?;
     Some(Quick { text, id })
 }
 
-struct Cursor<'a, 'w> {
+struct LineCursor<'a, 'w> {
     body: &'a str,
     at: usize,
     decoded: &'w mut Vec<u8>,
@@ -51,7 +51,7 @@ struct Cursor<'a, 'w> {
     id: Option<&'a RawValue>,
 }
 
-impl<'a> Cursor<'a, '_> {
+impl<'a> LineCursor<'a, '_> {
     fn object(&mut self, wanted: Wanted<'_>) -> Option<()> {
         self.take(b'{')?;
         self.skip_space();

@@ -167,7 +167,7 @@ impl Length for Recorder {
 }
 
 impl ChunkReader for Recorder {
-    type T = BufReader<Cursor>;
+    type T = BufReader<SourceCursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         self.last.store(start, Ordering::Relaxed);
@@ -186,10 +186,10 @@ impl Length for Reader {
 }
 
 impl ChunkReader for Reader {
-    type T = BufReader<Cursor>;
+    type T = BufReader<SourceCursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(HEADER_BYTES, Cursor { reader: self.clone(), at: start }))
+        Ok(BufReader::with_capacity(HEADER_BYTES, SourceCursor { reader: self.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -203,12 +203,12 @@ impl ChunkReader for Reader {
 }
 
 /// A source read forwards from some position.
-pub(crate) struct Cursor {
+pub(crate) struct SourceCursor {
     reader: Reader,
     at: u64,
 }
 
-impl Read for Cursor {
+impl Read for SourceCursor {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = self.reader.size_bytes().saturating_sub(self.at);
         let bytes = left.min(out.len() as u64) as usize;

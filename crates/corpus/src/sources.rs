@@ -31,7 +31,7 @@ pub struct ScannedLines(pub u64);
 
 /// Where a source can be cut into parts that are scanned in parallel.
 #[derive(Debug)]
-pub(crate) enum Cuts {
+pub(crate) enum CutPoints {
     /// At any byte: a part owns the records that *start* in it.
     Anywhere,
     /// Between pieces, which were found when the source was opened.
@@ -49,7 +49,7 @@ pub(crate) struct PieceSize {
     pub(crate) stored_bytes: u64,
 }
 
-/// A part of a source, as [`Cuts`] allows it.
+/// A part of a source, as [`CutPoints`] allows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SourcePart {
     /// The records that start in these bytes.
@@ -71,7 +71,7 @@ pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
 /// A method is called per chunk or per record that is read again, so dynamic dispatch costs nothing that can be measured.
 pub(crate) trait Content: Any + Debug + Send + Sync {
     /// Where the source can be cut.
-    fn cuts(&self, source: &Source) -> Cuts;
+    fn cuts(&self, source: &Source) -> CutPoints;
 
     /// Visits the records of a part, in order. A bad record is visited as a [`Reject`]; only a source that cannot be read, or
     /// does not have the part, is an error.

@@ -148,7 +148,7 @@ impl Cut {
 
 /// What a document leaves out as the smaller one of a pair, and as the larger one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cuts([Cut; 2]);
+pub struct PairCuts([Cut; 2]);
 
 /// A document while shingles are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -171,7 +171,7 @@ pub struct Census {
 pub struct Join {
     rule: Rule,
     masses: Vec<Mass>,
-    cuts: Vec<Cuts>,
+    cuts: Vec<PairCuts>,
 }
 
 impl Census {
@@ -198,7 +198,7 @@ impl Census {
     pub fn join(self) -> Join {
         let Self { rule, masses } = self;
         let cuts = |mass: &Mass| {
-            Cuts(rule.allowances(mass.whole).map(|allowance| match mass.frequent {
+            PairCuts(rule.allowances(mass.whole).map(|allowance| match mass.frequent {
                 frequent if frequent <= allowance => Cut { last: Rank::RARE, dropped: frequent },
                 _ => Cut::NOTHING,
             }))
@@ -217,14 +217,14 @@ impl Join {
     }
 
     /// How much of a document can be left out, given all its frequent shingles with what they weigh.
-    pub fn cuts(&self, document: u32, frequent: &mut [(Rank, u64)]) -> Cuts {
+    pub fn cuts(&self, document: u32, frequent: &mut [(Rank, u64)]) -> PairCuts {
         frequent.sort_unstable_by_key(|shingle| Reverse(shingle.0));
         let allowances = self.rule.allowances(self.masses[document as usize].whole);
-        Cuts(allowances.map(|allowance| Cut::within(allowance, frequent)))
+        PairCuts(allowances.map(|allowance| Cut::within(allowance, frequent)))
     }
 
     /// Leaves that out.
-    pub fn cut(&mut self, document: u32, cuts: Cuts) {
+    pub fn cut(&mut self, document: u32, cuts: PairCuts) {
         self.cuts[document as usize] = cuts;
     }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::sources::{Cuts, PieceSize, SourcePart, Sources};
+use crate::sources::{CutPoints, PieceSize, SourcePart, Sources};
 
 /// Text files in one chunk at most, however small they are.
 const MAX_FILES: u32 = 1024;
@@ -50,12 +50,12 @@ pub(super) fn cut(sources: &Sources, target_bytes: u64) -> Vec<Chunk> {
     for (handle, content) in sources.iter() {
         let (number, size_bytes) = (handle.number, handle.source.size_bytes());
         match content.cuts(handle.source) {
-            Cuts::Nowhere => files.push((number, size_bytes)),
-            Cuts::Anywhere => {
+            CutPoints::Nowhere => files.push((number, size_bytes)),
+            CutPoints::Anywhere => {
                 chunks.extend(cut_files(files.drain(..), target_bytes));
                 chunks.extend(cut_lines(number, size_bytes, target_bytes));
             }
-            Cuts::Pieces(sizes) => {
+            CutPoints::Pieces(sizes) => {
                 chunks.extend(cut_files(files.drain(..), target_bytes));
                 chunks.extend(cut_pieces(number, sizes.into_iter(), target_bytes));
             }

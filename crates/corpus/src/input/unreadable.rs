@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
-use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
 
 /// The content of a file that cannot be read.
 #[derive(Debug)]
@@ -30,8 +30,8 @@ impl Unreadable {
 }
 
 impl Content for Unreadable {
-    fn cuts(&self, _source: &Source) -> Cuts {
-        Cuts::Nowhere
+    fn cuts(&self, _source: &Source) -> CutPoints {
+        CutPoints::Nowhere
     }
 
     fn scan(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use minwise::Observer;
-use minwise::candidate::sort_merge::{Census, Cuts, Join, Rank, Rule};
+use minwise::candidate::sort_merge::{Census, Join, PairCuts, Rank, Rule};
 use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
@@ -192,7 +192,7 @@ impl JoinInput<'_> {
     }
 
     /// What the crowded documents can leave out: their frequent items, sorted by document, and cut by rank.
-    fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, Cuts)>, Error> {
+    fn cuts(&self, having: &SortedRuns<'_, Having>, join: &Join) -> Result<Vec<(u32, PairCuts)>, Error> {
         let spread = Spread::new(self.documents.len());
         let mut frequent = SortedRuns::new(self.held(), self.folder);
         let of_crowded = |entries: Vec<Having>| {

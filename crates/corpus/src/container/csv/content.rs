@@ -12,13 +12,13 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
 };
 
 impl Content for Delimited {
-    fn cuts(&self, _source: &Source) -> Cuts {
+    fn cuts(&self, _source: &Source) -> CutPoints {
         let size = |(from, to): (&u64, &u64)| PieceSize { decoded_bytes: to - from, stored_bytes: to - from };
-        Cuts::Pieces(self.cuts.iter().zip(self.cuts.iter().skip(1)).map(size).collect())
+        CutPoints::Pieces(self.cuts.iter().zip(self.cuts.iter().skip(1)).map(size).collect())
     }
 
     fn scan(

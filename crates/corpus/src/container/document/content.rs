@@ -12,7 +12,7 @@ use crate::extract::FileProperties;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct WholeFile {
 }
 
 impl Content for WholeFile {
-    fn cuts(&self, _source: &Source) -> Cuts {
-        Cuts::Nowhere
+    fn cuts(&self, _source: &Source) -> CutPoints {
+        CutPoints::Nowhere
     }
 
     fn scan(

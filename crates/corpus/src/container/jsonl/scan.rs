@@ -19,7 +19,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, LoadTurns, ScannedLines, SourcePart, TakeBatch, Visit};
+use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, TakeBatch, Visit};
 use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
@@ -30,8 +30,8 @@ pub(super) struct Lines {
 }
 
 impl Content for Lines {
-    fn cuts(&self, _source: &Source) -> Cuts {
-        Cuts::Anywhere
+    fn cuts(&self, _source: &Source) -> CutPoints {
+        CutPoints::Anywhere
     }
 
     fn scan(

@@ -23,7 +23,7 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
 };
 
 /// Bytes that a piece has at least, unless it ends its batch.
@@ -260,12 +260,12 @@ impl Stretch<'_> {
 }
 
 impl Content for Rows {
-    fn cuts(&self, _source: &Source) -> Cuts {
+    fn cuts(&self, _source: &Source) -> CutPoints {
         let size = |piece: &Piece| PieceSize {
             decoded_bytes: piece.text_bytes + ROW_BYTES * piece.rows.len() as u64,
             stored_bytes: piece.text_bytes,
         };
-        Cuts::Pieces(self.pieces.iter().map(size).collect())
+        CutPoints::Pieces(self.pieces.iter().map(size).collect())
     }
 
     fn scan(

@@ -12,12 +12,12 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
 };
 use crate::unfolded::lost;
 
 impl<F: Form> Content for Table<F> {
-    fn cuts(&self, source: &Source) -> Cuts {
+    fn cuts(&self, source: &Source) -> CutPoints {
         // A chunk's share of the file is that of its rows, since nothing says how many bytes they take in it.
         let rows = u128::from(self.rows.max(1));
         let before = |row: u64| (u128::from(source.size_bytes()) * u128::from(row) / rows) as u64;
@@ -25,7 +25,7 @@ impl<F: Form> Content for Table<F> {
             let rows = self.piece_rows(number);
             PieceSize { decoded_bytes: piece.size_bytes, stored_bytes: before(rows.end) - before(rows.start) }
         });
-        Cuts::Pieces(sizes.collect())
+        CutPoints::Pieces(sizes.collect())
     }
 
     fn scan(

@@ -19,18 +19,18 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, Cuts, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, Visit};
 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
 
 impl Content for WarcRecords {
-    fn cuts(&self, _source: &Source) -> Cuts {
+    fn cuts(&self, _source: &Source) -> CutPoints {
         let size = |numbers: Range<usize>| {
             let bytes = self.bytes_of(&numbers);
             PieceSize { decoded_bytes: bytes, stored_bytes: bytes }
         };
-        Cuts::Pieces(self.pieces().map(size).collect())
+        CutPoints::Pieces(self.pieces().map(size).collect())
     }
 
     fn scan(

@@ -22,7 +22,7 @@ use super::binary::{exponent, scaled};
 use super::logarithm::ln;
 use super::sample::Elements;
 use super::{Kernel, Kind};
-use row::Dart;
+use row::RawDart;
 
 /// Times that all lanes are filled with elements before candidates are listed: a bit each.
 const STEPS: usize = u32::BITS as usize;
@@ -266,7 +266,7 @@ impl Board {
             let rows = copied(&self.rows[lanes.clone()]);
             let (mut targets, mut places, mut over) = ([0; LANES], [0; LANES], [0u64; LANES]);
             for i in 0..LANES {
-                let dart = Dart::of(states[i]);
+                let dart = RawDart::of(states[i]);
                 reached[i] += row::gap(gaps[i]);
                 states[i] = states[i].wrapping_add(row::STRIDE);
                 gaps[i] = dart.next_gap();

@@ -65,7 +65,7 @@ pub(super) fn next_cell(state: u64) -> u64 {
 /// The bits of the gap before the first dart of a cell that is not the first of its row: as if a dart were before it.
 #[inline(always)]
 pub(super) fn cell_gap(state: u64) -> u32 {
-    Dart::of(state.wrapping_sub(STRIDE)).next_gap()
+    RawDart::of(state.wrapping_sub(STRIDE)).next_gap()
 }
 
 /// The gap −ln(1 − U) in units of 2⁻ᵇ, U being the middle of the cell that the bits name.
@@ -84,9 +84,9 @@ pub(super) fn least_gap(bits: u32) -> f64 {
 
 /// A dart but for its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dart(u64);
+pub(super) struct RawDart(u64);
 
-impl Dart {
+impl RawDart {
     #[inline(always)]
     pub(super) fn of(state: u64) -> Self {
         Self(fmix64(state))

@@ -12,7 +12,7 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
 }
 
 /// The darts of a shingle in a row below a weight that is given in units of 2⁻ᵇ.
-fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = Dart> {
+fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = RawDart> {
     let salt = row::salt(seed, row);
     let state = row::state(key, salt);
     let cells = (limit / row::CELL).ceil() as usize;
@@ -27,7 +27,7 @@ fn darts(key: u64, seed: u64, row: i64, limit: f64) -> impl Iterator<Item = Dart
         let mut reached = 0.0;
         std::iter::from_fn(move || {
             reached += row::gap(gap);
-            let dart = Dart::of(state);
+            let dart = RawDart::of(state);
             (gap, state) = (dart.next_gap(), state.wrapping_add(row::STRIDE));
             (reached < limit).then_some(dart)
         })

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use minwise::filter::{
-    Decision, Dependence, ErrorBudget, Filter, Look, Screening, Use, default_looks, shuffle,
+    Dependence, ErrorBudget, Filter, FilterDecision, Look, Screening, Use, default_looks, shuffle,
 };
 use minwise::hash::{SplitMix64, fmix64};
 use minwise::sketch::{Method, register_bits};
@@ -521,8 +521,8 @@ fn ties_are_similar_whatever_the_product_of_threshold_and_registers_rounds_to() 
             })
         };
         let share = needed as f64 / 100.0;
-        assert_eq!(decide(needed), Decision::Accept { compared: 100, share }, "{threshold}");
-        assert_eq!(decide(needed - 1), Decision::Reject { compared: 100 }, "{threshold}");
+        assert_eq!(decide(needed), FilterDecision::Accept { compared: 100, share }, "{threshold}");
+        assert_eq!(decide(needed - 1), FilterDecision::Reject { compared: 100 }, "{threshold}");
     }
 }
 
@@ -537,7 +537,7 @@ fn early_accepted_shares_are_too_high() {
     for _ in 0..n {
         let (a, b) = rows(0.9, 1000, &mut random);
         let share = a.iter().zip(&b).filter(|(a, b)| a == b).count() as f64 / 1000.0;
-        let Decision::Accept { share: at_once, .. } = filter.decide(&a, &b) else {
+        let FilterDecision::Accept { share: at_once, .. } = filter.decide(&a, &b) else {
             panic!("nine in ten are far above eight in ten")
         };
         early += at_once;
@@ -647,12 +647,12 @@ proptest! {
         let needed = (0..=200).find(|&m| f64::from(m) / 200.0 >= p).unwrap() as usize;
         let similar = matches(200) >= needed;
         match filter.decide(&a, &b) {
-            Decision::Reject { compared } => {
+            FilterDecision::Reject { compared } => {
                 let look = filter.looks().iter().find(|look| look.registers == compared);
                 let by_table = look.and_then(|look| look.lower).is_some_and(|lower| matches(compared) <= lower);
                 prop_assert!(by_table || !similar, "what is not in the table loses nothing");
             }
-            Decision::Accept { compared, share } => {
+            FilterDecision::Accept { compared, share } => {
                 prop_assert_eq!(share, matches(compared) as f64 / compared as f64);
                 let look = filter.looks().iter().find(|look| look.registers == compared);
                 let by_table = look.and_then(|look| look.upper).is_some_and(|upper| matches(compared) >= upper);

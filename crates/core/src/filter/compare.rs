@@ -16,7 +16,7 @@ pub struct Screening {
 
 /// What the filter decided of a pair that is not verified.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Decision {
+pub enum FilterDecision {
     /// It does not reach the threshold.
     Reject {
         /// Registers that were compared.
@@ -68,21 +68,22 @@ impl Filter {
     /// # Panics
     /// If the sketches do not have K registers.
     #[must_use]
-    pub fn decide(&self, a: &[u32], b: &[u32]) -> Decision {
+    pub fn decide(&self, a: &[u32], b: &[u32]) -> FilterDecision {
         self.check_rows(a, b);
         self.decide_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
     /// The same for registers in whatever form; `count` as in [`screen_by`](Self::screen_by).
-    pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Decision {
+    pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> FilterDecision {
         let (mut compared, mut agreed) = (0, 0);
-        let accept = |compared, agreed| Decision::Accept { compared, share: agreed as f64 / compared as f64 };
+        let accept =
+            |compared, agreed| FilterDecision::Accept { compared, share: agreed as f64 / compared as f64 };
         for look in self.looks.iter().filter(|look| look.registers < self.registers) {
             agreed += count(compared..look.registers);
             compared = look.registers;
             let rest = self.registers - compared;
             if look.lower.is_some_and(|lower| agreed <= lower) || agreed + rest < self.needed {
-                return Decision::Reject { compared };
+                return FilterDecision::Reject { compared };
             }
             if look.upper.is_some_and(|upper| agreed >= upper) || agreed >= self.needed {
                 return accept(compared, agreed);
@@ -92,7 +93,7 @@ impl Filter {
         if agreed >= self.needed {
             accept(self.registers, agreed)
         } else {
-            Decision::Reject { compared: self.registers }
+            FilterDecision::Reject { compared: self.registers }
         }
     }
 

@@ -33,7 +33,7 @@ mod stored;
 mod thresholds;
 mod walk;
 
-pub use compare::{Decision, Screening};
+pub use compare::{FilterDecision, Screening};
 pub use dependence::Dependence;
 pub use looks::{bit_looks, default_looks, shuffle};
 pub use thresholds::ErrorBudget;

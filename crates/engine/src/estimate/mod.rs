@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use minwise::estimate::Estimate;
-use minwise::filter::{Decision, ErrorBudget, Filter, bit_looks, default_looks};
+use minwise::filter::{ErrorBudget, Filter, FilterDecision, bit_looks, default_looks};
 use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::sketch::{DifferenceBound, Sketcher, Statistic, Values};
@@ -290,8 +290,8 @@ impl<'a> SketchPairs<'a> {
             Some(order) => order[range].iter().filter(|&&at| row[at] == other[at]).count(),
         });
         match decision {
-            Decision::Accept { .. } => Some(row.len() as u64),
-            Decision::Reject { compared: registers } => {
+            FilterDecision::Accept { .. } => Some(row.len() as u64),
+            FilterDecision::Reject { compared: registers } => {
                 compared.words += registers as u64;
                 None
             }

@@ -1,7 +1,7 @@
 //! Figure 10: comparisons that the filter saves.
 
 use anyhow::Result;
-use minwise::filter::{Decision, Filter, Use};
+use minwise::filter::{Filter, FilterDecision, Use};
 use serde::Deserialize;
 
 use super::{Spread, agreements, of_data, per_look};
@@ -132,7 +132,7 @@ fn compared(filter: &Filter, pair: &[bool]) -> usize {
 /// The same by the library, which also ends where the rest cannot change the result.
 fn by_library(filter: &Filter, pair: &[bool]) -> usize {
     match filter.decide_by(|range| pair[range].iter().filter(|&&agrees| agrees).count()) {
-        Decision::Reject { compared } | Decision::Accept { compared, .. } => compared,
+        FilterDecision::Reject { compared } | FilterDecision::Accept { compared, .. } => compared,
     }
 }
 

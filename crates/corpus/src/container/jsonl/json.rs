@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::string::{BOOLEAN, Decoded, LIST, NULL, NUMBER, kind_of, string_of};
+use super::string::{BOOLEAN, DecodedString, LIST, NULL, NUMBER, kind_of, string_of};
 use super::values::in_lists;
 use super::walk::{FoundFields, Slot, Wanted, walk};
 use super::{lists, quick};
@@ -89,7 +89,7 @@ fn text_of<'a>(
     body: &str,
     found: &[FoundFields<'a>],
     options: &ReadOptions,
-) -> Result<Decoded<'a>, RejectReason> {
+) -> Result<DecodedString<'a>, RejectReason> {
     let mut texts = Vec::with_capacity(found.len());
     let mut has_null = false;
     for (field, found) in options.text_fields.iter().zip(found) {
@@ -130,7 +130,7 @@ fn invalid_json(error: &serde_json::Error) -> Reject {
 }
 
 /// The id as text: a string, or a number or boolean as it is written; or else what the value is.
-fn string_of_id(value: &RawValue) -> Result<Option<Decoded<'_>>, &'static str> {
+fn string_of_id(value: &RawValue) -> Result<Option<DecodedString<'_>>, &'static str> {
     match kind_of(value) {
         NULL => Ok(None),
         NUMBER | BOOLEAN => Ok(Some((Cow::Borrowed(value.get()), false))),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::string::{BOOLEAN, Decoded, LIST, NULL, NUMBER, OBJECT, STRING, kind_of, string_of};
+use super::string::{BOOLEAN, DecodedString, LIST, NULL, NUMBER, OBJECT, STRING, kind_of, string_of};
 use super::walk::{Slot, Wanted, walk};
 use crate::field::{BETWEEN_ELEMENTS, FieldPath};
 use crate::reject::RejectReason;
@@ -16,7 +16,10 @@ use crate::reject::RejectReason;
 ///
 /// An element that is null adds nothing, nor does one whose member is missing or null. `None` if the path leads nowhere: some
 /// elements lack the member, and none has it. A list without texts is otherwise an empty text.
-pub(super) fn text<'a>(value: &'a RawValue, field: &FieldPath) -> Result<Option<Decoded<'a>>, RejectReason> {
+pub(super) fn text<'a>(
+    value: &'a RawValue,
+    field: &FieldPath,
+) -> Result<Option<DecodedString<'a>>, RejectReason> {
     let mut gathered =
         Gathered { field, joined: None, is_repaired: false, has_member: false, lacks_member: false };
     gathered.list(value, field.head().len() - 1, 0)?;

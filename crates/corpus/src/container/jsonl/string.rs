@@ -10,10 +10,10 @@ use serde::de::{Deserializer as _, Visitor};
 use serde_json::value::RawValue;
 
 /// A string, and whether it had to be repaired.
-pub(super) type Decoded<'a> = (Cow<'a, str>, bool);
+pub(super) type DecodedString<'a> = (Cow<'a, str>, bool);
 
 /// The string a value holds, or else what the value is.
-pub(crate) fn string_of(value: &RawValue) -> Result<Decoded<'_>, &'static str> {
+pub(crate) fn string_of(value: &RawValue) -> Result<DecodedString<'_>, &'static str> {
     let kind = kind_of(value);
     if kind != STRING {
         return Err(kind);

@@ -8,7 +8,7 @@ use super::source::{NamedPath, ROOT, Tree};
 const ORDER: &str = "xtask/src/layers/order.rs";
 
 /// A module that depends on another, and the path that shows it.
-struct Edge<'t> {
+struct Dependency<'t> {
     from: usize,
     to: usize,
     path: &'t NamedPath,
@@ -48,18 +48,18 @@ fn unlisted(tree: &Tree, rooms: &[&str]) -> Vec<String> {
 }
 
 /// All dependencies between two modules, each path that shows one.
-fn edges(tree: &Tree) -> Vec<Edge<'_>> {
+fn edges(tree: &Tree) -> Vec<Dependency<'_>> {
     let mut edges = vec![];
     for (from, module) in tree.modules.iter().enumerate() {
         for path in &module.paths {
             let reached = tree.resolve(from, &path.segments).into_iter().filter(|&to| to != from);
-            edges.extend(reached.map(|to| Edge { from, to, path }));
+            edges.extend(reached.map(|to| Dependency { from, to, path }));
         }
     }
     edges
 }
 
-fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Edge) -> Option<String> {
+fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Dependency) -> Option<String> {
     // Other paths begin with a name that an import brought in, and the import is an edge itself.
     if !["crate", "self", "super"].contains(&edge.path.segments[0].as_str()) {
         return None;
@@ -75,7 +75,7 @@ fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Edge) -> Option<String> {
 }
 
 /// The cycles among the children of the module `at`. A module and its children may use each other.
-fn cycles(tree: &Tree, at: usize, edges: &[Edge]) -> Vec<String> {
+fn cycles(tree: &Tree, at: usize, edges: &[Dependency]) -> Vec<String> {
     let folder = &tree.modules[at].path;
     let child_of = |module: usize| tree.modules[module].path.strip_prefix(folder.as_slice())?.first();
     // Which child uses which, with the first path that shows it.
@@ -123,7 +123,7 @@ fn cycles(tree: &Tree, at: usize, edges: &[Edge]) -> Vec<String> {
 }
 
 /// The line of an edge and the path that is written there.
-fn place(tree: &Tree, edge: &Edge) -> String {
+fn place(tree: &Tree, edge: &Dependency) -> String {
     let NamedPath { segments, line } = edge.path;
     format!("{}:{line}: `{}`", tree.modules[edge.from].file.display(), segments.join("::"))
 }

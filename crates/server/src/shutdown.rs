@@ -16,9 +16,9 @@ pub(crate) enum Phase {
 
 /// Tells everybody how far the end has come.
 #[derive(Debug)]
-pub(crate) struct End(watch::Sender<Phase>);
+pub(crate) struct ShutdownSignal(watch::Sender<Phase>);
 
-impl End {
+impl ShutdownSignal {
     pub(crate) fn new() -> Self {
         Self(watch::Sender::new(Phase::Running))
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn phases_go_one_way() {
-        let end = End::new();
+        let end = ShutdownSignal::new();
         let [early, late] = [end.until(Phase::Stopping), end.until(Phase::Over)];
         let interrupted = || [early.cancelled(), late.cancelled()];
         assert_eq!(interrupted(), [false, false]);

@@ -17,7 +17,7 @@ use crate::limits::{Gate, ServerLimits};
 use crate::metrics::Metrics;
 use crate::overview::Overview;
 use crate::problem::{Kind, Problem};
-use crate::shutdown::End;
+use crate::shutdown::ShutdownSignal;
 use crate::upkeep::Upkeep;
 
 /// Takes note of what happens, for those who read the log.
@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub(crate) jobs: Jobs,
     pub(crate) overview: Overview,
     pub(crate) metrics: Metrics,
-    pub(crate) end: End,
+    pub(crate) end: ShutdownSignal,
     pub(crate) upkeep: Upkeep,
     /// Documents that were accepted, and not added before the end.
     pub(crate) undone: AtomicU64,
@@ -99,7 +99,7 @@ impl State {
             jobs: Jobs::new(limits.jobs),
             overview: Overview::default(),
             metrics: Metrics::new(),
-            end: End::new(),
+            end: ShutdownSignal::new(),
             upkeep: Upkeep::new(&limits, documents),
             limits,
             undone: AtomicU64::new(0),

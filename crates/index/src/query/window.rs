@@ -13,12 +13,12 @@ pub(crate) struct DateWindow<'o> {
     field: Option<&'o str>,
     /// The word of the first moment.
     since: Option<u64>,
-    until: Option<End>,
+    until: Option<WindowEnd>,
 }
 
 /// The end of a window.
 #[derive(Debug, Clone, Copy)]
-enum End {
+enum WindowEnd {
     /// The word of the first moment behind a year, a month or a day that is in the window as a whole.
     Before(u64),
     /// The word of the last moment.
@@ -51,15 +51,15 @@ impl<'o> DateWindow<'o> {
         date.is_some_and(|date| {
             self.since.is_none_or(|since| since <= date)
                 && self.until.is_none_or(|until| match until {
-                    End::Before(end) => date < end,
-                    End::At(last) => date <= last,
+                    WindowEnd::Before(end) => date < end,
+                    WindowEnd::At(last) => date <= last,
                 })
         })
     }
 }
 
 /// The end of a window whose last date is this one. A year, a month and a day are in the window up to their last moment.
-fn end_of(date: &str) -> Option<End> {
+fn end_of(date: &str) -> Option<WindowEnd> {
     let last = date_word(date)?;
     let parts: Vec<i32> = date.trim().split('-').map_while(|part| part.parse().ok()).collect();
     let next = match (parts[..].as_ref(), date.trim().len()) {
@@ -71,10 +71,10 @@ fn end_of(date: &str) -> Option<End> {
         }
         _ => None,
     };
-    let Some(next) = next else { return Some(End::At(last)) };
+    let Some(next) = next else { return Some(WindowEnd::At(last)) };
     // Seconds as a decimal, because four digits alone would be a year.
     let seconds = next.days() * DAY_SECONDS.cast_signed();
-    date_word(&format!("{seconds}.0")).map(End::Before)
+    date_word(&format!("{seconds}.0")).map(WindowEnd::Before)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use arrow_schema::ArrowError;
 use super::blocks::message;
 use super::dictionaries::Known;
 use super::{File, lengths};
-use crate::container::table::{Cells, End, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
+use crate::container::table::{Cells, ColumnEnd, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
 use crate::error::Result;
 use crate::source::Reader;
 
@@ -146,6 +146,6 @@ impl File {
 
 /// The values at the end of a way into a column.
 fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
-    let End { array, nulls, levels } = end_of(column, steps)?;
+    let ColumnEnd { array, nulls, levels } = end_of(column, steps)?;
     Some(cells(&*array, nulls.as_ref()).in_lists(levels))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
-use crate::container::table::{Cells, End, TextColumn, cells, is_text, text_at};
+use crate::container::table::{Cells, ColumnEnd, TextColumn, cells, is_text, text_at};
 
 /// A column of a record batch.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) enum MemoryColumn {
 }
 
 impl MemoryColumn {
-    pub(super) fn new(end: End) -> Self {
-        let End { array, nulls, levels } = end;
+    pub(super) fn new(end: ColumnEnd) -> Self {
+        let ColumnEnd { array, nulls, levels } = end;
         if levels.is_empty() {
             return Self::Plain { array, nulls };
         }

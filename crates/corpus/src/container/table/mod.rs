@@ -48,7 +48,7 @@ pub(crate) use self::selection::{Selection, selections};
 pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
 pub(super) use self::values::{cells, has_dictionary, is_text};
 pub(super) use self::wanted::{Wanted, wanted};
-pub(super) use self::way::{End, Step, Way, end_of};
+pub(super) use self::way::{ColumnEnd, Step, Way, end_of};
 pub(crate) use self::words::{many_of, one_of};
 pub(crate) use self::written::{VALUES, days, decimal};
 use crate::document::RecordPlace;

@@ -28,7 +28,7 @@ pub(in crate::container) enum Step {
 }
 
 /// The array at the end of a way into a column.
-pub(in crate::container) struct End {
+pub(in crate::container) struct ColumnEnd {
     pub(in crate::container) array: ArrayRef,
     /// Where one of the structs around it is null.
     pub(in crate::container) nulls: Option<NullBuffer>,
@@ -37,7 +37,7 @@ pub(in crate::container) struct End {
 }
 
 /// Follows a way into a column.
-pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<End> {
+pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<ColumnEnd> {
     let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
     for step in steps {
         nulls = NullBuffer::union(nulls.as_ref(), array.nulls());
@@ -50,5 +50,5 @@ pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<
             }
         };
     }
-    Some(End { array, nulls, levels })
+    Some(ColumnEnd { array, nulls, levels })
 }

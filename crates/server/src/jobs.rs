@@ -96,12 +96,12 @@ impl Serialize for Written {
 }
 
 /// What work came to: a result, an error, or both where it failed midway.
-pub(crate) struct Ended<T> {
+pub(crate) struct WorkResult<T> {
     pub(crate) result: Option<T>,
     pub(crate) error: Option<Problem>,
 }
 
-impl<T> From<Result<T, Problem>> for Ended<T> {
+impl<T> From<Result<T, Problem>> for WorkResult<T> {
     fn from(result: Result<T, Problem>) -> Self {
         match result {
             Ok(result) => Self { result: Some(result), error: None },
@@ -119,7 +119,7 @@ struct JobOutcome {
 }
 
 impl JobOutcome {
-    fn new(ended: Ended<impl Serialize>) -> Self {
+    fn new(ended: WorkResult<impl Serialize>) -> Self {
         let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
         let (result, unwritten) = match result {
             Ok(result) => (result.map(|result| Written(result.into())), None),
@@ -282,7 +282,7 @@ impl Jobs {
 
     /// Queues work and returns the id of its job, or that of one which comes to the same. It is told by `until` when to stop
     /// early.
-    pub(crate) fn begin<T: Serialize, E: Into<Ended<T>>>(
+    pub(crate) fn begin<T: Serialize, E: Into<WorkResult<T>>>(
         state: &Shared,
         kind: JobKind,
         same: Option<Same>,
@@ -319,7 +319,7 @@ impl Jobs {
             let worked = tokio::task::spawn_blocking(move || JobOutcome::new(work(&at, &theirs).into()));
             let outcome = worked
                 .await
-                .unwrap_or_else(|panic| JobOutcome::new(Ended::<()>::from(Err(state.broken(&panic)))));
+                .unwrap_or_else(|panic| JobOutcome::new(WorkResult::<()>::from(Err(state.broken(&panic)))));
             state.metrics.job_ended(kind, outcome.error.is_none());
             *job.outcome() = Some(outcome);
             drop((turn, place));
@@ -337,7 +337,7 @@ mod tests {
     fn begin<T: Serialize>(
         state: &Shared,
         kind: JobKind,
-        work: impl FnOnce() -> Ended<T> + Send + 'static,
+        work: impl FnOnce() -> WorkResult<T> + Send + 'static,
     ) -> Result<String, Problem> {
         Jobs::begin(state, kind, None, state.end.until(Phase::Over), move |_, _| work())
     }
@@ -350,13 +350,13 @@ mod tests {
             let (end, never) = std::sync::mpsc::channel::<()>();
             let waits = move || {
                 let _ = never.recv();
-                Ended::<()>::from(Err(Kind::Internal.into()))
+                WorkResult::<()>::from(Err(Kind::Internal.into()))
             };
             begin(&state, JobKind::Clusters, waits).unwrap();
-            begin(&state, JobKind::Clusters, || Ended::from(Ok(()))).unwrap();
-            let refused = begin(&state, JobKind::Clusters, || Ended::from(Ok(()))).unwrap_err();
+            begin(&state, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap();
+            let refused = begin(&state, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap_err();
             assert_eq!(refused.code, "too_many_jobs");
-            let added = begin(&state, JobKind::Add, || Ended::from(Ok(7))).unwrap();
+            let added = begin(&state, JobKind::Add, || WorkResult::from(Ok(7))).unwrap();
             let begun = Instant::now();
             while state.jobs.get(&added).unwrap().state != JobState::Done {
                 assert!(begun.elapsed() < Duration::from_mins(1));
@@ -371,7 +371,7 @@ mod tests {
     fn a_job_that_failed_midway_has_a_result_and_an_error() {
         let (_folder, state) = state();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
-            let midway = || Ended { result: Some(3), error: Some(Kind::Stopping.into()) };
+            let midway = || WorkResult { result: Some(3), error: Some(Kind::Stopping.into()) };
             let id = begin(&state, JobKind::Add, midway).unwrap();
             state.jobs.ended().await;
             let job = serde_json::to_value(state.jobs.get(&id).unwrap()).unwrap();
@@ -386,7 +386,7 @@ mod tests {
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             let mut ids = vec![];
             for _ in 0..2 {
-                let long = || Ended::from(Ok("a".repeat(MOST_BYTES * 2 / 3)));
+                let long = || WorkResult::from(Ok("a".repeat(MOST_BYTES * 2 / 3)));
                 ids.push(begin(&state, JobKind::Add, long).unwrap());
                 state.jobs.ended().await;
             }

@@ -80,7 +80,7 @@ pub struct Server {
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct ServerOutcome {
     /// Documents that it had accepted for a job, and had no time to add.
     pub not_added: u64,
 }
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// Answers until it is stopped, then finishes what was begun, as far as there is time, and closes the index.
-    pub fn run(self, index: Index) -> Result<Ended> {
+    pub fn run(self, index: Index) -> Result<ServerOutcome> {
         let grace = self.options.limits.grace;
         let state = self.options.state(index);
         let runtime = Builder::new_multi_thread()
@@ -152,7 +152,7 @@ impl Server {
                 let _ = stop.wait_for(|stop| *stop).await;
             };
             listen::answer(listener, app::router(state.clone()), Arc::clone(&state), stop).await;
-            Ok(Ended { not_added: state.undone.load(Ordering::Relaxed) })
+            Ok(ServerOutcome { not_added: state.undone.load(Ordering::Relaxed) })
         });
         // What nobody waits for is given up at last: a crash leaves the index as it was before, or after.
         runtime.shutdown_timeout(grace.max(LEAST_GRACE));

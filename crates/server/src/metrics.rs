@@ -31,7 +31,7 @@ struct Reason {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Ended {
+struct EndedRequest {
     kind: &'static str,
     result: &'static str,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Metrics {
     requests: Family<Request, Counter>,
     seconds: Family<Route, Histogram, fn() -> Histogram>,
     refused: Family<Reason, Counter>,
-    jobs: Family<Ended, Counter>,
+    jobs: Family<EndedRequest, Counter>,
     pub(crate) in_flight: Gauge,
     pub(crate) added: Counter,
     pub(crate) failures: Counter,
@@ -113,7 +113,7 @@ impl Metrics {
             JobKind::Clusters => "clusters",
         };
         let result = if well { "done" } else { "failed" };
-        self.jobs.get_or_create(&Ended { kind, result }).inc();
+        self.jobs.get_or_create(&EndedRequest { kind, result }).inc();
     }
 
     /// All counts, as Prometheus reads them.

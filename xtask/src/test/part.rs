@@ -75,7 +75,7 @@ impl TestCounts {
 }
 
 /// A part that has ended, as the table shows it.
-struct Ended {
+struct EndedPart {
     name: &'static str,
     outcome: &'static str,
     time: Duration,
@@ -83,7 +83,7 @@ struct Ended {
     lines: Vec<String>,
 }
 
-impl Ended {
+impl EndedPart {
     fn new(name: &'static str, time: Duration, outcome: Result<PartOutcome>) -> Self {
         let (outcome, mut counts, lines) = match outcome {
             Ok(PartOutcome::Ran(Report { counts, closing, is_failed })) => {
@@ -128,7 +128,7 @@ pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
             Ok(PartOutcome::Skipped(why)) => println!("{why}"),
             Err(error) => println!("{error:#}"),
         }
-        let part = Ended::new(part.name, begun.elapsed(), outcome);
+        let part = EndedPart::new(part.name, begun.elapsed(), outcome);
         println!("--- {}: {} in {}", part.name, part.outcome, duration(part.time));
         ended.push(part);
     }
@@ -141,11 +141,11 @@ pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
     ended.iter().all(|part| part.outcome != "failed")
 }
 
-fn table(ended: &[Ended]) -> String {
+fn table(ended: &[EndedPart]) -> String {
     let width = ended.iter().map(|part| part.name.len()).max().unwrap_or(0).max("part".len());
     let mut out =
         format!("{:width$}  outcome  {:>12}  passed  failed  skipped\n", "part", "time", width = width);
-    for Ended { name, outcome, time, counts, lines } in ended {
+    for EndedPart { name, outcome, time, counts, lines } in ended {
         let TestCounts { passed, failed, skipped } = counts;
         let time = duration(*time);
         out += &format!("{name:width$}  {outcome:7}  {time:>12}  {passed:>6}  {failed:>6}  {skipped:>7}\n");
@@ -157,7 +157,7 @@ fn table(ended: &[Ended]) -> String {
 }
 
 /// The last line, by which a machine knows how many tests there were.
-fn closing_line(ended: &[Ended]) -> String {
+fn closing_line(ended: &[EndedPart]) -> String {
     let TestCounts { passed, failed, skipped } = TestCounts::sum(ended.iter().map(|part| part.counts));
     format!("{passed} passed, {failed} failed, {skipped} skipped")
 }
@@ -210,7 +210,7 @@ mod tests {
             &[]
         ));
         let skipped =
-            Ended::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned())));
+            EndedPart::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned())));
         assert_eq!(closing_line(&[skipped]), "0 passed, 0 failed, 1 skipped");
     }
 
@@ -219,9 +219,9 @@ mod tests {
         let mut of_rust = report(12, 1, 3);
         of_rust.closing = vec!["Summary [   1.2s] 13 tests run: 12 passed, 1 failed, 3 skipped".to_owned()];
         let ended = [
-            Ended::new("Rust tests", Duration::from_millis(72_400), Ok(PartOutcome::Ran(of_rust))),
-            Ended::new("vectors", Duration::from_millis(1500), Err(anyhow::anyhow!("`python3` failed"))),
-            Ended::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned()))),
+            EndedPart::new("Rust tests", Duration::from_millis(72_400), Ok(PartOutcome::Ran(of_rust))),
+            EndedPart::new("vectors", Duration::from_millis(1500), Err(anyhow::anyhow!("`python3` failed"))),
+            EndedPart::new("pages", Duration::ZERO, Ok(PartOutcome::Skipped("it needs `node`".to_owned()))),
         ];
         assert_eq!(
             table(&ended),
@@ -241,7 +241,7 @@ pages       skipped         0.0 s       0       0        1
     #[test]
     fn a_runner_that_fails_without_a_failed_test_counts_as_one() {
         let report = Report { is_failed: true, ..report(5, 0, 0) };
-        let ended = [Ended::new("Rust tests", Duration::ZERO, Ok(PartOutcome::Ran(report)))];
+        let ended = [EndedPart::new("Rust tests", Duration::ZERO, Ok(PartOutcome::Ran(report)))];
         assert_eq!(closing_line(&ended), "5 passed, 1 failed, 0 skipped");
     }
 }

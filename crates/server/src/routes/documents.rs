@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::parameters::Parameters;
 use super::sent;
 use crate::adding::{AddedSent, BATCH_BYTES, Item};
-use crate::jobs::{Ended, JobKind, Jobs};
+use crate::jobs::{JobKind, Jobs, WorkResult};
 use crate::problem::{Kind, Problem};
 use crate::shutdown::Phase;
 use crate::state::{Shared, State, cores};
@@ -235,7 +235,7 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
             state.unfinished(job, done, total);
             problem.detail(format!("{done} of {total} documents were added or rejected before."))
         });
-        Ended { result: Some(told), error }
+        WorkResult { result: Some(told), error }
     })?;
     sent(StatusCode::ACCEPTED, &StartedJob { job })
 }

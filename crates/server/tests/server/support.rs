@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use minwise_index::{Index, IndexSettings};
-use minwise_server::{Ended, Server, ServerLimits, ServerOptions, Stopper, Tokens};
+use minwise_server::{Server, ServerLimits, ServerOptions, ServerOutcome, Stopper, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -212,7 +212,7 @@ pub struct Listening {
     pub address: SocketAddr,
     pub notes: Notes,
     stopper: Stopper,
-    thread: JoinHandle<Ended>,
+    thread: JoinHandle<ServerOutcome>,
 }
 
 impl Listening {
@@ -226,12 +226,12 @@ impl Listening {
     }
 
     /// Stops the server, and waits until it has.
-    pub fn stop(self) -> Ended {
+    pub fn stop(self) -> ServerOutcome {
         self.ask_to_stop().join().unwrap()
     }
 
     /// Stops the server, and returns what is over when it has.
-    pub fn ask_to_stop(self) -> JoinHandle<Ended> {
+    pub fn ask_to_stop(self) -> JoinHandle<ServerOutcome> {
         self.stopper.stop();
         self.thread
     }

@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
 use crate::read::prepare::{Preparation, Prepared};
-use crate::storage::runs::{Entry, SortedRuns, Spread};
+use crate::storage::runs::{SortEntry, SortedRuns, Spread};
 use crate::turn::LargeDocumentLock;
 
 /// The most documents whose items are gathered together, and the most items.
@@ -143,7 +143,7 @@ impl JoinInput<'_> {
     }
 
     /// Merges runs piece by piece: `work` on each by several threads, `receive` for what it gives, in order.
-    fn for_each_range<E: Entry, T: Send>(
+    fn for_each_range<E: SortEntry, T: Send>(
         &self,
         runs: &SortedRuns<'_, E>,
         work: impl Fn(Vec<E>) -> Result<T, Error> + Sync,

@@ -135,10 +135,10 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
 }
 
 /// Two documents and some measures of them.
-type Entry<const M: usize> = ([u32; 2], [f64; M]);
+type MeasuredPair<const M: usize> = ([u32; 2], [f64; M]);
 
 /// The entries of a section.
-fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<Entry<M>>, Error> {
+fn entries<const M: usize>(file: &Stored, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);
     if !entries.remainder().is_empty() {

@@ -10,7 +10,7 @@ use minwise_corpus::Temporary;
 
 use crate::error::Error;
 use crate::memory::Room;
-use crate::storage::runs::{Entry, SortedRuns, Spread};
+use crate::storage::runs::{SortEntry, SortedRuns, Spread};
 
 /// The documents of an edge as one key, and the bits of its similarity.
 type Keyed = (u64, u64);

@@ -13,7 +13,7 @@ const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 12;
 
 /// A well-mixed key and something with it, which can be written down.
-pub(crate) trait Entry: Mixed + Send + Sync {
+pub(crate) trait SortEntry: Mixed + Send + Sync {
     /// Bytes of one.
     const BYTES: usize;
 
@@ -23,7 +23,7 @@ pub(crate) trait Entry: Mixed + Send + Sync {
     fn read(bytes: &[u8]) -> Self;
 }
 
-impl Entry for u64 {
+impl SortEntry for u64 {
     const BYTES: usize = 8;
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -35,7 +35,7 @@ impl Entry for u64 {
     }
 }
 
-impl Entry for (u64, u32) {
+impl SortEntry for (u64, u32) {
     const BYTES: usize = 12;
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -48,7 +48,7 @@ impl Entry for (u64, u32) {
     }
 }
 
-impl Entry for (u64, u64) {
+impl SortEntry for (u64, u64) {
     const BYTES: usize = 16;
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -115,7 +115,7 @@ pub(crate) struct SortedRuns<'a, E> {
     folder: Option<&'a Path>,
 }
 
-impl<'a, E: Entry> SortedRuns<'a, E> {
+impl<'a, E: SortEntry> SortedRuns<'a, E> {
     /// No runs yet. At most `most` entries stay in memory, fewer than 2³¹; the others go to a temporary file in `folder`, or in the
     /// system's folder for such files.
     pub(crate) fn new(most: usize, folder: Option<&'a Path>) -> Self {
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use minwise::hash::fmix64;
 
-    fn runs_merge_alike<E: Entry + std::fmt::Debug>(make: impl Fn(u64, u64) -> E) {
+    fn runs_merge_alike<E: SortEntry + std::fmt::Debug>(make: impl Fn(u64, u64) -> E) {
         let mut parts: Vec<Vec<E>> = (0..20)
             .map(|part| (0..1000).map(|i| make(fmix64((i * (part + 3)) % 700), i % 5)).collect())
             .collect();

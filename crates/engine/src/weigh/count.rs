@@ -26,7 +26,7 @@ const HELD: usize = 8 << 20;
 const TOGETHER: usize = 2 << 20;
 
 /// A shingle and in how many documents it stands.
-type Entry = (u64, u32);
+type ShingleFrequency = (u64, u32);
 
 /// Rejected records that are remembered.
 const REMEMBERED: usize = 5;
@@ -181,7 +181,7 @@ impl Worker {
         &mut self,
         corpus: &Corpus,
         chunk: &Chunk,
-    ) -> Result<(CountedDocuments, u64, Vec<Entry>), Error> {
+    ) -> Result<(CountedDocuments, u64, Vec<ShingleFrequency>), Error> {
         let Self { shingler, shingles, scratch, distinct, all, room } = self;
         all.clear();
         let mut counted = CountedDocuments::default();
@@ -216,14 +216,14 @@ impl Worker {
 }
 
 /// Entries with the counts of equal shingles added up.
-fn summed(entries: &[Entry]) -> Vec<Entry> {
-    let sum = |same: &[Entry]| same.iter().fold(0u32, |sum, entry| sum.saturating_add(entry.1));
+fn summed(entries: &[ShingleFrequency]) -> Vec<ShingleFrequency> {
+    let sum = |same: &[ShingleFrequency]| same.iter().fold(0u32, |sum, entry| sum.saturating_add(entry.1));
     entries.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, sum(same))).collect()
 }
 
 /// Merges all runs into the file, shingles first and frequencies behind them.
 fn write(
-    runs: &SortedRuns<'_, Entry>,
+    runs: &SortedRuns<'_, ShingleFrequency>,
     documents: u64,
     spec: &Spec,
     threads: usize,
@@ -242,7 +242,7 @@ fn write(
         threads,
         || (),
         work,
-        |entries: Vec<Entry>| {
+        |entries: Vec<ShingleFrequency>| {
             shingles += entries.len() as u64;
             bytes.clear();
             bytes.extend(entries.iter().flat_map(|entry| entry.0.to_le_bytes()));

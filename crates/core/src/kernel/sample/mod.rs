@@ -108,7 +108,7 @@ struct Filter<'a> {
 
 /// An element that enters the race for all registers.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct RaceEntry {
     /// The lower half of its key.
     key: u32,
     /// w / Σw.
@@ -171,7 +171,7 @@ fn run(
     elements: Elements<'_>,
     salts: &[u64],
     out: &mut [Sample],
-    look: impl Fn(Entry, &Filter<'_>, &mut [u16]),
+    look: impl Fn(RaceEntry, &Filter<'_>, &mut [u16]),
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
@@ -199,7 +199,7 @@ fn run(
                 Filter { multipliers: &round.multipliers, offsets: &round.offsets, limits: &round.limits };
             for (element, masks) in portion.clone().zip(masks.chunks_exact_mut(stride)) {
                 look(
-                    Entry { key: keys[element] as u32, share: shares[element] },
+                    RaceEntry { key: keys[element] as u32, share: shares[element] },
                     &filter,
                     &mut masks[..blocks],
                 );

@@ -14,7 +14,7 @@ use crate::table::Table;
 
 /// What an experiment found.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Findings {
+pub struct ExperimentFindings {
     /// Numbers.
     pub tables: Vec<Table>,
     /// Pictures, by their file names without an extension.
@@ -25,7 +25,7 @@ pub struct Findings {
     pub notes: Vec<String>,
 }
 
-impl Findings {
+impl ExperimentFindings {
     /// The same with this table.
     #[must_use]
     pub fn table(mut self, table: Table) -> Self {
@@ -56,7 +56,7 @@ impl Findings {
 }
 
 /// Runs an experiment.
-pub type Runner = fn(&Context<'_>) -> Result<Findings>;
+pub type Runner = fn(&Context<'_>) -> Result<ExperimentFindings>;
 
 /// An experiment.
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, Kind};
-use crate::experiment::{Context, Experiment, ExperimentOptions, Findings};
+use crate::experiment::{Context, Experiment, ExperimentFindings, ExperimentOptions};
 use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
 use crate::verdict::ExperimentVerdict;
@@ -83,7 +83,7 @@ impl RecordedRun {
         if !missing.is_empty() {
             let missing: Vec<String> = missing.iter().map(|need| format!("`{need}`")).collect();
             let skipped = Some(format!("it needs {}, with `--data`", missing.join(" and ")));
-            return Ok(Self::new(experiment, options, Findings::default(), skipped));
+            return Ok(Self::new(experiment, options, ExperimentFindings::default(), skipped));
         }
         let findings = (experiment.runner)(&Context::new(&experiment.definition, options))
             .with_context(|| experiment.name.to_owned())?;
@@ -93,7 +93,7 @@ impl RecordedRun {
     fn new(
         experiment: &Experiment,
         options: &ExperimentOptions,
-        findings: Findings,
+        findings: ExperimentFindings,
         skipped: Option<String>,
     ) -> Self {
         let definition = &experiment.definition;

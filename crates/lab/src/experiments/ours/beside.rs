@@ -8,7 +8,7 @@ use minwise::verify::ShingleSet;
 use tempfile::TempDir;
 
 use super::peers::{self, Peers};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::table::{Cell, Table};
 
 /// What is to be found in a corpus, and with what.
@@ -114,7 +114,7 @@ impl EngineTable {
     }
 
     /// These findings, with the table and what is to be said of it.
-    pub(super) fn finish(self, findings: Findings) -> Findings {
+    pub(super) fn finish(self, findings: ExperimentFindings) -> ExperimentFindings {
         let findings = if self.table.rows.is_empty() { findings } else { findings.table(self.table) };
         findings.notes(self.notes)
     }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::beside::{Case, EngineTable};
 use super::oracle;
 use crate::check::{Check, Deviations};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::simulate::{Edit, Random, Vocabulary};
 use crate::table::Table;
 
@@ -49,7 +49,7 @@ struct MeasuredOutcome {
     left: usize,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let folder = TempDir::new()?;
     let made_up = generate(&settings, context.seed(), folder.path())?;
@@ -128,7 +128,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             }
         }
     }
-    Ok(beside.finish(Findings::default().table(table)).checks([
+    Ok(beside.finish(ExperimentFindings::default().table(table)).checks([
         Check::exact(
             "reported pairs that do not reach the threshold, or have another similarity",
             &wrong,

@@ -5,7 +5,7 @@ use minwise::sketch::Method;
 use serde::Deserialize;
 
 use crate::check::Deviations;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::measure::{ShinglePair, Spread, spread};
 use crate::table::Table;
 
@@ -18,7 +18,7 @@ struct Settings {
     similarities: Vec<f64>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let points: Vec<(Method, f64)> = Method::all(settings.size)
         .into_iter()
@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             if method.bandable().is_some() { "yes" } else { "no" }.into(),
         ]);
     }
-    Ok(Findings::default()
+    Ok(ExperimentFindings::default()
         .table(table)
         .checks([deviations.check("measured variances are those of the formulas for long documents")]))
 }

@@ -5,7 +5,7 @@ use minwise::hash::cantor;
 use serde::Deserialize;
 
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ struct Expected {
     cantor: [Vec<u64>; 2],
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
@@ -86,5 +86,5 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             &format!("{expected:?}"),
         ));
     }
-    Ok(Findings::default().table(table).checks(checks))
+    Ok(ExperimentFindings::default().table(table).checks(checks))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::sectional;
 use crate::check::{Check, Deviations, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Point, Series};
@@ -21,7 +21,7 @@ struct Settings {
     union: usize,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let points: Vec<(usize, f64)> =
         settings.sections.iter().flat_map(|&s| settings.similarities.iter().map(move |&x| (s, x))).collect();
@@ -85,5 +85,5 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::linear("estimate").between(0.0, 1.0),
         series,
     );
-    Ok(Findings::default().table(table).chart("estimates", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("estimates", picture).checks(checks))
 }

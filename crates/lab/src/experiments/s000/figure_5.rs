@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::sectional;
 use crate::check::{Check, Printed, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::best_seconds;
 use crate::measure::{ShinglePair, sketch};
 use crate::table::Table;
@@ -47,7 +47,7 @@ impl DocumentWork {
     }
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let [half, whole] =
@@ -97,7 +97,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     }
     let sectioned = &works[1..];
     let growth = over(works[1], works[0]) - 1.0;
-    Ok(Findings::default().table(table).checks([
+    Ok(ExperimentFindings::default().table(table).checks([
         Check::exact(
             "sketches of the library that are not those of the counted algorithm",
             &other_sketches,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::sectional;
 use crate::check::{Check, Deviations, STANDARD_ERRORS};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, root, variance_point};
 use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Series};
@@ -22,7 +22,7 @@ struct Settings {
     union: usize,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let k = settings.registers as f64;
     let points: Vec<(usize, f64)> =
@@ -105,7 +105,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::linear("variance × registers"),
         series,
     );
-    Ok(Findings::default()
+    Ok(ExperimentFindings::default()
         .table(table)
         .chart("figure-2", figure_2)
         .chart("figure-3", figure_3)

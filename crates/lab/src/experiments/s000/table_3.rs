@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Kind, pair, sectional};
 use crate::check::{Check, Deviations, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, points};
 use crate::measure::sketch;
 use crate::plot::{Axis, Point, Series};
@@ -57,7 +57,7 @@ struct Errors {
     expected: f64,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let mut cells = vec![];
@@ -122,7 +122,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         let claim = format!("the error of MinHash at k = {k}");
         Check::possible(&claim, value, format!("at most {bound:.2e}"), value.value <= bound).erratum("E-06")
     });
-    Ok(Findings::default()
+    Ok(ExperimentFindings::default()
         .table(table)
         .chart("errors", picture)
         .checks([deviations.check("errors are qJ(1 − qJ)/k + ((1 − q)J)², averaged over the pairs")])

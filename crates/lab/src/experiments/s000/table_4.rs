@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{SHINGLE, WORDS, sectional};
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, points, through};
 use crate::measure::sketch;
 use crate::plot::{Axis, Chart, Point, Series};
@@ -101,7 +101,7 @@ fn harmonic(a: f64, b: f64) -> f64 {
     2.0 * a * b / (a + b)
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let estimates = measure(context, &settings)?;
@@ -128,7 +128,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         }
     }
     let printed = printed_points(&published, "s = 2");
-    let mut findings = Findings::default().table(table);
+    let mut findings = ExperimentFindings::default().table(table);
     for (name, what, share) in [
         ("recall", "recall, %", Share { ours: FoundCounts::recall, printed: |_, recall| recall }),
         (

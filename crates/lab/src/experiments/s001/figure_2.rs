@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{sets, shuffles};
 use crate::check::{Check, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::plot::{Axis, Point, Series};
 use crate::table::Table;
@@ -28,7 +28,7 @@ struct Row {
     apart: f64,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let documents = shuffles(settings.documents, context.seed());
     let mut rows = vec![];
@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let apart = rows.iter().filter(|row| row.size > 12).map(|row| row.apart).collect::<Vec<_>>();
     let rises =
         apart.windows(2).all(|pair| pair[0] <= pair[1]) && apart.last().is_some_and(|&share| share > 0.5);
-    Ok(Findings::default().table(table).chart("similarities", picture).checks([
+    Ok(ExperimentFindings::default().table(table).chart("similarities", picture).checks([
         Check::shape("the mean falls with the length", falls, true, falls),
         Check::shape("the mean at nine characters", significant(nine), "below 0.1", nine < 0.1),
         Check::shape(

@@ -11,7 +11,7 @@ use minwise::sketch::Method;
 use serde::Deserialize;
 
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::best_seconds;
 use crate::measure::{ShinglePair, sketch};
 use crate::simulate::Random;
@@ -37,7 +37,7 @@ const FIRST: Range<u64> = 0..200;
 const SECOND: Range<u64> = 100..300;
 const SHARE: f64 = 1.0 / 3.0;
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let functions = settings.functions;
@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let is_share = |found: f64, share: f64| (found - share).abs() <= STANDARD_ERRORS * error;
     // The digest's value is rounded, and its simulation had an error of its own, far below this one.
     let raw_error = (raw * (1.0 - raw) / functions as f64).sqrt() + 0.0005;
-    Ok(Findings::default().table(table).table(times(context, &settings)?).checks([
+    Ok(ExperimentFindings::default().table(table).table(times(context, &settings)?).checks([
         deviations.check("families on mixed keys agree as often as the documents are similar"),
         Check::simulated("modular functions of row numbers", raw, expected.raw_modular.value, raw_error),
         Check::stated(

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{sets, shuffles};
 use crate::check::Check;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, line};
 use crate::measure::Spread;
 use crate::plot::Axis;
@@ -47,7 +47,7 @@ struct Cost {
 /// The number of documents at which the report stops.
 const REPORTED: u64 = 410;
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let most = settings.documents.iter().copied().max().unwrap_or(0);
@@ -122,7 +122,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             .erratum("E-28"),
         Check::shape("bands leave less than a tenth of the pairs", bands_win, true, bands_win),
     ]);
-    Ok(Findings::default().table(table).table(times).chart("work", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).table(times).chart("work", picture).checks(checks))
 }
 
 fn sketch_all(method: Method, seed: u64, sets: &[ShingleSet]) -> Result<Sketches> {

@@ -6,7 +6,7 @@ use minwise::sketch::Method;
 use serde::Deserialize;
 
 use crate::check::{Check, Deviations, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Point, Series};
@@ -27,7 +27,7 @@ struct Expected {
     deviations: Vec<Printed>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let similarity = settings.common as f64 / settings.union as f64;
@@ -64,5 +64,5 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::log("standard deviation"),
         vec![Series { label: "measured, and √(J(1−J)/h)".to_owned(), line: formula, points }],
     );
-    Ok(Findings::default().table(table).chart("errors", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("errors", picture).checks(checks))
 }

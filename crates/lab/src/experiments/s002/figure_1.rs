@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Fraction, Trials, printed};
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, variance_point};
 use crate::measure::Spread;
 use crate::plot::{Axis, Series};
@@ -32,7 +32,7 @@ struct Measured {
     spread: Spread,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: BTreeMap<String, Printed> = context.expected()?;
     let k = settings.registers as f64;
@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     );
     let mut deviations = Deviations::default();
     let mut misprinted = Deviations::default();
-    let mut findings = Findings::default();
+    let mut findings = ExperimentFindings::default();
     for &r in &settings.shares {
         let measured = measure(context, &settings, &fractions, r)?;
         for Measured { fraction, similarity, spread } in &measured {

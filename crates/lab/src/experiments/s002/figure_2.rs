@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Fraction, printed};
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, root};
 use crate::plot::{Axis, Series};
 use crate::table::Table;
@@ -43,11 +43,11 @@ struct Row {
 /// The groups of a mixture are shares of this many registers; the factor does not depend on it.
 const REGISTERS: usize = 1000;
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let published: Published = context.published()?;
-    let mut findings = Findings::default();
+    let mut findings = ExperimentFindings::default();
     for &r in &settings.shares {
         let least = (2.0 * r - 1.0).max(0.0);
         let series = settings

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::UNION;
 use crate::check::{Check, Deviations, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, root, variance_point};
 use crate::measure::{ShinglePair, Spread, spread};
 use crate::plot::{Axis, Series};
@@ -34,7 +34,7 @@ struct Expected {
     crossings: Vec<Printed>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let published: Published = context.published()?;
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             .erratum("E-26"),
         );
     }
-    Ok(Findings::default().table(table).chart("variance", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("variance", picture).checks(checks))
 }
 
 fn one_bit(similarity: f64) -> f64 {

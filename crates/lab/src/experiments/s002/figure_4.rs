@@ -6,7 +6,7 @@ use minwise::estimate::fractional_bit::xor_variance;
 use serde::Deserialize;
 
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::plot::{Axis, Series};
 use crate::table::Table;
@@ -38,7 +38,7 @@ struct Row {
 
 const LABELS: [&str; 3] = ["half a bit", "a quarter", "an eighth"];
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
@@ -102,7 +102,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::linear("ratio of variances"),
         series,
     );
-    Ok(Findings::default().table(table).chart("ratio", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("ratio", picture).checks(checks))
 }
 
 fn at_equal_storage(similarity: f64, halvings: u32) -> f64 {

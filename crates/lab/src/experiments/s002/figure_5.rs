@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Fraction;
 use crate::check::Check;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, share_point, through};
 use crate::plot::{Axis, Series};
 use crate::simulate::Random;
@@ -43,14 +43,14 @@ impl Counts {
     }
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let mut table = Table::new(
         "pairs",
         "Precision and recall",
         &["registers", "R0", "f", "precision", "recall", "errors"],
     );
-    let mut findings = Findings::default();
+    let mut findings = ExperimentFindings::default();
     let mut steps = 0;
     let mut falling = 0;
     for &registers in &settings.registers {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::printed;
 use crate::check::{Check, STANDARD_ERRORS, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::measure::Spread;
 use crate::simulate::{Random, Universe};
 use crate::table::Table;
@@ -22,7 +22,7 @@ struct Settings {
     similarity: f64,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let Settings { stored_bits, trials, range, shares: [a, b], similarity } = context.settings()?;
     let universe = Universe::new(range, a, b, similarity).context("there is room for both sets")?;
     let (r1, r2) = universe.shares();
@@ -65,7 +65,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         ]);
     }
     let is_right = (wrong.mean - truth - bend).abs() <= STANDARD_ERRORS * error(&wrong);
-    Ok(Findings::default().table(table).checks([
+    Ok(ExperimentFindings::default().table(table).checks([
         Check::simulated("the mean with C₁ is the similarity", right.mean, truth + bend, error(&right)),
         Check::simulated(
             "the printed form is off by (C₁ − C₂)/(1 − C₂)",

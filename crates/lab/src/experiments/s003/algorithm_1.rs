@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::sampling::Variant;
 use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ struct Row {
 /// Samples that one sketch of the library has.
 const REGISTERS: usize = 1000;
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let Settings { samples } = context.settings()?;
     let expected: Expected = context.expected()?;
     let mut table =
@@ -81,7 +81,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
                 .erratum("E-53")
         });
     }
-    Ok(Findings::default().table(table).checks(checks))
+    Ok(ExperimentFindings::default().table(table).checks(checks))
 }
 
 fn similarity(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {

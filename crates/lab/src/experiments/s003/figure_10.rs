@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Spread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::measure;
 use crate::table::Table;
 
@@ -33,7 +33,7 @@ struct Expected {
     comparisons: Vec<Printed>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
@@ -117,7 +117,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         "all",
         cheapest == thresholds,
     ));
-    Ok(Findings::default().table(table).checks(checks))
+    Ok(ExperimentFindings::default().table(table).checks(checks))
 }
 
 /// Registers that are compared, look by look.

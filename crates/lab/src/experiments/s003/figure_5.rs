@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::per_look;
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, line, points};
 use crate::plot::Axis;
 use crate::simulate::binomial::Binomial;
@@ -34,7 +34,7 @@ struct Expected {
     at_least_upper: Printed,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let Settings { threshold, registers, error } = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             ),
         ],
     );
-    Ok(Findings::default().chart("tails", picture).checks([
+    Ok(ExperimentFindings::default().chart("tails", picture).checks([
         Check::known("the most matches that are too few", lower as f64, &expected.lower),
         Check::known("the fewest matches that are enough", upper as f64, &expected.upper),
         Check::known("P(X ≤ 61)", law.at_most(lower), &expected.at_most_lower),

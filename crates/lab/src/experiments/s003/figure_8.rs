@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Spread, agreements};
 use crate::check::Check;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, share_point, through};
 use crate::plot::Axis;
 use crate::table::Table;
@@ -48,7 +48,7 @@ impl Row {
     }
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let rows: Vec<Row> = context
         .map(&settings.spreads, |&spread| measure(context, &settings, spread))
@@ -94,7 +94,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let low_as_printed = middle().filter(|row| row.accuracy_as_printed() < 1.0).count();
     let of = middle().count();
     let high = uniform().filter(|row| row.matches >= 96).all(|row| row.accuracy() == 1.0);
-    Ok(Findings::default().table(table).chart("accuracy", picture).checks([
+    Ok(ExperimentFindings::default().table(table).chart("accuracy", picture).checks([
         Check::shape(
             "thresholds from 80 to 88 with an accuracy below 1",
             format!("{low} of {of}"),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Spread, agreements, of_data, per_look};
 use crate::check::{Check, Deviations, Printed, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::plot::{Axis, Point, Series};
 use crate::simulate::binomial::Binomial;
@@ -39,7 +39,7 @@ struct Row {
 /// Shares that a look rejects and accepts.
 type Rates = (f64, f64);
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let looks = expected
@@ -100,7 +100,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         Axis::linear("share of pairs").between(0.0, 1.0),
         series(&expected, &looks, &columns),
     );
-    Ok(Findings::default().table(table).chart("rates", picture).checks(checks))
+    Ok(ExperimentFindings::default().table(table).chart("rates", picture).checks(checks))
 }
 
 /// What the source says of its own data and of the others.

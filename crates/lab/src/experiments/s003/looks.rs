@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::per_look;
 use crate::check::{Check, Deviations, Printed, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::simulate::Random;
 use crate::table::Table;
 
@@ -36,7 +36,7 @@ struct Row {
 /// Errors from which on a simulation sees enough rejections.
 const SEEN: f64 = 1e-3;
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let expected: Expected = context.expected()?;
     let mut table = Table::new(
@@ -87,7 +87,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         )
         .erratum("E-51"),
     ]);
-    Ok(Findings::default().table(table).checks(checks))
+    Ok(ExperimentFindings::default().table(table).checks(checks))
 }
 
 /// The share of pairs at the threshold that are rejected.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::per_look;
 use crate::check::{Check, Printed, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ struct Published {
     with: Printed,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let saved = 1.0 - published.with.value / published.without.value;
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let looks: Vec<usize> = (settings.first_look..settings.registers).step_by(settings.first_look).collect();
     let filter = per_look(0.8, settings.registers, &looks, 1e-5)?;
     let reached = 1.0 - filter.expected_comparisons(0.0, Use::Decide) / settings.registers as f64;
-    Ok(Findings::default().checks([
+    Ok(ExperimentFindings::default().checks([
         Check::law(
             "saved on pairs with nothing in common",
             significant(reached),

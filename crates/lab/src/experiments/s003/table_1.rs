@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::check::{Check, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::simulate::binomial::Binomial;
 use crate::table::Table;
 
@@ -23,7 +23,7 @@ struct Published {
     above: Vec<Printed>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let law = Binomial::new(settings.registers, settings.threshold);
@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     let all = |claim: &str, count: usize| Check::law(claim, of(count), of(rows), count == rows);
     let headed =
         |claim: &str, count: usize| Check::stated(claim, of(count), of(rows), count == rows).erratum("E-47");
-    Ok(Findings::default().table(table).checks([
+    Ok(ExperimentFindings::default().table(table).checks([
         all("the first column is P(X < m)", agree[0][1]),
         all("the second column is P(X ≥ m)", agree[1][1]),
         headed("the first column is P(X ≤ m)", agree[0][0]),

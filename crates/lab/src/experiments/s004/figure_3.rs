@@ -6,7 +6,7 @@ use minwise::sketch::Method;
 use serde::Deserialize;
 
 use crate::check::{Check, Deviations, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::chart;
 use crate::measure::{ShinglePair, sketch};
 use crate::plot::{Axis, Point, Series};
@@ -37,7 +37,7 @@ struct Expected {
     missed: Printed,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
@@ -84,7 +84,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         series,
     );
     let example = Curve::from(Banding::new(20, 50, 1000)?).probability(0.94);
-    Ok(Findings::default().table(table).chart("candidates", picture).checks([
+    Ok(ExperimentFindings::default().table(table).chart("candidates", picture).checks([
         deviations.check("shares are those of the S-curve"),
         Check::known("found at 0.94 with 20 bands of 50 rows", example, &expected.found),
         Check::known("missed there", 1.0 - example, &expected.missed),

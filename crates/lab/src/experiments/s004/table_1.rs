@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{SPACE, pairs, sketch_all, term_sets};
 use crate::check::{Check, Deviations, Printed};
 use crate::data;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, points};
 use crate::measure::Spread;
 use crate::plot::{Axis, Point, Series};
@@ -42,7 +42,7 @@ struct Row {
     counts: Vec<Printed>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let sets = match context.data_if_there(SPACE) {
@@ -115,7 +115,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             points("as printed", &theirs),
         ],
     );
-    Ok(Findings::default().table(table).chart("pairs-off", picture).checks([
+    Ok(ExperimentFindings::default().table(table).chart("pairs-off", picture).checks([
         deviations.check("measured counts are those of the binomial law"),
         Check::shape("200 more registers leave less than a third of the pairs", falls, true, falls),
         Check::shape(

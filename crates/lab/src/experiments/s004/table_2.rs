@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{SPACE, pairs, term_sets};
 use crate::check::{Check, Printed};
 use crate::data;
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::table::Table;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ struct Published {
     exact: Printed,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let all = pairs(settings.documents).count();
@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
             Check::published("the registers that a printed count implies", implied, head).erratum("E-43"),
         );
     }
-    let mut findings = Findings::default().table(table).checks(checks);
+    let mut findings = ExperimentFindings::default().table(table).checks(checks);
     if let Some(folder) = context.data_if_there(SPACE) {
         let sets = term_sets(&data::texts(&folder)?);
         let probes: usize = pairs(sets.len()).map(|(a, b)| sets[a].len().min(sets[b].len())).sum();

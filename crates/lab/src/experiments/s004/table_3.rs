@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::copies::{Collection, MEMBERS, candidates, reaches};
 use super::{COPIES, sketch_all};
 use crate::check::{Check, Printed, STANDARD_ERRORS, significant};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::measure::Spread;
 use crate::simulate::binomial::Binomial;
 use crate::table::Table;
@@ -30,7 +30,7 @@ struct Published {
     listed_as_missing: Vec<String>,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let collection = Collection::read(&context.data(COPIES)?)?;
@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
         <= STANDARD_ERRORS * (spread.variance / published.queries as f64).sqrt();
     let missed = 1.0 - among as f64 / (n * (MEMBERS - 1) as f64);
     let both = published.listed_as_missing.iter().filter(|name| published.returned.contains(name)).count();
-    Ok(Findings::default().table(table).checks([
+    Ok(ExperimentFindings::default().table(table).checks([
         Check::stated("files listed as missing that were returned", both, 0, both == 0).erratum("E-45"),
         Check::simulated(
             "copies returned on average",

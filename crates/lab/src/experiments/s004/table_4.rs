@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::copies::{Collection, MEMBERS, candidates, reaches};
 use super::{COPIES, sketch_all};
 use crate::check::{Check, Deviations, Printed};
-use crate::experiment::{Context, Findings};
+use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, line, points};
 use crate::plot::{Axis, Chart};
 use crate::table::Table;
@@ -42,7 +42,7 @@ struct Row {
     false_by_key: f64,
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
+pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let collection = match context.data_if_there(COPIES) {
@@ -112,7 +112,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Findings> {
     }));
     let (rates, rate_checks) = rates(&rows, &published, collection.sets.len());
     let [copies, wrong] = pictures(&settings, &published, &rows);
-    Ok(Findings::default()
+    Ok(ExperimentFindings::default()
         .table(table)
         .table(rates)
         .chart("copies", copies)

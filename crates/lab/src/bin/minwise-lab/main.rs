@@ -20,7 +20,7 @@ use minwise_lab::{catalogue, report};
 use serde_json::json;
 
 use crate::args::{Args, Command, CorpusArgs, MessageArgs, RunArgs};
-use crate::messages::{Failure, Problems, print};
+use crate::messages::{LabFailure, Problems, print};
 
 /// The allocator of `minwise`, because experiments measure times and memory of what that command does.
 #[global_allocator]
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     };
     ExitCode::from(match result {
         Ok(code) => code,
-        Err(Failure::BrokenPipe) => DONE,
-        Err(Failure::Error { messages: lines, hint }) => {
+        Err(LabFailure::BrokenPipe) => DONE,
+        Err(LabFailure::Error { messages: lines, hint }) => {
             messages.failure(&lines, hint.as_deref());
             ERROR
         }
@@ -76,7 +76,7 @@ fn all_cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-fn make_corpus(args: &CorpusArgs) -> Result<u8, Failure> {
+fn make_corpus(args: &CorpusArgs) -> Result<u8, LabFailure> {
     let mut problems = Problems::default();
     let whole = "a whole number";
     let made = Made {
@@ -106,7 +106,7 @@ fn make_corpus(args: &CorpusArgs) -> Result<u8, Failure> {
     };
     let mut truths =
         args.truth.as_ref().map(|path| Output::create(Path::new(path), overwrite)).transpose()?;
-    corpus::make(made, truths.is_some(), all_cores(), |lines, known| -> Result<(), Failure> {
+    corpus::make(made, truths.is_some(), all_cores(), |lines, known| -> Result<(), LabFailure> {
         documents.write_bytes(lines)?;
         if let Some(truths) = &mut truths {
             truths.write_bytes(known)?;
@@ -120,7 +120,7 @@ fn make_corpus(args: &CorpusArgs) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn list() -> Result<u8, Failure> {
+fn list() -> Result<u8, LabFailure> {
     print(&format!("{:24}  class  quick   full  what", "name"))?;
     for experiment in catalogue::all()? {
         let definition = &experiment.definition;
@@ -141,7 +141,7 @@ fn list() -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn run(args: &RunArgs) -> Result<u8, Failure> {
+fn run(args: &RunArgs) -> Result<u8, LabFailure> {
     let mut problems = Problems::default();
     let threads = match args.threads.as_deref() {
         Some(text) => problems.number("--threads", text, "a whole number"),
@@ -154,7 +154,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     let experiments = chosen(&args.names)?;
     let data = args.data.as_ref().map(PathBuf::from);
     if let Some(folder) = data.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::with_hint(
+        return Err(LabFailure::with_hint(
             format!("there is no folder `{}`", folder.display()),
             "docs/guides/lab.md says which data experiments look for",
         ));
@@ -193,10 +193,10 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
 }
 
 /// The experiments of these names; all of them without any.
-fn chosen(names: &[String]) -> Result<Vec<Experiment>, Failure> {
+fn chosen(names: &[String]) -> Result<Vec<Experiment>, LabFailure> {
     let all = catalogue::all()?;
     if let Some(name) = names.iter().find(|name| !all.iter().any(|experiment| experiment.is_named(name))) {
-        return Err(Failure::with_hint(
+        return Err(LabFailure::with_hint(
             format!("there is no experiment `{name}`"),
             "`minwise-lab list` lists them",
         ));
@@ -206,10 +206,10 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>, Failure> {
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
-fn write_report(folder: &Path) -> Result<u8, Failure> {
+fn write_report(folder: &Path) -> Result<u8, LabFailure> {
     let records = record::read_all(folder)?;
     if records.is_empty() {
-        return Err(Failure::with_hint(
+        return Err(LabFailure::with_hint(
             format!("there are no results in `{}`", folder.display()),
             "`minwise-lab run --output DIR` writes them",
         ));

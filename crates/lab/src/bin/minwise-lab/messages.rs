@@ -11,14 +11,14 @@ use crate::args::{LogFormat, MessageArgs};
 
 /// Why a command ended without its result.
 #[derive(Debug)]
-pub enum Failure {
+pub enum LabFailure {
     /// Errors, and what to try instead.
     Error { messages: Vec<String>, hint: Option<String> },
     /// The reader of standard output has gone, as `head` does after ten lines.
     BrokenPipe,
 }
 
-impl Failure {
+impl LabFailure {
     pub fn new(message: String) -> Self {
         Self::Error { messages: vec![message], hint: None }
     }
@@ -28,14 +28,14 @@ impl Failure {
     }
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for LabFailure {
     fn from(error: anyhow::Error) -> Self {
         // The alternate form has the causes, which name the file or the experiment.
         Self::new(format!("{error:#}"))
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for LabFailure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
@@ -45,7 +45,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<minwise_corpus::Error> for Failure {
+impl From<minwise_corpus::Error> for LabFailure {
     fn from(error: minwise_corpus::Error) -> Self {
         if error.is_broken_pipe() {
             Self::BrokenPipe
@@ -76,13 +76,13 @@ impl Problems {
     }
 
     /// Fails if anything was wrong.
-    pub fn finish(self) -> Result<(), Failure> {
-        if self.0.is_empty() { Ok(()) } else { Err(Failure::Error { messages: self.0, hint: None }) }
+    pub fn finish(self) -> Result<(), LabFailure> {
+        if self.0.is_empty() { Ok(()) } else { Err(LabFailure::Error { messages: self.0, hint: None }) }
     }
 }
 
 /// A line of data.
-pub fn print(line: &str) -> Result<(), Failure> {
+pub fn print(line: &str) -> Result<(), LabFailure> {
     Ok(writeln!(io::stdout().lock(), "{}", visible(line))?)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flate2::write::GzEncoder;
 
 use crate::container::warc::document;
-use crate::container::warc::follow::{self, Fate, Links};
+use crate::container::warc::follow::{self, Links, RecordFate};
 use crate::container::warc::http;
 use crate::container::warc::record::{Kind, Records, parse_at};
 use crate::extract::ExtractLimits;
@@ -49,7 +49,11 @@ fn read_records(bytes: &[u8]) {
         links.push(Links::of(record.kind, &record.headers));
     }
     assert!(at.is_none_or(|at| at == bytes.len() as u64), "the last step ends with the source");
-    let fates = follow::decide(&links, |number| if number % 2 == 0 { Fate::Copied } else { Fate::Removed });
+    let fates =
+        follow::decide(
+            &links,
+            |number| if number % 2 == 0 { RecordFate::Copied } else { RecordFate::Removed },
+        );
     assert_eq!(fates.fates.len(), links.len());
 }
 

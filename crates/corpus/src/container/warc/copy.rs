@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::follow::{self, Fate, Links};
+use super::follow::{self, Links, RecordFate};
 use super::open::{Role, WarcRecords, kind_of};
 use super::record::{Kind, parse_at};
 use crate::document::RecordPlace;
@@ -79,8 +79,8 @@ fn chosen(
     }
     // Rejected documents are in neither output: the kept ones are known for the one, the removed ones for the other.
     let fate = |document: bool| match (verdict, document) {
-        (OutputVerdict::Kept, true) | (OutputVerdict::Removed, false) => Fate::Copied,
-        (OutputVerdict::Kept, false) | (OutputVerdict::Removed, true) => Fate::Removed,
+        (OutputVerdict::Kept, true) | (OutputVerdict::Removed, false) => RecordFate::Copied,
+        (OutputVerdict::Kept, false) | (OutputVerdict::Removed, true) => RecordFate::Removed,
     };
     let is_named = |at: usize| numbers.get(at).is_some_and(|number| documents.contains(number));
     let fates = follow::decide(&links, |at| fate(is_named(at)));

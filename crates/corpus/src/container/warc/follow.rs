@@ -23,14 +23,14 @@ use super::record::{Kind, bare, id_of};
 
 /// Whether a record is in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum RecordFate {
     /// The record is copied.
     Copied,
     /// The record is left out.
     Removed,
 }
 
-impl Fate {
+impl RecordFate {
     /// The fate of a record that is connected with records of both fates.
     fn or(self, other: Option<Self>) -> Self {
         match (self, other) {
@@ -78,16 +78,16 @@ impl Links {
 
 /// The fates of all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fates {
+pub(crate) struct RecordFates {
     /// The fate of each record, in the order of the records.
-    pub(crate) fates: Vec<Fate>,
+    pub(crate) fates: Vec<RecordFate>,
     /// The number of revisits, which are all copied.
     pub(crate) revisits: u64,
 }
 
 /// Decides about all records. `document` gives the fate of a record that is a document by its number; it is asked for
 /// `response`, `conversion` and `resource` records only.
-pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> Fate) -> Fates {
+pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) -> RecordFates {
     let mut walk = Walk { records, fates: vec![None; records.len()], keys: HashMap::new() };
     let mut revisits = 0;
     let mut decided = Vec::new();
@@ -96,11 +96,11 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> Fate) -> Fat
             Kind::Response | Kind::Conversion | Kind::Resource => document(number),
             Kind::Revisit => {
                 revisits += 1;
-                Fate::Copied
+                RecordFate::Copied
             }
             Kind::Warcinfo => {
                 // A `warcinfo` record describes all records, so no record follows it alone.
-                walk.set(number, Fate::Copied);
+                walk.set(number, RecordFate::Copied);
                 continue;
             }
             Kind::Request | Kind::Metadata | Kind::Continuation | Kind::Other => {
@@ -112,15 +112,15 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> Fate) -> Fat
         decided.push(number);
     }
     walk.spread(decided);
-    let fates = walk.fates.into_iter().map(|fate| fate.unwrap_or(Fate::Copied)).collect();
-    Fates { fates, revisits }
+    let fates = walk.fates.into_iter().map(|fate| fate.unwrap_or(RecordFate::Copied)).collect();
+    RecordFates { fates, revisits }
 }
 
 /// A breadth-first walk from the documents to the records that follow them. Each record and each id is passed once, so
 /// that the walk takes time in proportion to the number of links.
 struct Walk<'r> {
     records: &'r [Links],
-    fates: Vec<Option<Fate>>,
+    fates: Vec<Option<RecordFate>>,
     keys: HashMap<Key, State>,
 }
 
@@ -128,19 +128,19 @@ struct Walk<'r> {
 #[derive(Default)]
 struct State {
     /// The fate of the records that bear or name the id.
-    fate: Option<Fate>,
+    fate: Option<RecordFate>,
     /// The records that bear or name the id and wait for a fate.
     waiting: Vec<usize>,
 }
 
 impl Walk<'_> {
-    fn set(&mut self, number: usize, fate: Fate) {
+    fn set(&mut self, number: usize, fate: RecordFate) {
         if let Some(known) = self.fates.get_mut(number) {
             *known = Some(fate);
         }
     }
 
-    fn fate(&self, number: usize) -> Option<Fate> {
+    fn fate(&self, number: usize) -> Option<RecordFate> {
         self.fates.get(number).copied().flatten()
     }
 
@@ -165,7 +165,7 @@ impl Walk<'_> {
 
     /// Gives the fates of records to those of their ids that have none yet, and returns these ids.
     fn mark(&mut self, decided: &[usize], ids: impl Fn(&Links) -> &[Key]) -> Vec<Key> {
-        let mut marked: HashMap<Key, Fate> = HashMap::new();
+        let mut marked: HashMap<Key, RecordFate> = HashMap::new();
         for number in decided {
             let (Some(record), Some(fate)) = (self.records.get(*number), self.fate(*number)) else {
                 continue;
@@ -187,7 +187,7 @@ impl Walk<'_> {
 
     /// Gives the fates of ids to the records that wait there, and returns these records.
     fn reach(&mut self, keys: impl Iterator<Item = Key>) -> Vec<usize> {
-        let mut reached: HashMap<usize, Fate> = HashMap::new();
+        let mut reached: HashMap<usize, RecordFate> = HashMap::new();
         for key in keys {
             let Some(state) = self.keys.get_mut(&key) else { continue };
             let Some(fate) = state.fate else { continue };
@@ -222,8 +222,9 @@ mod tests {
 
     /// The fates as letters: `+` is copied, `-` is removed. `removed` are the numbers of removed documents.
     fn fates(records: &[Links], removed: &[usize]) -> String {
-        let document = |number: usize| if removed.contains(&number) { Fate::Removed } else { Fate::Copied };
-        let letter = |fate: &Fate| if *fate == Fate::Copied { '+' } else { '-' };
+        let document =
+            |number: usize| if removed.contains(&number) { RecordFate::Removed } else { RecordFate::Copied };
+        let letter = |fate: &RecordFate| if *fate == RecordFate::Copied { '+' } else { '-' };
         decide(records, document).fates.iter().map(letter).collect()
     }
 
@@ -268,8 +269,8 @@ mod tests {
             links("odd", "o", &[]),
         ];
         assert_eq!(fates(&records, &[0]), "-+++++");
-        assert_eq!(decide(&records, |_| Fate::Removed).revisits, 1);
-        assert_eq!(decide(&[], |_| Fate::Removed), Fates::default());
+        assert_eq!(decide(&records, |_| RecordFate::Removed).revisits, 1);
+        assert_eq!(decide(&[], |_| RecordFate::Removed), RecordFates::default());
     }
 
     #[test]
@@ -323,17 +324,17 @@ mod tests {
                     links(kinds[*kind], &id.to_string(), &named)
                 })
                 .collect();
-            let fate = |number: usize| if removed[number] { Fate::Removed } else { Fate::Copied };
+            let fate = |number: usize| if removed[number] { RecordFate::Removed } else { RecordFate::Copied };
             let found = decide(&records, fate);
             for (number, record) in records.iter().enumerate() {
                 match record.kind {
                     kind if kind.is_document() => prop_assert_eq!(found.fates[number], fate(number)),
-                    Kind::Warcinfo | Kind::Revisit => prop_assert_eq!(found.fates[number], Fate::Copied),
+                    Kind::Warcinfo | Kind::Revisit => prop_assert_eq!(found.fates[number], RecordFate::Copied),
                     _ => {}
                 }
             }
-            let all_kept = decide(&records, |_| Fate::Copied);
-            prop_assert!(all_kept.fates.iter().all(|fate| *fate == Fate::Copied));
+            let all_kept = decide(&records, |_| RecordFate::Copied);
+            prop_assert!(all_kept.fates.iter().all(|fate| *fate == RecordFate::Copied));
         }
     }
 }

@@ -16,13 +16,13 @@ const SHOWN: usize = 30;
 
 /// The fates of some records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Fates {
+struct FateCounts {
     kept: u64,
     removed: u64,
     rejected: u64,
 }
 
-impl Fates {
+impl FateCounts {
     fn read(&self) -> u64 {
         self.kept + self.removed + self.rejected
     }
@@ -50,8 +50,8 @@ pub(super) enum Fate {
 /// Counts by source.
 #[derive(Debug, Default)]
 pub(super) struct Sources<'a> {
-    named: BTreeMap<&'a str, Fates>,
-    others: Fates,
+    named: BTreeMap<&'a str, FateCounts>,
+    others: FateCounts,
 }
 
 impl<'a> Sources<'a> {
@@ -78,7 +78,7 @@ impl<'a> Sources<'a> {
     pub(super) fn table(self) -> String {
         let Self { named, mut others } = self;
         let mut all = others;
-        let mut sources: Vec<(&str, Fates)> = named.into_iter().collect();
+        let mut sources: Vec<(&str, FateCounts)> = named.into_iter().collect();
         for (_, fates) in &sources {
             all.add(fates);
         }

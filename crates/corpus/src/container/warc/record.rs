@@ -192,13 +192,13 @@ pub(crate) fn bare(uri: &str) -> &str {
 }
 
 /// Problem of a record, and the byte from which on the next record is searched.
-struct Fault {
+struct WarcFault {
     problem: WarcProblem,
     understood: u64,
     id: Option<String>,
 }
 
-impl Fault {
+impl WarcFault {
     /// A fault of which not even the head was understood.
     fn at(start: u64, problem: WarcProblem) -> Self {
         Self { problem, understood: start, id: None }
@@ -209,25 +209,27 @@ impl Fault {
 pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, Bad>> {
     match parse(source, start)? {
         Ok(record) => Ok(Ok(record)),
-        Err(Fault { problem, understood, id }) => {
+        Err(WarcFault { problem, understood, id }) => {
             let end = next_start(source, understood)?;
             Ok(Err(Bad { bytes: start..end, problem, id }))
         }
     }
 }
 
-fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, Fault>> {
+fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, WarcFault>> {
     let mut head = Vec::new();
     let mut len = FIRST_HEAD_BYTES;
     let head_bytes = loop {
         read_window(source, start, len, &mut head)?;
         if let Some(problem) = version_problem(&head) {
-            return Ok(Err(Fault::at(start, problem)));
+            return Ok(Err(WarcFault::at(start, problem)));
         }
         match end_of_head(&head) {
             HeadEnd::At(end) => break end,
             HeadEnd::Open if head.len() == len && len < MAX_HEAD_BYTES => len *= 2,
-            HeadEnd::Open | HeadEnd::Interrupted => return Ok(Err(Fault::at(start, WarcProblem::OpenHead))),
+            HeadEnd::Open | HeadEnd::Interrupted => {
+                return Ok(Err(WarcFault::at(start, WarcProblem::OpenHead)));
+            }
         }
     };
     let first_line = memchr::memchr(b'\n', &head).map_or(head.len(), |end| end + 1);
@@ -236,7 +238,7 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Rec
     // The line feed that ends the head may begin the next record's line.
     let understood = block_start.saturating_sub(1);
     let id = || id_of(&headers).map(ToOwned::to_owned);
-    let fault = |problem| Ok(Err(Fault { problem, understood, id: id() }));
+    let fault = |problem| Ok(Err(WarcFault { problem, understood, id: id() }));
     let Some(given) = headers.get("Content-Length") else { return fault(WarcProblem::NoLength) };
     let Some(length) = number(given) else {
         return fault(WarcProblem::BadLength { found: shown(given.as_bytes()) });

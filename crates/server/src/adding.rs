@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::problem::Problem;
 use crate::state::{State, now};
-use crate::uploads::{self, AboutNamed, File};
+use crate::uploads::{self, AboutNamed, UploadedFile};
 
 /// Documents, and bytes of their texts, that are added at a time. What was added stays, whatever becomes of the rest.
 const BATCH_DOCUMENTS: usize = 500;
@@ -26,7 +26,7 @@ const REPEATED_ID: &str = "repeated_ids";
 #[derive(Debug)]
 pub(crate) enum Item {
     Document(NewDocument),
-    File(File, AboutNamed),
+    File(UploadedFile, AboutNamed),
 }
 
 impl Item {

@@ -255,7 +255,7 @@ pub(crate) mod tests {
         self,
         parameters::{Id, Parameters},
     };
-    use crate::uploads::{BodyContent, File, Received};
+    use crate::uploads::{BodyContent, Received, UploadedFile};
 
     /// An archive that is empty, and the folder that it is in.
     pub(crate) fn state() -> (tempfile::TempDir, Shared) {
@@ -318,7 +318,7 @@ pub(crate) mod tests {
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             let json = |body: Value| BodyContent::Json(body.to_string().into());
             let file = |text: &str| {
-                let file = File { name: "a.txt".to_owned(), bytes: text.to_owned().into() };
+                let file = UploadedFile { name: "a.txt".to_owned(), bytes: text.to_owned().into() };
                 BodyContent::Files { files: vec![file], options: None }
             };
             let received = |content: BodyContent| Received { content, held: state.gate.hold() };

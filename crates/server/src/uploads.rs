@@ -42,12 +42,12 @@ pub(crate) enum BodyContent {
     /// JSON that was not looked at yet.
     Json(Bytes),
     /// Files of a form, with the JSON beside them.
-    Files { files: Vec<File>, options: Option<Bytes> },
+    Files { files: Vec<UploadedFile>, options: Option<Bytes> },
 }
 
 /// A file that was sent.
 #[derive(Debug)]
-pub(crate) struct File {
+pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) bytes: Bytes,
 }
@@ -134,7 +134,7 @@ async fn files(request: Request) -> Result<BodyContent, Problem> {
         match part.name() {
             Some("file") => {
                 let name = part.file_name().unwrap_or_default().to_owned();
-                files.push(File { name, bytes: part.bytes().await.map_err(unread)? });
+                files.push(UploadedFile { name, bytes: part.bytes().await.map_err(unread)? });
             }
             Some("options") => options = Some(part.bytes().await.map_err(unread)?),
             _ => {
@@ -223,7 +223,7 @@ pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> FileLimits {
 }
 
 /// The document that a file stands for, under its name.
-pub(crate) fn document(file: &File, limits: &FileLimits) -> Result<NewDocument, Refusal> {
+pub(crate) fn document(file: &UploadedFile, limits: &FileLimits) -> Result<NewDocument, Refusal> {
     let Extracted { text, title, metadata, marks, .. } =
         minwise_corpus::extract(&file.bytes, Some(&file.name), limits)?;
     let marks = if marks.is_empty() { Mark::pages(&text) } else { wire::marks_of_file(&marks) };

@@ -169,7 +169,7 @@ impl State {
     /// The document of a form that has to hold one file.
     pub(crate) fn only(
         &self,
-        files: &[uploads::File],
+        files: &[uploads::UploadedFile],
         limits: &minwise_corpus::ExtractLimits,
     ) -> Result<NewDocument, Problem> {
         let [file] = files else {

@@ -17,7 +17,7 @@ use crate::jobs::{JobKind, Jobs, WorkResult};
 use crate::problem::{Kind, Problem};
 use crate::shutdown::Phase;
 use crate::state::{Shared, State, cores};
-use crate::uploads::{AboutNamed, BodyContent, File, Received, file_limits, json};
+use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
 use crate::wire::{DocumentSent, Metadata, Title};
 
 /// Documents of a page if nothing else is asked for, and at most. The parameter `limit` says the same.
@@ -152,7 +152,7 @@ pub(crate) struct NewFiles {
 pub(crate) struct FileBytes(Vec<u8>);
 
 /// Files with what is said of them.
-fn named(files: Vec<File>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
+fn named(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<Item>, Problem> {
     let mut options: HashMap<String, AboutNamed> = options.map(json).transpose()?.unwrap_or_default();
     let items = files
         .into_iter()

@@ -8,7 +8,7 @@ use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema};
 
 use super::dictionaries::Dictionaries;
-use super::{BatchBlock, File, Shape};
+use super::{ArrowFile, BatchBlock, Shape};
 use crate::container::table::{Foreign, Piece, Table, Wanted, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
@@ -20,7 +20,7 @@ const TRAILER_BYTES: u64 = 10;
 /// What stands before the length of a message, except in very old streams.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-impl File {
+impl ArrowFile {
     /// Finds the messages and the columns.
     pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
         let mut head = [0; MAGIC.len()];

@@ -9,7 +9,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Schema};
 
 use super::decode::Decoder;
-use super::{File, Shape};
+use super::{ArrowFile, Shape};
 use crate::container::WriteBatch;
 use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, selections};
 use crate::document::RecordPlace;
@@ -37,12 +37,12 @@ pub(super) fn copy(
 }
 
 /// The file or stream that a source is.
-pub(super) fn file(sources: &Sources, source: u32) -> Result<&File> {
-    Ok(&sources.content_as::<Table<File>>(source)?.form)
+pub(super) fn file(sources: &Sources, source: u32) -> Result<&ArrowFile> {
+    Ok(&sources.content_as::<Table<ArrowFile>>(source)?.form)
 }
 
 /// The file or stream that the output is like: the first that has rows, since only those tell compression.
-pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&File> {
+pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ArrowFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
     // A source that cannot be read is no table.
     let is_table = |source: &u32| file(sources, *source).is_ok();
@@ -70,7 +70,7 @@ impl Batches {
     /// The selected rows of a batch, with all columns.
     pub(super) fn selected<T>(
         &mut self,
-        file: &File,
+        file: &ArrowFile,
         reader: &Reader,
         selection: &Selection<T>,
     ) -> Result<RecordBatch> {
@@ -109,7 +109,7 @@ impl<'o> Writer<'o> {
 
     /// Begins one like another, with a schema.
     pub(super) fn new(
-        like: &File,
+        like: &ArrowFile,
         schema: &Arc<Schema>,
         compression: TableCompression,
         out: &'o mut Output,

@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 
 use super::blocks::message;
 use super::dictionaries::Known;
-use super::{File, lengths};
+use super::{ArrowFile, lengths};
 use crate::container::table::{Cells, ColumnEnd, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
 use crate::error::Result;
 use crate::source::Reader;
@@ -26,7 +26,7 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// The same with what it lacks of the first `before` dictionaries of a file; `None` if that is nothing.
-    fn advanced(&self, file: &File, reader: &Reader, before: usize) -> Result<Option<Self>> {
+    fn advanced(&self, file: &ArrowFile, reader: &Reader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);
         for number in &missing {
@@ -44,7 +44,7 @@ impl Decoder {
 
     fn batch(
         &self,
-        file: &File,
+        file: &ArrowFile,
         reader: &Reader,
         number: usize,
         projection: Option<&[usize]>,
@@ -88,7 +88,7 @@ fn load(reader: &Reader, block: &Block) -> Result<Buffer> {
     Ok(bytes.into())
 }
 
-impl File {
+impl ArrowFile {
     /// Decodes the wanted columns of a record batch.
     pub(super) fn rows(&self, reader: &Reader, number: usize, first_row: u64) -> Result<Rows> {
         let roots: Vec<usize> = self.roots().into_iter().collect();

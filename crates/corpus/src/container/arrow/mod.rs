@@ -50,7 +50,7 @@ impl Container for Arrow {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
-        Ok(Box::new(File::open(&opening.reader()?, opening.options)?))
+        Ok(Box::new(ArrowFile::open(&opening.reader()?, opening.options)?))
     }
 
     fn has_compression(&self, compression: TableCompression) -> bool {
@@ -100,7 +100,7 @@ impl Container for Arrow {
 
 /// An Arrow IPC file or stream, as far as it is remembered.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct ArrowFile {
     schema: SchemaRef,
     shape: Shape,
     dictionaries: Dictionaries,
@@ -133,7 +133,7 @@ struct BatchBlock {
     compression: Option<CompressionType>,
 }
 
-impl File {
+impl ArrowFile {
     /// A column that has a dictionary, and cannot have another one in a file like this.
     fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
@@ -147,7 +147,7 @@ impl File {
     }
 }
 
-impl Form for File {
+impl Form for ArrowFile {
     fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, piece, rows.start)
     }
@@ -180,7 +180,7 @@ impl Form for File {
 }
 
 /// A file has one dictionary for a column, and those of different files are seldom the same.
-fn dictionary(first: &File, second: &File) -> Option<String> {
+fn dictionary(first: &ArrowFile, second: &ArrowFile) -> Option<String> {
     let column = first.of_one_dictionary().filter(|_| second.of_one_dictionary().is_some())?;
     Some(format!("each has a dictionary for the column `{column}`, and one Arrow file cannot have two"))
 }

@@ -14,7 +14,7 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, IntervalUnit, Schema, SchemaRef};
 
-use super::File;
+use super::ParquetFile;
 use super::copy::writing;
 use super::write::{CREATED_BY, of_column};
 use crate::container::WriteBatch;
@@ -31,7 +31,7 @@ const BATCH_ROWS: u64 = 8 << 10;
 /// Encoded bytes that a row group has about. They are held in memory until it is written.
 const GROUP_BYTES: usize = 64 << 20;
 
-impl File {
+impl ParquetFile {
     /// The columns as Arrow describes them.
     pub(super) fn arrow_schema(&self, reader: &Reader) -> Result<SchemaRef> {
         Ok(Arc::clone(self.described(reader)?.schema()))

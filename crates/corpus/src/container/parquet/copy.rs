@@ -11,7 +11,7 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
 use super::write::properties;
-use super::{File, place};
+use super::{ParquetFile, place};
 use crate::container::table::{Foreign, Selection, Table, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
@@ -53,12 +53,12 @@ pub(super) fn writing(error: ParquetError) -> Error {
 }
 
 /// The Parquet file that a source is.
-pub(super) fn file(sources: &Sources, source: u32) -> Result<&File> {
-    Ok(&sources.content_as::<Table<File>>(source)?.form)
+pub(super) fn file(sources: &Sources, source: u32) -> Result<&ParquetFile> {
+    Ok(&sources.content_as::<Table<ParquetFile>>(source)?.form)
 }
 
 /// The file that the output is like: the first that has rows, since only those tell compression and encodings.
-pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&File> {
+pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
     // A source that cannot be read is no table.
     let is_table = |source: &u32| file(sources, *source).is_ok();
@@ -86,7 +86,7 @@ pub(super) fn copy_columns<T>(
 }
 
 fn copy_column<T>(
-    file: &File,
+    file: &ParquetFile,
     reader: &Reader,
     selection: &Selection<T>,
     number: usize,

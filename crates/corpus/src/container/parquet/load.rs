@@ -10,12 +10,12 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 
 use super::meaning::Meaning;
 use super::pages::Section;
-use super::{File, place};
+use super::{ParquetFile, place};
 use crate::container::table::{Cells, Level, Rows, decimal, guarded};
 use crate::error::Result;
 use crate::source::Reader;
 
-impl File {
+impl ParquetFile {
     /// Decodes rows, which all lie in one row group.
     pub(super) fn rows(&self, reader: &Reader, rows: Range<u64>) -> Result<Rows> {
         let mut cells = Vec::new();

@@ -60,7 +60,7 @@ impl Container for Parquet {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
-        Ok(Box::new(File::open(&opening.reader()?, opening.options)?))
+        Ok(Box::new(ParquetFile::open(&opening.reader()?, opening.options)?))
     }
 
     fn has_compression(&self, _compression: TableCompression) -> bool {
@@ -114,7 +114,7 @@ impl Container for Parquet {
 
 /// A Parquet file, as far as it is remembered.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,
     columns: ColumnNumbers,
     /// All columns of the file; `None` for those that cannot be named.
@@ -130,7 +130,7 @@ struct Group {
     pages: Vec<Pages>,
 }
 
-impl File {
+impl ParquetFile {
     /// The columns at the top.
     fn fields(&self) -> &[TypePtr] {
         self.metadata.file_metadata().schema_descr().root_schema().get_fields()
@@ -142,7 +142,7 @@ impl File {
     }
 }
 
-impl Form for File {
+impl Form for ParquetFile {
     fn load(&self, reader: &Reader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, rows)
     }

@@ -13,7 +13,7 @@ use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::leaves::{Leaf, leaves};
 use super::pages::{Pages, locate};
-use super::{File, Group, place};
+use super::{Group, ParquetFile, place};
 use crate::column::{self, ColumnNumbers, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ const PIECE_ROWS: u64 = 32 << 10;
 /// Bytes that a row counts for at least, as it would in a file of lines.
 const ROW_BYTES: u64 = 32;
 
-impl File {
+impl ParquetFile {
     /// Reads the footer, finds the columns and locates their pages.
     pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
         // Statistics are made anew for what is written, and take most of the memory.

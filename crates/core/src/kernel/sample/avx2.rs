@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm256_srli_epi32, _mm256_xor_si256,
 };
 
-use super::{Elements, Filter, RaceEntry, Sample, run};
+use super::{Elements, RaceEntry, RegisterFilter, Sample, run};
 
 const HALF: usize = 8;
 
@@ -18,7 +18,7 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look(entry: RaceEntry, filter: &Filter<'_>, masks: &mut [u16]) {
+fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {
         let half = |from: usize| {
             let (multipliers, offsets, limits) =

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use super::{Elements, Filter, RaceEntry, Sample, run};
+use super::{Elements, RaceEntry, RegisterFilter, Sample, run};
 
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
@@ -16,7 +16,7 @@ pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) 
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn look(entry: RaceEntry, filter: &Filter<'_>, masks: &mut [u16]) {
+fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     let key = _mm512_set1_epi32(entry.key.cast_signed());
     let share = _mm512_set1_ps(entry.share);
     for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {

@@ -98,7 +98,7 @@ impl Kernel {
 }
 
 /// What a filter looks at: all registers of a round, a block of lanes at a time.
-struct Filter<'a> {
+struct RegisterFilter<'a> {
     /// The linear functions of the outlines.
     multipliers: &'a [[u32; LANES]],
     offsets: &'a [[u32; LANES]],
@@ -171,7 +171,7 @@ fn run(
     elements: Elements<'_>,
     salts: &[u64],
     out: &mut [Sample],
-    look: impl Fn(RaceEntry, &Filter<'_>, &mut [u16]),
+    look: impl Fn(RaceEntry, &RegisterFilter<'_>, &mut [u16]),
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
@@ -195,8 +195,11 @@ fn run(
         let mut masks = vec![0; PORTION * stride];
         for first in (0..keys.len()).step_by(PORTION) {
             let portion = first..keys.len().min(first + PORTION);
-            let filter =
-                Filter { multipliers: &round.multipliers, offsets: &round.offsets, limits: &round.limits };
+            let filter = RegisterFilter {
+                multipliers: &round.multipliers,
+                offsets: &round.offsets,
+                limits: &round.limits,
+            };
             for (element, masks) in portion.clone().zip(masks.chunks_exact_mut(stride)) {
                 look(
                     RaceEntry { key: keys[element] as u32, share: shares[element] },
@@ -231,7 +234,7 @@ fn run(
     }
 }
 
-impl Filter<'_> {
+impl RegisterFilter<'_> {
     /// Multipliers, offsets and limits, block by block.
     #[inline(always)]
     fn blocks(&self) -> impl Iterator<Item = (&[u32; LANES], &[u32; LANES], &[f32; LANES])> {

@@ -1,12 +1,12 @@
 //! The filter in plain code.
 
-use super::{Elements, Filter, LANES, RaceEntry, Sample, draw, run};
+use super::{Elements, LANES, RaceEntry, RegisterFilter, Sample, draw, run};
 
 pub(super) fn sample(elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
     run(elements, salts, out, look);
 }
 
-fn look(entry: RaceEntry, filter: &Filter<'_>, masks: &mut [u16]) {
+fn look(entry: RaceEntry, filter: &RegisterFilter<'_>, masks: &mut [u16]) {
     for ((multipliers, offsets, limits), mask) in filter.blocks().zip(masks) {
         let mut bits = [0; LANES];
         for i in 0..LANES {

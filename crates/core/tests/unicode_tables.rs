@@ -13,7 +13,7 @@ use icu_properties::props::{
     Alphabetic, CanonicalCombiningClass, GeneralCategory, GeneralCategoryGroup, Script,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
-use minwise::text::{Form, Normalization, NormalizedText, Normalizer};
+use minwise::text::{Folding, Normalization, NormalizedText, Normalizer};
 use proptest::char::range;
 use proptest::prelude::*;
 
@@ -241,17 +241,17 @@ fn the_tables_are_what_the_unicode_data_says() {
 }
 
 /// A text normalised by ours.
-fn ours(form: Form, text: &str) -> String {
+fn ours(form: Folding, text: &str) -> String {
     let mut out = NormalizedText::new();
     Normalizer::for_tokens(Normalization { form, ..Normalization::default() }).normalize_into(text, &mut out);
     out.as_str().to_owned()
 }
 
 /// A text normalised by ICU.
-fn of_icu(form: Form, text: &str) -> String {
+fn of_icu(form: Folding, text: &str) -> String {
     let text = match form {
-        Form::NfkcCasefold => ComposingNormalizer::new_nfkc().normalize(text),
-        Form::Casefold | Form::None => text.into(),
+        Folding::NfkcCasefold => ComposingNormalizer::new_nfkc().normalize(text),
+        Folding::Casefold | Folding::None => text.into(),
     };
     CaseMapper::new().fold_string(&text).into_owned()
 }
@@ -262,10 +262,10 @@ fn every_character_and_every_composition_is_as_icu_has_it() {
     let characters = '\0'..=char::MAX;
     let pairs = compositions().into_keys().map(|(first, second)| format!("{first}{second}"));
     for text in characters.map(|c| c.to_string()).chain(pairs) {
-        assert_eq!(ours(Form::Casefold, &text), of_icu(Form::Casefold, &text), "{text:?}");
+        assert_eq!(ours(Folding::Casefold, &text), of_icu(Folding::Casefold, &text), "{text:?}");
         for mark in marks {
             let text = format!("{text}{mark}");
-            assert_eq!(ours(Form::NfkcCasefold, &text), of_icu(Form::NfkcCasefold, &text), "{text:?}");
+            assert_eq!(ours(Folding::NfkcCasefold, &text), of_icu(Folding::NfkcCasefold, &text), "{text:?}");
         }
     }
 }
@@ -300,7 +300,7 @@ fn changing() -> impl Strategy<Value = String> {
 #[test]
 fn sequences_that_change_are_as_icu_has_them() {
     proptest!(ProptestConfig::with_cases(20_000), |(text in changing())| {
-        prop_assert_eq!(ours(Form::NfkcCasefold, &text), of_icu(Form::NfkcCasefold, &text));
+        prop_assert_eq!(ours(Folding::NfkcCasefold, &text), of_icu(Folding::NfkcCasefold, &text));
     });
 }
 

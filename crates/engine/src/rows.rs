@@ -21,11 +21,11 @@ pub(crate) const SHELF: usize = 1 << 17;
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     banding: Banding,
-    form: Form,
+    form: RowForm,
 }
 
 #[derive(Debug, Clone)]
-enum Form {
+enum RowForm {
     Registers(usize),
     Bits(BitRows),
 }
@@ -34,8 +34,8 @@ impl Rows {
     pub(crate) fn new(spec: &Spec, banding: Banding, bits: Option<Bits>) -> Result<Self, Error> {
         let registers = spec.method.registers();
         let form = match bits {
-            None => Form::Registers(registers),
-            Some(bits) => Form::Bits(bits.rows(registers)?),
+            None => RowForm::Registers(registers),
+            Some(bits) => RowForm::Bits(bits.rows(registers)?),
         };
         Ok(Self { banding, form })
     }
@@ -48,14 +48,14 @@ impl Rows {
     /// Words of a row.
     pub(crate) fn words(&self) -> usize {
         match &self.form {
-            Form::Registers(registers) => *registers,
-            Form::Bits(bits) => 2 * self.banding.bands() + bits.words(),
+            RowForm::Registers(registers) => *registers,
+            RowForm::Bits(bits) => 2 * self.banding.bands() + bits.words(),
         }
     }
 
     /// Writes a document's row, given its registers.
     pub(crate) fn store(&self, registers: &[u32], out: &mut [u32]) {
-        let Form::Bits(bits) = &self.form else {
+        let RowForm::Bits(bits) = &self.form else {
             out.copy_from_slice(registers);
             return;
         };
@@ -71,16 +71,16 @@ impl Rows {
     #[inline]
     pub(crate) fn key(&self, band: usize, row: &[u32]) -> u64 {
         match &self.form {
-            Form::Registers(_) => self.banding.key(band, row),
-            Form::Bits(_) => u64::from(row[2 * band]) | u64::from(row[2 * band + 1]) << 32,
+            RowForm::Registers(_) => self.banding.key(band, row),
+            RowForm::Bits(_) => u64::from(row[2 * band]) | u64::from(row[2 * band + 1]) << 32,
         }
     }
 
     /// The bits of a row, and how they lie, if rows have bits only.
     pub(crate) fn bits<'a>(&'a self, row: &'a [u32]) -> Option<(&'a BitRows, &'a [u32])> {
         match &self.form {
-            Form::Registers(_) => None,
-            Form::Bits(bits) => Some((bits, &row[2 * self.banding.bands()..])),
+            RowForm::Registers(_) => None,
+            RowForm::Bits(bits) => Some((bits, &row[2 * self.banding.bands()..])),
         }
     }
 
@@ -92,8 +92,8 @@ impl Rows {
     /// How bits lie, if rows have bits only.
     pub(crate) fn bit_rows(&self) -> Option<&BitRows> {
         match &self.form {
-            Form::Registers(_) => None,
-            Form::Bits(bits) => Some(bits),
+            RowForm::Registers(_) => None,
+            RowForm::Bits(bits) => Some(bits),
         }
     }
 }

@@ -38,7 +38,7 @@ pub use tables::UNICODE;
 
 /// How case and compatibility forms are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum Folding {
     /// Left as it is.
     None,
     /// Full case folding only.
@@ -77,14 +77,14 @@ pub enum Space {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Normalization {
     /// Case and compatibility forms.
-    pub form: Form,
+    pub form: Folding,
     /// Tags.
     pub markup: Markup,
     /// White space.
     pub space: Space,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for Folding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::None => "none",
@@ -94,7 +94,7 @@ impl fmt::Display for Form {
     }
 }
 
-impl FromStr for Form {
+impl FromStr for Folding {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

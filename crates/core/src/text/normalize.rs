@@ -7,20 +7,20 @@
 //! - **Cost.** ASCII: a copy. Other scripts: one table look-up a character.
 //! - **Checked.** against the general algorithm over the whole text, by property test, and for every code point alone.
 
-use super::Form;
+use super::Folding;
 use super::class::{CharClass, FormClass, decode};
 use super::general::{push_casefold, push_nfkc_casefold};
 use super::origin::Track;
 
 /// Appends `source` to `out` in the given form.
-pub(super) fn form_into<T: Track>(form: Form, source: &str, out: &mut String, track: &mut T) {
+pub(super) fn form_into<T: Track>(form: Folding, source: &str, out: &mut String, track: &mut T) {
     match form {
-        Form::None => {
+        Folding::None => {
             track.mark(out.len(), 0);
             out.push_str(source);
         }
-        Form::Casefold => casefold_into(source, out, track),
-        Form::NfkcCasefold => nfkc_casefold_into(source, out, track),
+        Folding::Casefold => casefold_into(source, out, track),
+        Folding::NfkcCasefold => nfkc_casefold_into(source, out, track),
     }
 }
 

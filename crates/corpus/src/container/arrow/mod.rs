@@ -21,7 +21,7 @@ use self::copy::{Batches, Writer};
 use self::decode::Decoder;
 use self::dictionaries::Dictionaries;
 use super::optional;
-use super::table::{Form, Rows, Way, column_difference, selections};
+use super::table::{Rows, TableFormat, Way, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::ColumnNumbers;
@@ -147,7 +147,7 @@ impl ArrowFile {
     }
 }
 
-impl Form for ArrowFile {
+impl TableFormat for ArrowFile {
     fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, piece, rows.start)
     }

@@ -31,7 +31,7 @@ use arrow_schema::{Schema, SchemaRef};
 use self::leaves::Leaf;
 use self::pages::Pages;
 use super::optional;
-use super::table::{Form, Rows, column_difference};
+use super::table::{Rows, TableFormat, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::ColumnNumbers;
@@ -142,7 +142,7 @@ impl ParquetFile {
     }
 }
 
-impl Form for ParquetFile {
+impl TableFormat for ParquetFile {
     fn load(&self, reader: &Reader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, rows)
     }

@@ -57,7 +57,7 @@ use crate::source::Reader;
 use crate::sources::TakeBatch;
 
 /// A file of one of the formats that store rows by column.
-pub(crate) trait Form: Debug + Send + Sync + 'static {
+pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     /// Decodes the wanted columns of the rows of a piece.
     fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows>;
 

@@ -19,7 +19,7 @@ const FEW: usize = 1 << 12;
 
 /// Documents by key.
 #[derive(Debug)]
-pub(crate) struct Gathered<K> {
+pub(crate) struct GatheredKeys<K> {
     /// Keys, and the places in keeper order of the documents that have them.
     entries: Vec<(K, u32)>,
     scratch: Vec<(K, u32)>,
@@ -28,13 +28,13 @@ pub(crate) struct Gathered<K> {
     many: usize,
 }
 
-impl<K> Default for Gathered<K> {
+impl<K> Default for GatheredKeys<K> {
     fn default() -> Self {
         Self { entries: vec![], scratch: vec![], frequent: BTreeMap::new(), many: usize::MAX }
     }
 }
 
-impl<K: Copy + Ord> Gathered<K>
+impl<K: Copy + Ord> GatheredKeys<K>
 where
     (K, u32): Mixed,
 {
@@ -131,8 +131,8 @@ impl Equals {
         let mut first: Vec<u32> = (0..order.len() as u32).collect();
         let mut groups = vec![];
         let mut members = vec![];
-        let mut keyed = Gathered::<u128>::default();
-        let parts = room.parts(order.len() as u64 * Gathered::<u128>::ENTRY_BYTES);
+        let mut keyed = GatheredKeys::<u128>::default();
+        let parts = room.parts(order.len() as u64 * GatheredKeys::<u128>::ENTRY_BYTES);
         for part in parts.all() {
             keyed.clear(order.len(), parts);
             documents.for_each_equality_key(|document, key| {
@@ -191,12 +191,12 @@ mod tests {
 
     /// As many parts as entries of so many documents need in so much room.
     fn parts(room: u64, documents: usize) -> Parts {
-        Memory::with_room(room).room(1, 0).parts(documents as u64 * Gathered::<u64>::ENTRY_BYTES)
+        Memory::with_room(room).room(1, 0).parts(documents as u64 * GatheredKeys::<u64>::ENTRY_BYTES)
     }
 
     /// The groups of all parts, and the most entries that there were room for.
     fn groups(keys: &[u64], parts: Parts) -> (Vec<Vec<u32>>, usize) {
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredKeys::default();
         let (mut groups, mut most) = (vec![], 0);
         for part in parts.all() {
             gathered.clear(keys.len(), parts);
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_part_with_more_than_its_share_is_looked_through_seldom() {
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredKeys::default();
         gathered.clear(0, parts(1 << 30, 1));
         for n in 0..=1 << 16 {
             gathered.push(fmix64(n), n as u32);

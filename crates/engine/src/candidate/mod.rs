@@ -21,7 +21,7 @@ use minwise::weight::Weighting;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
-use crate::candidate::gather::{Equals, Gathered};
+use crate::candidate::gather::{Equals, GatheredKeys};
 use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, JoinInput, Scale};
 use crate::candidate::neighbourhood::Candidates;
@@ -98,18 +98,18 @@ fn by_bands(
     let rows = plan.rows()?;
     let room = plan.memory.room(plan.threads, documents.len());
     let threads = plan.threads.min(SORTED_TOGETHER);
-    let band_bytes = documents.len() as u64 * Gathered::<u64>::ENTRY_BYTES;
+    let band_bytes = documents.len() as u64 * GatheredKeys::<u64>::ENTRY_BYTES;
     // All keys of a band at once if there is room for it; else those of one part of their range after the other.
     let parts = room.parts(threads as u64 * band_bytes);
     let together = bands_together(bands, threads, band_bytes, room);
     observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
-    let work = |keys: &mut Vec<Gathered<u64>>, item: usize| -> Result<_, Error> {
+    let work = |keys: &mut Vec<GatheredKeys<u64>>, item: usize| -> Result<_, Error> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
         let (first, part) = (item / parts.len() * together, (item % parts.len()) as u64);
         let here = first..bands.min(first + together);
-        keys.resize_with(here.len(), Gathered::default);
+        keys.resize_with(here.len(), GatheredKeys::default);
         for keys in &mut *keys {
             keys.clear(documents.len(), parts);
         }

@@ -21,16 +21,16 @@ pub(super) fn text<'a>(
     field: &FieldPath,
 ) -> Result<Option<DecodedString<'a>>, RejectReason> {
     let mut gathered =
-        Gathered { field, joined: None, is_repaired: false, has_member: false, lacks_member: false };
+        GatheredTexts { field, joined: None, is_repaired: false, has_member: false, lacks_member: false };
     gathered.list(value, field.head().len() - 1, 0)?;
-    let Gathered { joined, is_repaired, has_member, lacks_member, .. } = gathered;
+    let GatheredTexts { joined, is_repaired, has_member, lacks_member, .. } = gathered;
     if lacks_member && !has_member {
         return Ok(None);
     }
     Ok(Some((Cow::Owned(joined.unwrap_or_default()), is_repaired)))
 }
 
-struct Gathered<'p> {
+struct GatheredTexts<'p> {
     field: &'p FieldPath,
     /// The texts so far; `None` if there was none, since an empty one counts.
     joined: Option<String>,
@@ -40,7 +40,7 @@ struct Gathered<'p> {
     lacks_member: bool,
 }
 
-impl Gathered<'_> {
+impl GatheredTexts<'_> {
     /// Goes through the list behind a part, which is in so many other lists behind it.
     fn list(&mut self, value: &RawValue, part: usize, lists: usize) -> Result<(), RejectReason> {
         if kind_of(value) != LIST {

@@ -74,12 +74,12 @@ struct Stars {
 
 /// Documents that agree in some band, by number, one group behind the other.
 #[derive(Debug, Default)]
-struct Groups {
+struct BandGroups {
     members: Vec<u32>,
     ends: Vec<usize>,
 }
 
-impl Groups {
+impl BandGroups {
     fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, &end)| &self.members[begin..end])
@@ -155,9 +155,9 @@ impl Index {
     }
 
     /// Documents that have the key of a band in common.
-    fn groups(&self, view: &View<'_>, observer: &dyn Observer) -> Result<Groups> {
+    fn groups(&self, view: &View<'_>, observer: &dyn Observer) -> Result<BandGroups> {
         let live = self.live()?;
-        let mut groups = Groups::default();
+        let mut groups = BandGroups::default();
         let mut postings: Vec<(u32, u32)> = vec![];
         for prefix in 0..PREFIXES as u16 {
             if prefix % 256 == 0 {

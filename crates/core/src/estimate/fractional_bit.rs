@@ -36,7 +36,7 @@ use super::b_bit::{self, Chance, curved, inside, linear, score_interval};
 
 /// The registers of one width in a mixture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub struct WidthGroup {
     /// b.
     pub bits: u32,
     /// How many registers have this width.
@@ -45,7 +45,7 @@ pub struct Group {
     pub chance: Chance,
 }
 
-impl Group {
+impl WidthGroup {
     /// Registers whose bits were mixed, or of small sets in a large range.
     #[must_use]
     pub fn sparse(bits: u32, registers: usize) -> Self {
@@ -75,30 +75,30 @@ pub enum Combination {
     InverseVariance,
 }
 
-fn registers(groups: &[Group]) -> f64 {
+fn registers(groups: &[WidthGroup]) -> f64 {
     groups.iter().map(|group| group.registers as f64).sum()
 }
 
 /// The mean of something over all registers: Σwᵢ·xᵢ.
-fn weighted(groups: &[Group], of: impl Fn(&Group) -> f64) -> f64 {
+fn weighted(groups: &[WidthGroup], of: impl Fn(&WidthGroup) -> f64) -> f64 {
     groups.iter().map(|group| group.registers as f64 * of(group)).sum::<f64>() / registers(groups)
 }
 
 /// f: the mean number of bits a register.
 #[must_use]
-pub fn bits_per_register(groups: &[Group]) -> f64 {
+pub fn bits_per_register(groups: &[WidthGroup]) -> f64 {
     weighted(groups, |group| f64::from(group.bits))
 }
 
 /// The means of C₁ and of C₂ over all registers: Σwᵢ·C₁ᵢ and Σwᵢ·C₂ᵢ.
 #[must_use]
-pub fn pooled_chance(groups: &[Group]) -> Chance {
+pub fn pooled_chance(groups: &[WidthGroup]) -> Chance {
     Chance { c1: weighted(groups, |group| group.chance.c1), c2: weighted(groups, |group| group.chance.c2) }
 }
 
 /// The variance of R̂ at this similarity.
 #[must_use]
-pub fn variance(similarity: f64, groups: &[Group], combination: Combination) -> f64 {
+pub fn variance(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     match combination {
         Combination::Pooled => {
             let spread = weighted(groups, |group| {
@@ -117,7 +117,7 @@ pub fn variance(similarity: f64, groups: &[Group], combination: Combination) -> 
 
 /// F: the variance times the bits stored.
 #[must_use]
-pub fn storage_factor(similarity: f64, groups: &[Group], combination: Combination) -> f64 {
+pub fn storage_factor(similarity: f64, groups: &[WidthGroup], combination: Combination) -> f64 {
     bits_per_register(groups) * registers(groups) * variance(similarity, groups, combination)
 }
 
@@ -126,7 +126,7 @@ pub fn storage_factor(similarity: f64, groups: &[Group], combination: Combinatio
 /// # Panics
 /// If there is not one count for each group.
 #[must_use]
-pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination) -> f64 {
+pub fn similarity(matches: &[usize], groups: &[WidthGroup], combination: Combination) -> f64 {
     assert_eq!(matches.len(), groups.len(), "one count for each group");
     let total = matches.iter().sum::<usize>() as f64;
     let chance = pooled_chance(groups);
@@ -134,10 +134,11 @@ pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination)
         Combination::Pooled => chance.similarity(total / registers(groups)),
         Combination::InverseVariance => {
             let at = pooled_for_weights(total, groups);
-            let weight = |group: &Group| group.registers as f64 / group.unit_variance(at);
+            let weight = |group: &WidthGroup| group.registers as f64 / group.unit_variance(at);
             let sum: f64 = groups.iter().map(weight).sum();
-            let own =
-                |group: &Group, count: usize| group.chance.similarity(count as f64 / group.registers as f64);
+            let own = |group: &WidthGroup, count: usize| {
+                group.chance.similarity(count as f64 / group.registers as f64)
+            };
             groups.iter().zip(matches).map(|(group, &count)| weight(group) / sum * own(group, count)).sum()
         }
     }
@@ -153,7 +154,7 @@ pub fn similarity(matches: &[usize], groups: &[Group], combination: Combination)
 #[must_use]
 pub fn least_matches(
     group: usize,
-    groups: &[Group],
+    groups: &[WidthGroup],
     combination: Combination,
     threshold: f64,
 ) -> Option<usize> {
@@ -168,7 +169,7 @@ pub fn least_matches(
     let mut reaches = |count: usize| {
         (0..=all - own).any(|rest| {
             let at = pooled_for_weights((count + rest) as f64, groups);
-            let per_match = |group: &Group| 1.0 / (group.unit_variance(at) * (1.0 - group.chance.c2));
+            let per_match = |group: &WidthGroup| 1.0 / (group.unit_variance(at) * (1.0 - group.chance.c2));
             order.sort_by(|&a, &b| per_match(&groups[b]).total_cmp(&per_match(&groups[a])));
             matches[group] = count;
             let mut left = rest;
@@ -187,7 +188,7 @@ pub fn least_matches(
 const MOST_TRIED: usize = 4096;
 
 /// The similarity at which groups are weighted.
-fn pooled_for_weights(total: f64, groups: &[Group]) -> f64 {
+fn pooled_for_weights(total: f64, groups: &[WidthGroup]) -> f64 {
     pooled_chance(groups).similarity(inside(total, registers(groups))).max(0.0)
 }
 
@@ -199,7 +200,7 @@ fn pooled_for_weights(total: f64, groups: &[Group]) -> f64 {
 /// # Panics
 /// If there is not one count for each group, or more matches than registers.
 #[must_use]
-pub fn estimate(matches: &[usize], groups: &[Group], combination: Combination) -> Estimate {
+pub fn estimate(matches: &[usize], groups: &[WidthGroup], combination: Combination) -> Estimate {
     let (count, total) = (matches.iter().sum(), registers(groups) as usize);
     let chance = pooled_chance(groups);
     let spread = |similarity| variance(similarity, groups, combination);
@@ -326,8 +327,8 @@ mod tests {
         assert!((found - expected).abs() < 6e-11 * expected.abs().max(1.0), "{found} is not {expected}");
     }
 
-    fn pair(k1: usize, k2: usize) -> [Group; 2] {
-        [Group::sparse(1, k1), Group::sparse(2, k2)]
+    fn pair(k1: usize, k2: usize) -> [WidthGroup; 2] {
+        [WidthGroup::sparse(1, k1), WidthGroup::sparse(2, k2)]
     }
 
     #[test]
@@ -346,7 +347,7 @@ mod tests {
         near(2.0 * variance(0.5, &pair(1, 1), InverseVariance), 0.535_714_285_7);
         near(storage_factor(0.5, &pair(1, 1), InverseVariance), 1.5 * 0.535_714_285_714);
 
-        let groups = [Group::known(1, 50, 0.1, 0.05), Group::known(2, 50, 0.1, 0.05)];
+        let groups = [WidthGroup::known(1, 50, 0.1, 0.05), WidthGroup::known(2, 50, 0.1, 0.05)];
         let chance = pooled_chance(&groups);
         near(chance.c1, 0.353_705_958_4);
         near(chance.c2, 0.348_269_088_5);
@@ -354,7 +355,7 @@ mod tests {
         near(100.0 * variance(0.25, &groups, Pooled), 0.566_002_913_3);
         near(storage_factor(0.25, &groups, Pooled), 0.849_004_369_9);
 
-        let groups = [Group::known(1, 1, 0.5, 0.3), Group::known(4, 3, 0.5, 0.3)];
+        let groups = [WidthGroup::known(1, 1, 0.5, 0.3), WidthGroup::known(4, 3, 0.5, 0.3)];
         let r = 1.0 / 3.0;
         near(pooled_chance(&groups).match_probability(r), 0.399_230_599_4);
         near(4.0 * variance(r, &groups, Pooled), 0.274_903_806_6);
@@ -364,9 +365,9 @@ mod tests {
     #[test]
     fn the_least_matches_are_the_least() {
         for groups in [
-            vec![Group::sparse(1, 12), Group::sparse(2, 12)],
-            vec![Group::sparse(8, 3), Group::sparse(1, 20)],
-            vec![Group::sparse(1, 7), Group::sparse(3, 6), Group::sparse(7, 5)],
+            vec![WidthGroup::sparse(1, 12), WidthGroup::sparse(2, 12)],
+            vec![WidthGroup::sparse(8, 3), WidthGroup::sparse(1, 20)],
+            vec![WidthGroup::sparse(1, 7), WidthGroup::sparse(3, 6), WidthGroup::sparse(7, 5)],
         ] {
             let sizes: Vec<usize> = groups.iter().map(|group| group.registers).collect();
             let all = sizes.iter().map(|size| size + 1).product::<usize>();
@@ -395,7 +396,7 @@ mod tests {
     /// The weight is w, and not w² as printed (E-16).
     #[test]
     fn the_weights_of_the_variance() {
-        let printed = |r: f64, groups: &[Group]| {
+        let printed = |r: f64, groups: &[WidthGroup]| {
             let spread: f64 = groups
                 .iter()
                 .map(|group| {
@@ -416,8 +417,10 @@ mod tests {
             (1.0 / 3.0, (0.5, 0.3), [2, 2, 0], 0.4050, 0.2025),
             (0.5, sparse, [2, 3, 5], 0.3971, 0.1550),
         ] {
-            let groups: Vec<Group> =
-                (1..).zip(weights).map(|(bits, registers)| Group::known(bits, registers, r1, r2)).collect();
+            let groups: Vec<WidthGroup> = (1..)
+                .zip(weights)
+                .map(|(bits, registers)| WidthGroup::known(bits, registers, r1, r2))
+                .collect();
             let found = registers(&groups) * variance(r, &groups, Pooled);
             assert!((found - right).abs() < 5.1e-5, "{found} is not {right}");
             assert!((printed(r, &groups) - wrong).abs() < 5.1e-5, "{} is not {wrong}", printed(r, &groups));
@@ -443,7 +446,7 @@ mod tests {
             let j = f64::from(step) / 100.0;
             for b2 in 2..=8 {
                 for k1 in 1..8 {
-                    let groups = [Group::sparse(1, k1), Group::sparse(b2, 8 - k1)];
+                    let groups = [WidthGroup::sparse(1, k1), WidthGroup::sparse(b2, 8 - k1)];
                     let best = storage_factor(j, &groups, InverseVariance);
                     let alone = |bits| b_bit::storage_factor(j, bits, Chance::sparse(bits));
                     assert!(best <= storage_factor(j, &groups, Pooled) * (1.0 + 1e-12));
@@ -455,7 +458,7 @@ mod tests {
 
     #[test]
     fn one_width_is_b_bit() {
-        let groups = [Group::sparse(3, 100)];
+        let groups = [WidthGroup::sparse(3, 100)];
         for combination in [Pooled, InverseVariance] {
             for matches in [0, 30, 80, 100] {
                 let found = estimate(&[matches], &groups, combination);

@@ -56,7 +56,7 @@ impl fmt::Display for Bits {
 
 /// Registers that keep equally much.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct RegisterGroup {
     /// Its first register.
     first: usize,
     /// Bits of a value.
@@ -69,7 +69,7 @@ struct Group {
 /// Where the bits of so many registers lie.
 #[derive(Debug, Clone)]
 pub struct BitRows {
-    groups: Vec<Group>,
+    groups: Vec<RegisterGroup>,
     /// What each register is mixed with, since rows are packed by the million.
     salts: Vec<u32>,
 }
@@ -77,7 +77,7 @@ pub struct BitRows {
 impl Bits {
     /// Rows for sketches of `registers` registers.
     pub fn rows(self, registers: usize) -> Result<BitRows, Error> {
-        let group = |first, registers: usize, bits, halvings| Group {
+        let group = |first, registers: usize, bits, halvings| RegisterGroup {
             first,
             bits,
             halvings,

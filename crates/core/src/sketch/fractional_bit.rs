@@ -33,13 +33,13 @@ use super::{Registers, Sketcher, Statistic, register_bits};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::estimate::b_bit::Chance;
-use crate::estimate::fractional_bit::{self, Combination, Group};
+use crate::estimate::fractional_bit::{self, Combination, WidthGroup};
 
 /// Keeps different numbers of bits of the registers of another sketch.
 #[derive(Debug, Clone)]
 pub struct FractionalBit {
     source: Arc<dyn Registers>,
-    groups: Vec<Group>,
+    groups: Vec<WidthGroup>,
     packings: Vec<Packing>,
     combination: Combination,
 }
@@ -55,7 +55,7 @@ impl FractionalBit {
         combination: Combination,
     ) -> Result<Self, Error> {
         let registers = source.words();
-        let mut groups: Vec<Group> = vec![];
+        let mut groups: Vec<WidthGroup> = vec![];
         let (mut sum, mut given) = (0.0, 0);
         for (i, &(bits, share)) in mixture.iter().enumerate() {
             check_bits(bits)?;
@@ -69,7 +69,7 @@ impl FractionalBit {
             sum += share;
             let end = ((sum * registers as f64).round() as usize).min(registers);
             if end > given {
-                groups.push(Group::sparse(bits, end - given));
+                groups.push(WidthGroup::sparse(bits, end - given));
                 given = end;
             }
         }
@@ -82,7 +82,7 @@ impl FractionalBit {
 
     /// The widths, and how many registers each has.
     #[must_use]
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[WidthGroup] {
         &self.groups
     }
 
@@ -330,7 +330,7 @@ mod tests {
     fn shares_become_whole_registers() {
         let groups = |registers, mixture: &[(u32, f64)]| {
             let made = FractionalBit::new(source(registers, 1), mixture, Combination::Pooled).unwrap();
-            let words = |group: &Group| group.bits as usize * group.registers.div_ceil(32);
+            let words = |group: &WidthGroup| group.bits as usize * group.registers.div_ceil(32);
             assert_eq!(made.words(), made.groups().iter().map(words).sum::<usize>());
             made.groups().iter().map(|group| (group.bits, group.registers)).collect::<Vec<_>>()
         };

@@ -33,7 +33,7 @@ use super::{MinHash, Registers, Sketcher, b_bit::BBit};
 use crate::error::Error;
 use crate::estimate;
 use crate::estimate::b_bit::Chance;
-use crate::estimate::fractional_bit::{Combination, Group};
+use crate::estimate::fractional_bit::{Combination, WidthGroup};
 
 /// A sketch whose words are registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,10 +343,10 @@ impl Method {
             Self::BitHash(source) => estimate::b_bit::hamming_variance(similarity, source.registers),
             Self::Fractional(mixture, combination, source) => {
                 let registers = |share: f64| (share * source.registers as f64).round() as usize;
-                let groups: Vec<Group> = mixture
+                let groups: Vec<WidthGroup> = mixture
                     .shares()
                     .into_iter()
-                    .map(|(bits, share)| Group::sparse(bits, registers(share)))
+                    .map(|(bits, share)| WidthGroup::sparse(bits, registers(share)))
                     .collect();
                 estimate::fractional_bit::variance(similarity, &groups, combination)
             }

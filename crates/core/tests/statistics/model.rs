@@ -5,7 +5,7 @@
 //! and fast similarity no law is known in closed form, but the variance is.
 
 use minwise::estimate::b_bit::Chance;
-use minwise::estimate::fractional_bit::{self, Combination, Group};
+use minwise::estimate::fractional_bit::{self, Combination, WidthGroup};
 use minwise::estimate::one_permutation::{self, empty_bins_law, share_optimal, share_raw, share_rotation};
 use minwise::estimate::sectional::Matches;
 use minwise::estimate::{self, Estimate, b_bit, bottom_k, connected_bit, odd};
@@ -315,7 +315,7 @@ fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource
         .map(|(bits, share)| (bits.parse().unwrap(), share.parse().unwrap()))
         .collect();
     let sketcher = FractionalBit::new(source.build(1).unwrap(), &shares, combination).unwrap();
-    let groups: [Group; 2] = sketcher.groups().try_into().expect("mixtures of two widths are modelled");
+    let groups: [WidthGroup; 2] = sketcher.groups().try_into().expect("mixtures of two widths are modelled");
     let laws = groups.map(|group| binomial(group.registers, group.chance.match_probability(similarity)));
     let second = groups[1].registers + 1;
     let counts = move |at: usize| [at / second, at % second];

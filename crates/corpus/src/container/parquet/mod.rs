@@ -119,12 +119,12 @@ pub(super) struct ParquetFile {
     columns: ColumnNumbers,
     /// All columns of the file; `None` for those that cannot be named.
     leaves: Vec<Option<Leaf>>,
-    groups: Vec<Group>,
+    groups: Vec<RowGroup>,
 }
 
 /// A row group.
 #[derive(Debug)]
-struct Group {
+struct RowGroup {
     rows: Range<u64>,
     /// Where the pages of the wanted columns lie, in the order of [`ColumnNumbers::all`].
     pages: Vec<Pages>,

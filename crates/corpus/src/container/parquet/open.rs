@@ -13,7 +13,7 @@ use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::leaves::{Leaf, leaves};
 use super::pages::{Pages, locate};
-use super::{Group, ParquetFile, place};
+use super::{ParquetFile, RowGroup, place};
 use crate::column::{self, ColumnNumbers, Known};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl ParquetFile {
             let texts: Vec<TextPages<'_>> =
                 columns.text.iter().map(|text| group.column(*text)).zip(&pages).collect();
             cut(&mut pieces, rows..rows + count, &texts);
-            groups.push(Group { rows: rows..rows + count, pages });
+            groups.push(RowGroup { rows: rows..rows + count, pages });
             rows += count;
         }
         Ok(Table { pieces, rows, form: Self { metadata, columns, leaves, groups } })

@@ -9,7 +9,7 @@ pub(crate) mod formulas_29_32;
 mod printed;
 
 use anyhow::Result;
-use minwise::estimate::fractional_bit::{Combination, Group, similarity};
+use minwise::estimate::fractional_bit::{Combination, WidthGroup, similarity};
 use minwise::sketch::Method;
 
 use crate::measure::{ShinglePair, Spread, spread};
@@ -27,12 +27,12 @@ impl Fraction {
     }
 
     /// The groups of registers of sets that fill the share `r` of the range; a share of 0 stands for "hardly any".
-    fn groups(self, registers: usize, r: f64) -> Vec<Group> {
+    fn groups(self, registers: usize, r: f64) -> Vec<WidthGroup> {
         let [one, two] = self.split(registers);
         [(1, one), (2, two)]
             .into_iter()
             .filter(|&(_, registers)| registers > 0)
-            .map(|(bits, registers)| Group::known(bits, registers, r, r))
+            .map(|(bits, registers)| WidthGroup::known(bits, registers, r, r))
             .collect()
     }
 

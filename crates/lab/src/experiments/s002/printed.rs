@@ -1,12 +1,12 @@
 //! Formulas as the second source prints them, where that is not what is right. They are nowhere but here.
 
 use minwise::estimate::b_bit::Chance;
-use minwise::estimate::fractional_bit::Group;
+use minwise::estimate::fractional_bit::WidthGroup;
 
 /// (17), (20) and (42), with the weights squared (E-16): times k.
-pub(super) fn variance(similarity: f64, groups: &[Group]) -> f64 {
+pub(super) fn variance(similarity: f64, groups: &[WidthGroup]) -> f64 {
     let registers: usize = groups.iter().map(|group| group.registers).sum();
-    let share = |group: &Group| group.registers as f64 / registers as f64;
+    let share = |group: &WidthGroup| group.registers as f64 / registers as f64;
     let spread: f64 = groups
         .iter()
         .map(|group| {

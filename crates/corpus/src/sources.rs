@@ -78,7 +78,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -88,7 +88,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>>;
 
@@ -96,7 +96,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn read_long(
         &self,
         _place: &RecordPlace,
-        _handle: &Handle<'_>,
+        _handle: &SourceHandle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         Ok(None)
     }
@@ -143,7 +143,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
 
     /// The columns of the records as Arrow describes them; `None` if only the records themselves tell, by their
     /// [shapes](Shapes). Formats that are never converted have no columns.
-    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+    fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(None)
     }
 
@@ -151,7 +151,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     /// the batches have the columns of `schema`; elsewhere they have those of the source.
     fn batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _schema: &SchemaRef,
         _places: &mut dyn Iterator<Item = RecordPlace>,
         _take: &mut TakeBatch<'_>,
@@ -163,7 +163,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn field_names(
         &self,
         _place: &RecordPlace,
-        _handle: &Handle<'_>,
+        _handle: &SourceHandle<'_>,
         _scratch: &mut Scratch,
     ) -> Result<Vec<String>> {
         Ok(vec![])
@@ -229,14 +229,14 @@ impl LoadTurns<'_> {
 
 /// A source in its corpus: everything that a [`Content`](crate::sources::Content) needs to read it.
 #[derive(Clone, Copy)]
-pub(crate) struct Handle<'a> {
+pub(crate) struct SourceHandle<'a> {
     /// The number of the source.
     pub(crate) number: u32,
     pub(crate) source: &'a Source,
     pub(crate) shared: &'a Shared,
 }
 
-impl<'a> Handle<'a> {
+impl<'a> SourceHandle<'a> {
     /// Opens the source and checks that it is still what it was.
     pub(crate) fn reader(&self) -> Result<Reader> {
         self.source.open(self.shared.spool.as_ref())
@@ -325,25 +325,25 @@ impl Sources {
     }
 
     /// All sources with their contents, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<'_>, &dyn Content)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         (0..).zip(&self.all).zip(&self.contents).map(|((number, source), content)| {
-            (Handle { number, source, shared: &self.shared }, content.as_ref())
+            (SourceHandle { number, source, shared: &self.shared }, content.as_ref())
         })
     }
 
     /// The sources that are not references, with their contents.
-    pub(crate) fn iter_inputs(&self) -> impl Iterator<Item = (Handle<'_>, &dyn Content)> {
+    pub(crate) fn iter_inputs(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         self.iter().skip(self.references)
     }
 
     /// One source with its content.
-    pub(crate) fn get(&self, number: u32) -> Result<(Handle<'_>, &dyn Content)> {
+    pub(crate) fn get(&self, number: u32) -> Result<(SourceHandle<'_>, &dyn Content)> {
         self.find(number).ok_or_else(|| no_such_place(number, 0))
     }
 
     /// The source that has a record at this place.
-    pub(crate) fn at(&self, place: &RecordPlace) -> Result<(Handle<'_>, &dyn Content)> {
-        let is_there = |(handle, content): &(Handle<'_>, &dyn Content)| {
+    pub(crate) fn at(&self, place: &RecordPlace) -> Result<(SourceHandle<'_>, &dyn Content)> {
+        let is_there = |(handle, content): &(SourceHandle<'_>, &dyn Content)| {
             let end = place.offset.checked_add(u64::from(place.len));
             let has_bytes = || end.is_some_and(|end| end <= handle.source.size_bytes());
             content.rows().map_or_else(has_bytes, |rows| place.offset < rows)
@@ -380,15 +380,15 @@ impl Sources {
         handle.reader()?.read_exact_at(offset, out)
     }
 
-    fn find(&self, number: u32) -> Option<(Handle<'_>, &dyn Content)> {
+    fn find(&self, number: u32) -> Option<(SourceHandle<'_>, &dyn Content)> {
         let source = self.all.get(number as usize)?;
         let content = self.contents.get(number as usize)?;
-        Some((Handle { number, source, shared: &self.shared }, content.as_ref()))
+        Some((SourceHandle { number, source, shared: &self.shared }, content.as_ref()))
     }
 }
 
 /// Refuses a table, whose rows have no bytes of their own.
-fn check_bytes(handle: &Handle<'_>, content: &dyn Content) -> Result<()> {
+fn check_bytes(handle: &SourceHandle<'_>, content: &dyn Content) -> Result<()> {
     match content.rows() {
         Some(_) => Err(Error::inside(handle.source.name(), FileProblem::NoBytes)),
         None => Ok(()),

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
-use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, Visit};
 
 /// The content of a file that cannot be read.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Content for Unreadable {
     fn scan(
         &self,
         _part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -50,7 +50,7 @@ impl Content for Unreadable {
     fn read<'s>(
         &'s self,
         _place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         _scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         Ok(Err(self.reject(handle.source)))

@@ -14,14 +14,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::problem::FileProblem;
 use crate::scratch::Scratch;
 use crate::shape::{At, ObjectMembers};
-use crate::sources::{Content, Handle, SourcePart};
+use crate::sources::{Content, SourceHandle, SourcePart};
 use crate::unconverted::Unconverted;
 
 /// Bytes of lines that are looked at together.
 const LOOK_BYTES: u64 = 4 << 20;
 
 /// Refuses columns that an output cannot have, as far as they are known before records are read.
-pub(super) fn check(handle: &Handle<'_>, content: &dyn Content, to: &dyn Container) -> Result<()> {
+pub(super) fn check(handle: &SourceHandle<'_>, content: &dyn Content, to: &dyn Container) -> Result<()> {
     let Some(schema) = content.schema(handle)? else { return Ok(()) };
     let name = handle.source.name();
     for (number, field) in schema.fields().iter().enumerate() {
@@ -213,7 +213,7 @@ fn mixed(corpus: &Corpus, field: String, seen: &[(At, &'static str)], to: &dyn C
 }
 
 /// The members of all records of a source of lines.
-fn members_of(handle: &Handle<'_>, content: &dyn Content) -> Result<ObjectMembers> {
+fn members_of(handle: &SourceHandle<'_>, content: &dyn Content) -> Result<ObjectMembers> {
     let (shapes, size_bytes) = (&handle.shared.shapes, handle.source.size_bytes());
     if let Some(members) = shapes.of(handle.number, size_bytes) {
         return Ok(members);

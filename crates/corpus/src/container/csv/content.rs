@@ -12,7 +12,7 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
 };
 
 impl Content for Delimited {
@@ -24,7 +24,7 @@ impl Content for Delimited {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -46,7 +46,7 @@ impl Content for Delimited {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let record = handle.load(place, &mut scratch.bytes)?;
@@ -54,13 +54,13 @@ impl Content for Delimited {
             .unwrap_or_else(|| Err(Reject::new(RejectReason::NotAnObject))))
     }
 
-    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+    fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(Some(self.arrow_schema()))
     }
 
     fn batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _schema: &SchemaRef,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,

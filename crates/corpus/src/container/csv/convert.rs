@@ -15,7 +15,7 @@ use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::options::Delimiter;
 use crate::output::Output;
-use crate::sources::{Handle, TakeBatch};
+use crate::sources::{SourceHandle, TakeBatch};
 
 impl Delimited {
     /// The columns as Arrow describes them: every field is a text.
@@ -28,7 +28,7 @@ impl Delimited {
     /// Hands on records as record batches.
     pub(super) fn arrow_batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::extract::FileProperties;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, Visit};
+use crate::sources::{Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, Visit};
 
 /// A file that is one document.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Content for WholeFile {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -63,7 +63,7 @@ impl Content for WholeFile {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let Scratch { bytes, inflated, decoded } = scratch;
@@ -77,7 +77,7 @@ impl Content for WholeFile {
     fn read_long(
         &self,
         _place: &RecordPlace,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         let reader = handle.reader()?;
         if self.compression.is_some() {
@@ -92,7 +92,7 @@ impl WholeFile {
     /// The document that the file is, found in its bytes.
     fn find<'a>(
         &self,
-        handle: &Handle<'a>,
+        handle: &SourceHandle<'a>,
         turn: ReadPass,
         raw: &'a [u8],
         inflated: &'a mut Vec<u8>,

@@ -10,11 +10,11 @@ use crate::container::table::{Foreign, push_json, push_string};
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::Output;
-use crate::sources::{Handle, TakeBatch};
+use crate::sources::{SourceHandle, TakeBatch};
 
 /// Hands on lines as record batches with these columns, whose texts and lists may be stored in another form.
 pub(super) fn batches(
-    handle: &Handle<'_>,
+    handle: &SourceHandle<'_>,
     schema: &SchemaRef,
     places: &mut dyn Iterator<Item = RecordPlace>,
     take: &mut TakeBatch<'_>,

@@ -19,7 +19,9 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, CutPoints, Handle, LoadTurns, ScannedLines, SourcePart, TakeBatch, Visit};
+use crate::sources::{
+    Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
+};
 use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
@@ -37,7 +39,7 @@ impl Content for Lines {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -125,7 +127,7 @@ impl Content for Lines {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let Scratch { bytes, decoded, .. } = scratch;
@@ -139,7 +141,7 @@ impl Content for Lines {
     fn read_long(
         &self,
         place: &RecordPlace,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
     ) -> Result<Option<Result<MaybeLong<'static>, Reject>>> {
         let reader = handle.reader()?;
         let mut end = place.offset + u64::from(place.len);
@@ -154,7 +156,7 @@ impl Content for Lines {
 
     fn batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         schema: &SchemaRef,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
@@ -165,7 +167,7 @@ impl Content for Lines {
     fn field_names(
         &self,
         place: &RecordPlace,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         scratch: &mut Scratch,
     ) -> Result<Vec<String>> {
         let line = handle.load(place, &mut scratch.bytes)?;

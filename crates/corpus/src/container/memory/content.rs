@@ -23,7 +23,7 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
 };
 
 /// Bytes that a piece has at least, unless it ends its batch.
@@ -271,7 +271,7 @@ impl Content for Rows {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -301,7 +301,7 @@ impl Content for Rows {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let no_such_place = || handle.no_such_place(place.offset);
@@ -336,14 +336,14 @@ impl Content for Rows {
         Some(schema.fields().iter().map(|field| field.name().as_str()).collect())
     }
 
-    fn schema(&self, _handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+    fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         let has_ids = self.batches.iter().any(|batch| batch.id.is_some());
         Ok(Some(self.schema.clone().unwrap_or_else(|| text_schema(has_ids))))
     }
 
     fn batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _schema: &SchemaRef,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,

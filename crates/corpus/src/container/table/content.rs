@@ -12,7 +12,7 @@ use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
 use crate::sources::{
-    Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, TakeBatch, Visit,
+    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
 };
 use crate::unfolded::lost;
 
@@ -31,7 +31,7 @@ impl<F: TableFormat> Content for Table<F> {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _turns: &LoadTurns<'_>,
         _scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -62,7 +62,7 @@ impl<F: TableFormat> Content for Table<F> {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         let reader = handle.reader()?;
@@ -83,13 +83,13 @@ impl<F: TableFormat> Content for Table<F> {
         Ok(Row::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
     }
 
-    fn schema(&self, handle: &Handle<'_>) -> Result<Option<SchemaRef>> {
+    fn schema(&self, handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(Some(self.form.schema(&handle.reader()?)?))
     }
 
     fn batches(
         &self,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _schema: &SchemaRef,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,

@@ -19,7 +19,9 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::source::{Reader, Source};
-use crate::sources::{Content, CutPoints, Handle, LoadTurns, PieceSize, ScannedLines, SourcePart, Visit};
+use crate::sources::{
+    Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, Visit,
+};
 
 /// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
@@ -36,7 +38,7 @@ impl Content for WarcRecords {
     fn scan(
         &self,
         part: &SourcePart,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         turns: &LoadTurns<'_>,
         scratch: &mut Scratch,
         visit: &mut Visit<'_>,
@@ -91,7 +93,7 @@ impl Content for WarcRecords {
     fn read<'s>(
         &'s self,
         place: &RecordPlace,
-        handle: &Handle<'s>,
+        handle: &SourceHandle<'s>,
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>> {
         if !self.has_document(place) {
@@ -124,7 +126,7 @@ impl Content for WarcRecords {
     fn field_names(
         &self,
         place: &RecordPlace,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         _scratch: &mut Scratch,
     ) -> Result<Vec<String>> {
         let record = parse_at(&handle.reader()?, place.offset)?;
@@ -169,7 +171,7 @@ fn bad(reader: &Reader, place: &RecordPlace) -> Result<Reject> {
 
 /// The document in the bytes of a record.
 fn find<'a>(
-    handle: &Handle<'_>,
+    handle: &SourceHandle<'_>,
     place: &RecordPlace,
     raw: &'a [u8],
     turn: ReadPass,

@@ -22,7 +22,7 @@ use crate::output::{Output, OutputVerdict};
 use crate::problem::FileProblem;
 use crate::scratch::grown;
 use crate::source::Reader;
-use crate::sources::{Handle, Sources};
+use crate::sources::{SourceHandle, Sources};
 
 /// Bytes copied at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
@@ -106,7 +106,7 @@ impl MemberCopier<'_> {
     fn copy_source(
         &mut self,
         archive: &WarcRecords,
-        handle: &Handle<'_>,
+        handle: &SourceHandle<'_>,
         reader: &Reader,
         chosen: &[bool],
     ) -> Result<()> {

@@ -100,19 +100,19 @@ pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> 
     let mut writing = Writing::new(limits);
     let head = write(&decoded.text, &mut writing);
     let (text, marks) = writing.finish()?;
-    let Head { title, metadata } = head;
+    let HtmlHead { title, metadata } = head;
     let repaired = decoded.repaired;
     Ok(Extracted { title, metadata, marks, repaired, ..Extracted::new(DocumentFormat::Html, text) })
 }
 
 /// What the head of a page says.
-pub(super) struct Head {
+pub(super) struct HtmlHead {
     pub(super) title: Option<String>,
     pub(super) metadata: BTreeMap<String, String>,
 }
 
 /// Writes the text of a page, and gives what stands in its head.
-pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> Head {
+pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> HtmlHead {
     let reader = RefCell::new(Reader {
         writing,
         title: String::new(),
@@ -128,7 +128,7 @@ pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> Head {
     tokenizer.end();
     let Reader { title, metadata, .. } = tokenizer.sink.reader.into_inner();
     let title = title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    Head { title: Some(title).filter(|title| !title.is_empty()), metadata }
+    HtmlHead { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
 /// The tokeniser lends its sink out unchanged, hence the cells.

@@ -67,7 +67,11 @@ pub(crate) fn is_response(block: &[u8]) -> bool {
 
 /// The content type of the response in a block, of which the end may be missing.
 pub(crate) fn content_type(block: &[u8]) -> ContentType {
-    if is_response(block) { ContentType::of(&Head::final_of(block).headers) } else { ContentType::default() }
+    if is_response(block) {
+        ContentType::of(&ResponseHead::final_of(block).headers)
+    } else {
+        ContentType::default()
+    }
 }
 
 /// The response in a block. A body that decodes to more than `limit` bytes is rejected.
@@ -76,7 +80,7 @@ pub(crate) fn parse(block: &[u8], limit: u64) -> Result<Response<'_>, RejectReas
         let message = "its block is not an HTTP response".to_owned();
         return Err(RejectReason::InvalidWarc { message });
     }
-    let Head { status, headers, body } = Head::final_of(block);
+    let ResponseHead { status, headers, body } = ResponseHead::final_of(block);
     let chunked = headers
         .all("Transfer-Encoding")
         .flat_map(|value| value.split(','))
@@ -87,13 +91,13 @@ pub(crate) fn parse(block: &[u8], limit: u64) -> Result<Response<'_>, RejectReas
 }
 
 /// A response that is cut into its parts and not decoded.
-struct Head<'b> {
+struct ResponseHead<'b> {
     status: Option<u16>,
     headers: Headers,
     body: &'b [u8],
 }
 
-impl<'b> Head<'b> {
+impl<'b> ResponseHead<'b> {
     /// The head of the response that counts. An interim response (`100 Continue`) has no body; the one that counts follows it.
     fn final_of(block: &'b [u8]) -> Self {
         let mut head = Self::parse(block);

@@ -48,7 +48,7 @@ impl Delimited {
         let mut most = 1;
         for delimiter in delimiters {
             // A quote that one delimiter leaves open may be closed with another.
-            let tried = match Header::read(reader, delimiter.byte()) {
+            let tried = match CsvHeader::read(reader, delimiter.byte()) {
                 Ok(tried) => tried,
                 Err(refused) => {
                     error.get_or_insert(refused);
@@ -64,7 +64,7 @@ impl Delimited {
                     continue;
                 }
             };
-            let Header { delimiter, bytes: header_bytes, names } = tried;
+            let CsvHeader { delimiter, bytes: header_bytes, names } = tried;
             let cuts = cuts(reader, header_bytes, delimiter, observer)?;
             return Ok(Self { delimiter, header_bytes, names, columns, cuts });
         }
@@ -78,14 +78,14 @@ impl Delimited {
 }
 
 /// The first record, which names the fields of the others.
-struct Header {
+struct CsvHeader {
     delimiter: u8,
     /// Bytes of it, line end included.
     bytes: u64,
     names: Vec<String>,
 }
 
-impl Header {
+impl CsvHeader {
     /// Reads the header as it is with this delimiter.
     fn read(reader: &Reader, delimiter: u8) -> Result<Self> {
         let header = header(reader, delimiter)?;

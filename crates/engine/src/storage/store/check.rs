@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{ALIGNMENT, BLOCK_BYTES, Header, Kind, TRAILER_BYTES};
+use super::{ALIGNMENT, BLOCK_BYTES, Kind, StoreFooter, TRAILER_BYTES};
 
 /// Fills a buffer from an offset on, or fails.
 pub(super) type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
@@ -13,7 +13,7 @@ pub(super) type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
 /// What stands behind the body of a file.
 #[derive(Debug)]
 pub(super) struct Description {
-    pub(super) header: Header,
+    pub(super) header: StoreFooter,
     body_bytes: u64,
     checksums: Vec<u64>,
 }
@@ -63,7 +63,7 @@ impl Description {
             return Err(wrong_end());
         }
         let (checksums, header) = end[..end.len() - 16].split_at(checksum_bytes as usize);
-        let header: Header = serde_json::from_slice(header).map_err(|_| wrong_end())?;
+        let header: StoreFooter = serde_json::from_slice(header).map_err(|_| wrong_end())?;
         let fits = |range: &Range<u64>| {
             range.start.is_multiple_of(ALIGNMENT as u64)
                 && range.start <= range.end
@@ -92,7 +92,7 @@ impl Description {
 }
 
 /// Where the damage is, in words.
-fn place(damaged: &Range<u64>, header: &Header) -> String {
+fn place(damaged: &Range<u64>, header: &StoreFooter) -> String {
     let touched = |range: &Range<u64>| range.start < damaged.end && range.end > damaged.start;
     let mut sections: Vec<_> = header.sections.iter().filter(|(_, range)| touched(range)).collect();
     sections.sort_by_key(|(_, range)| range.start);

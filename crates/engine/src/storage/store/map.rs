@@ -11,14 +11,14 @@ use minwise::text::UNICODE;
 use minwise_corpus::open_file;
 
 use super::check::Description;
-use super::{Header, Kind, damaged};
+use super::{Kind, StoreFooter, damaged};
 use crate::error::Error;
 
 /// A file that is mapped, and whose every byte is what was written.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
-    header: Header,
+    header: StoreFooter,
     path: String,
     kind: Kind,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Kind {
 
 /// What stands at the end of a file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Header {
+struct StoreFooter {
     sections: BTreeMap<String, Range<u64>>,
     about: serde_json::Value,
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use minwise_corpus::{open_file, read_at};
 
 use super::check::Description;
-use super::{Header, Kind, damaged};
+use super::{Kind, StoreFooter, damaged};
 use crate::error::Error;
 
 /// How much of a file is looked at when it is opened.
@@ -24,7 +24,7 @@ pub(crate) enum OpenCheck {
 #[derive(Debug)]
 pub(crate) struct Stored {
     file: File,
-    header: Header,
+    header: StoreFooter,
     path: String,
     kind: Kind,
 }

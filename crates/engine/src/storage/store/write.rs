@@ -7,7 +7,7 @@ use minwise_corpus::{Output, Overwrite};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{ALIGNMENT, BLOCK_BYTES, Header, Kind};
+use super::{ALIGNMENT, BLOCK_BYTES, Kind, StoreFooter};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is being written. Dropped before [`finish`](Self::finish), it leaves nothing behind.
@@ -21,7 +21,7 @@ pub(crate) struct Writer {
     body_bytes: u64,
     /// The section that is being written, and where it begins.
     open: Option<(&'static str, u64)>,
-    header: Header,
+    header: StoreFooter,
 }
 
 impl Writer {
@@ -51,7 +51,7 @@ impl Writer {
             checksums: vec![],
             body_bytes: 0,
             open: None,
-            header: Header { sections: BTreeMap::new(), about: serde_json::Value::Null },
+            header: StoreFooter { sections: BTreeMap::new(), about: serde_json::Value::Null },
         };
         writer.write(&kind.magic)?;
         writer.write(&u64::from(kind.version).to_le_bytes())?;

@@ -38,12 +38,12 @@ const BLOCK_TEXTS: usize = 1 << 16;
 #[derive(Clone)]
 pub struct InMemory {
     name: Arc<str>,
-    held: Held,
+    held: HeldDocuments,
 }
 
 /// How documents are held.
 #[derive(Clone)]
-pub(crate) enum Held {
+pub(crate) enum HeldDocuments {
     /// A list of texts.
     Texts(Arc<[TextBlock]>),
     /// A table.
@@ -81,7 +81,7 @@ impl InMemory {
         for (id, text) in records {
             packer.push(id.as_ref().map(AsRef::as_ref), text.as_ref().map(AsRef::as_ref));
         }
-        Self { name: NAME.into(), held: Held::Texts(packer.finish().into()) }
+        Self { name: NAME.into(), held: HeldDocuments::Texts(packer.finish().into()) }
     }
 
     /// A table: record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the text and the id, as
@@ -92,7 +92,7 @@ impl InMemory {
     #[must_use]
     pub fn batches(schema: SchemaRef, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
         let batches = batches.into_iter().collect();
-        Self { name: NAME.into(), held: Held::Batches { schema, batches } }
+        Self { name: NAME.into(), held: HeldDocuments::Batches { schema, batches } }
     }
 
     /// The same under a name, which messages and ids have. Default: `memory`. If a source before it has the name, a number is
@@ -110,8 +110,8 @@ impl InMemory {
     /// The number of records.
     pub fn len(&self) -> usize {
         match &self.held {
-            Held::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).sum(),
-            Held::Batches { batches, .. } => batches.iter().map(RecordBatch::num_rows).sum(),
+            HeldDocuments::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).sum(),
+            HeldDocuments::Batches { batches, .. } => batches.iter().map(RecordBatch::num_rows).sum(),
         }
     }
 
@@ -121,7 +121,7 @@ impl InMemory {
     }
 
     /// How the documents are held.
-    pub(crate) fn held(&self) -> &Held {
+    pub(crate) fn held(&self) -> &HeldDocuments {
         &self.held
     }
 }
@@ -157,8 +157,8 @@ impl From<RecordBatch> for InMemory {
 impl fmt::Debug for InMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.held {
-            Held::Texts(_) => "texts",
-            Held::Batches { .. } => "batches",
+            HeldDocuments::Texts(_) => "texts",
+            HeldDocuments::Batches { .. } => "batches",
         };
         f.debug_struct("InMemory")
             .field("name", &self.name)
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn texts_are_packed_into_blocks() {
         let blocks = |held: InMemory| match held.held {
-            Held::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).collect::<Vec<_>>(),
-            Held::Batches { .. } => panic!("not texts"),
+            HeldDocuments::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).collect::<Vec<_>>(),
+            HeldDocuments::Batches { .. } => panic!("not texts"),
         };
         assert_eq!(blocks(InMemory::texts([""; 0])), [0; 0]);
         assert_eq!(blocks(InMemory::texts(["a", "b"])), [2]);
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn blocks_have_little_room_left_over() {
         let held = InMemory::texts((0..70_000).map(|number| format!("{number:020}")));
-        let Held::Texts(blocks) = held.held else { panic!("not texts") };
+        let HeldDocuments::Texts(blocks) = held.held else { panic!("not texts") };
         assert_eq!(blocks.len(), 2);
         for block in &*blocks {
             let used = block.texts.values().len() + 8 * (block.texts.len() + 1);

@@ -127,8 +127,8 @@ impl Gate {
     }
 
     /// Memory for a body or an answer, none yet. It is given back with what is returned.
-    pub(crate) fn hold(&self) -> Held {
-        Held { memory: Arc::clone(&self.held), most: self.units, permit: None }
+    pub(crate) fn hold(&self) -> HeldMemory {
+        HeldMemory { memory: Arc::clone(&self.held), most: self.units, permit: None }
     }
 
     /// Memory for a job of this many bytes, if there is any now: it may be long until there is more.
@@ -143,13 +143,13 @@ impl Gate {
 
 /// The part of the memory for requests that a body or an answer takes.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldMemory {
     memory: Arc<Semaphore>,
     most: u32,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
+impl HeldMemory {
     /// Waits until there is memory for this many bytes in all.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let units = bytes.saturating_sub(FREE).div_ceil(UNIT).min(self.most as usize);

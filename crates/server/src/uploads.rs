@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::limits::Held;
+use crate::limits::HeldMemory;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, cores};
 use crate::wire::{self, Metadata, Title};
@@ -33,7 +33,7 @@ const REFUSED: usize = 256 << 20;
 pub(crate) struct Received {
     pub(crate) content: BodyContent,
     /// Its part of the memory for bodies.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 /// What a body is.
@@ -99,7 +99,7 @@ fn announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
 }
 
 /// All of a body. Memory is taken as it comes: who only announces a body holds none.
-async fn whole(body: &mut Body, state: &Shared) -> Result<(Bytes, Held), Problem> {
+async fn whole(body: &mut Body, state: &Shared) -> Result<(Bytes, HeldMemory), Problem> {
     let limit = state.limits.body_bytes;
     let mut held = state.gate.hold();
     let mut bytes = vec![];

@@ -14,7 +14,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::sent;
-use crate::limits::Held;
+use crate::limits::HeldMemory;
 use crate::problem::{Kind, Problem};
 use crate::state::{Shared, State, StillWaiting};
 use crate::uploads::{BodyContent, Received, file_limits, json};
@@ -259,11 +259,12 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
                 let bytes = text.len();
                 Ok(((held, queried(title, text, marks), options), bytes))
             };
-            let work =
-                |state: &State, asked: &StillWaiting, (held, query, options): (Held, Queried, Submission)| {
-                    let _held = held;
-                    sent(StatusCode::OK, &state.check(query, &options, asked)?)
-                };
+            let work = |state: &State,
+                        asked: &StillWaiting,
+                        (held, query, options): (HeldMemory, Queried, Submission)| {
+                let _held = held;
+                sent(StatusCode::OK, &state.check(query, &options, asked)?)
+            };
             state.run_read(read, work).await
         }
     }

@@ -16,7 +16,7 @@ use crate::container::table::{
 use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
-use crate::memory::{Held, TextBlock};
+use crate::memory::{HeldDocuments, TextBlock};
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
 use crate::reject::Reject;
@@ -72,12 +72,12 @@ impl Rows {
         let mut rows = Self { batches: vec![], pieces: vec![], count: 0, text_bytes: 0, schema: None };
         let held = opening.source.memory().ok_or_else(|| Error::inside(name, FileProblem::NoBytes))?.held();
         match held {
-            Held::Texts(blocks) => {
+            HeldDocuments::Texts(blocks) => {
                 for block in blocks.iter() {
                     rows.add_texts(name, block, options)?;
                 }
             }
-            Held::Batches { schema, batches } => {
+            HeldDocuments::Batches { schema, batches } => {
                 let wanted = wanted(name, schema, options)?;
                 for (number, batch) in batches.iter().enumerate() {
                     rows.add_batch(name, number, batch, schema, &wanted)?;

@@ -14,7 +14,7 @@ use crate::annotation::Annotation;
 use crate::document::RecordPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
-use crate::memory::{Held, InMemory};
+use crate::memory::{HeldDocuments, InMemory};
 use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
@@ -30,8 +30,8 @@ impl Format {
 /// The format of documents in memory.
 pub(crate) fn format_of(memory: &InMemory) -> Format {
     match memory.held() {
-        Held::Texts(_) => Format::TEXTS_IN_MEMORY,
-        Held::Batches { .. } => Format::TABLE_IN_MEMORY,
+        HeldDocuments::Texts(_) => Format::TEXTS_IN_MEMORY,
+        HeldDocuments::Batches { .. } => Format::TABLE_IN_MEMORY,
     }
 }
 

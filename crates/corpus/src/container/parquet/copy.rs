@@ -155,7 +155,8 @@ impl Transfer<'_> {
         mut from: ColumnReaderImpl<T>,
         to: &mut ColumnWriterImpl<'_, T>,
     ) -> ParquetResult<()> {
-        let mut held = Held { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new(), rows: 0 };
+        let mut held =
+            HeldRows { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new(), rows: 0 };
         let mut at = self.first_row;
         for rows in self.rows {
             let skipped = from.skip_records((rows.start - at) as usize)? as u64;
@@ -165,7 +166,7 @@ impl Transfer<'_> {
             at = rows.start;
             while at < rows.end {
                 let wanted = ((rows.end - at) as usize).min(self.batch - held.rows);
-                let Held { values, definitions, repetitions, .. } = &mut held;
+                let HeldRows { values, definitions, repetitions, .. } = &mut held;
                 let (read, ..) = from.read_records(wanted, Some(definitions), Some(repetitions), values)?;
                 if read == 0 {
                     return Err(cut_short(at - self.first_row));
@@ -182,7 +183,7 @@ impl Transfer<'_> {
 
     fn write<T: DataType>(
         &self,
-        held: &mut Held<T::T>,
+        held: &mut HeldRows<T::T>,
         to: &mut ColumnWriterImpl<'_, T>,
     ) -> ParquetResult<()> {
         let definitions = self.definition.then_some(held.definitions.as_slice());
@@ -201,7 +202,7 @@ fn cut_short(row: u64) -> ParquetError {
 }
 
 /// Rows that were read and not yet written.
-struct Held<V> {
+struct HeldRows<V> {
     values: Vec<V>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,

@@ -408,9 +408,9 @@ mod tests {
         }
     }
 
-    struct Impatient;
+    struct CancelsAtOnce;
 
-    impl Observer for Impatient {
+    impl Observer for CancelsAtOnce {
         fn cancelled(&self) -> bool {
             true
         }
@@ -437,7 +437,7 @@ mod tests {
             }
         }
         assert_eq!((found, pages), (vec!["d1".to_owned()], 4));
-        let stopped = index.query_observed(&Query::new(text), &CheckOptions::default(), &Impatient);
+        let stopped = index.query_observed(&Query::new(text), &CheckOptions::default(), &CancelsAtOnce);
         assert!(matches!(stopped.unwrap_err().kind(), ErrorKind::Interrupted));
     }
 }

@@ -14,11 +14,11 @@ use crate::storage::store::Stored;
 pub struct Manifest {
     /// By the names that a person gives them.
     options: Vec<(String, String)>,
-    inputs: Vec<Input>,
+    inputs: Vec<ManifestInput>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Input {
+struct ManifestInput {
     name: String,
     bytes: u64,
     /// In hexadecimal.
@@ -41,7 +41,7 @@ impl Manifest {
                 !observer.cancelled()
             })?;
             let Some(ContentHash { bytes, hash }) = hash else { return Err(ErrorKind::Cancelled.into()) };
-            Ok(Input {
+            Ok(ManifestInput {
                 name: corpus.sources()[source].name().to_owned(),
                 bytes,
                 hash: format!("{hash:032x}"),

@@ -176,7 +176,7 @@ impl Index {
         let unicode = serde_json::from_str::<Map<String, Value>>(&line)
             .ok()
             .and_then(|about| about.get("unicode")?.as_str().map(str::to_owned));
-        let mut batch = Intake::new(self, threads);
+        let mut batch = ImportIntake::new(self, threads);
         let progress = Reached::begin(observer, Stage::Import, 0);
         let mut number = 1;
         loop {
@@ -210,7 +210,7 @@ impl Index {
         for other in others {
             self.settings.compare(&other.settings)?;
         }
-        let mut batch = Intake::new(self, threads);
+        let mut batch = ImportIntake::new(self, threads);
         for other in others {
             other.each_line(Stage::Merge, observer, &mut |line| {
                 batch.push(self.item(line).map_err(|what| other.damaged(what))?)
@@ -232,7 +232,7 @@ enum Item {
 }
 
 /// Documents that are added together, whenever each of them was added first: they make one change, and keep their times.
-struct Intake<'i> {
+struct ImportIntake<'i> {
     index: &'i Index,
     threads: usize,
     documents: Vec<NewDocument>,
@@ -243,7 +243,7 @@ struct Intake<'i> {
     so_far: Added,
 }
 
-impl<'i> Intake<'i> {
+impl<'i> ImportIntake<'i> {
     fn new(index: &'i Index, threads: usize) -> Self {
         let (documents, times, kept) = (vec![], vec![], vec![]);
         Self { index, threads, documents, times, kept, bytes: 0, so_far: Added::default() }

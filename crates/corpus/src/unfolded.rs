@@ -18,7 +18,7 @@ use crate::scratch::grown;
 const STEP_BYTES: usize = 1 << 20;
 
 /// The number of a source and of a piece of it.
-pub(crate) type Key = (u32, usize);
+pub(crate) type PieceKey = (u32, usize);
 
 /// The pieces of all tables of a corpus that were read again.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Unfolded {
 struct Shared {
     file: Option<Arc<File>>,
     size_bytes: u64,
-    pieces: HashMap<Key, Arc<Stored>>,
+    pieces: HashMap<PieceKey, Arc<Stored>>,
 }
 
 /// Where a piece lies.
@@ -52,14 +52,14 @@ impl Unfolded {
     }
 
     /// A piece that was stored.
-    pub(crate) fn get(&self, key: Key) -> Option<Arc<Stored>> {
+    pub(crate) fn get(&self, key: PieceKey) -> Option<Arc<Stored>> {
         self.shared().pieces.get(&key).cloned()
     }
 
     /// Stores a piece of so many rows. `push` writes a row, counted from 0, behind what is there.
     pub(crate) fn store(
         &self,
-        key: Key,
+        key: PieceKey,
         rows: usize,
         mut push: impl FnMut(usize, &mut Vec<u8>),
     ) -> Result<Arc<Stored>> {
@@ -147,7 +147,7 @@ mod tests {
         texts.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
 
-    fn store(unfolded: &Unfolded, key: Key, rows: &[Vec<u8>]) -> Result<Arc<Stored>> {
+    fn store(unfolded: &Unfolded, key: PieceKey, rows: &[Vec<u8>]) -> Result<Arc<Stored>> {
         unfolded.store(key, rows.len(), |row, bytes| bytes.extend_from_slice(&rows[row]))
     }
 

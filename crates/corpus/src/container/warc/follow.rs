@@ -41,9 +41,9 @@ impl RecordFate {
 }
 
 /// An id as 128 bits: files have hundreds of thousands of ids, each of 45 bytes and more.
-type Key = u128;
+type IdHash = u128;
 
-fn key(id: &str) -> Key {
+fn key(id: &str) -> IdHash {
     xxh3_128(id.as_bytes())
 }
 
@@ -51,8 +51,8 @@ fn key(id: &str) -> Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     kind: Kind,
-    id: Option<Key>,
-    named: Vec<Key>,
+    id: Option<IdHash>,
+    named: Vec<IdHash>,
 }
 
 impl Links {
@@ -121,7 +121,7 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
 struct Walk<'r> {
     records: &'r [Links],
     fates: Vec<Option<RecordFate>>,
-    keys: HashMap<Key, State>,
+    keys: HashMap<IdHash, State>,
 }
 
 /// An id during the walk.
@@ -164,8 +164,8 @@ impl Walk<'_> {
     }
 
     /// Gives the fates of records to those of their ids that have none yet, and returns these ids.
-    fn mark(&mut self, decided: &[usize], ids: impl Fn(&Links) -> &[Key]) -> Vec<Key> {
-        let mut marked: HashMap<Key, RecordFate> = HashMap::new();
+    fn mark(&mut self, decided: &[usize], ids: impl Fn(&Links) -> &[IdHash]) -> Vec<IdHash> {
+        let mut marked: HashMap<IdHash, RecordFate> = HashMap::new();
         for number in decided {
             let (Some(record), Some(fate)) = (self.records.get(*number), self.fate(*number)) else {
                 continue;
@@ -186,7 +186,7 @@ impl Walk<'_> {
     }
 
     /// Gives the fates of ids to the records that wait there, and returns these records.
-    fn reach(&mut self, keys: impl Iterator<Item = Key>) -> Vec<usize> {
+    fn reach(&mut self, keys: impl Iterator<Item = IdHash>) -> Vec<usize> {
         let mut reached: HashMap<usize, RecordFate> = HashMap::new();
         for key in keys {
             let Some(state) = self.keys.get_mut(&key) else { continue };

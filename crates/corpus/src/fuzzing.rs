@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use crate::container::warc::document;
 use crate::container::warc::follow::{self, Links, RecordFate};
 use crate::container::warc::http;
-use crate::container::warc::record::{Kind, Records, parse_at};
+use crate::container::warc::record::{RecordKind, Records, parse_at};
 use crate::extract::ExtractLimits;
 use crate::members::MemberReader;
 
@@ -58,7 +58,7 @@ fn read_records(bytes: &[u8]) {
 }
 
 /// Finds the text of a record, within the limits.
-fn find(kind: Kind, headers: &crate::container::warc::headers::Headers, block: &[u8]) {
+fn find(kind: RecordKind, headers: &crate::container::warc::headers::Headers, block: &[u8]) {
     let limits =
         ExtractLimits { unfolded_bytes: LIMIT, time: Duration::from_secs(20), ..ExtractLimits::default() };
     match document::find(kind, headers, block, &limits) {

@@ -14,7 +14,7 @@ pub const STANDARD_ERRORS: f64 = 5.0;
 /// What a check is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CheckKind {
     /// Whether what was measured is what theory says.
     Theory,
     /// Whether what was measured runs as the source says: which is larger, what grows.
@@ -29,7 +29,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// What it is about.
-    pub kind: Kind,
+    pub kind: CheckKind,
     /// The statement.
     pub claim: String,
     /// What was found.
@@ -44,7 +44,7 @@ pub struct Check {
 
 impl Check {
     fn new(
-        kind: Kind,
+        kind: CheckKind,
         claim: &str,
         found: impl fmt::Display,
         against: impl fmt::Display,
@@ -69,43 +69,43 @@ impl Check {
     /// What was computed is the known value, which is given with so many digits.
     #[must_use]
     pub fn known(claim: &str, found: f64, expected: &Printed) -> Self {
-        Self::new(Kind::Theory, claim, significant(found), expected, expected.agrees(found))
+        Self::new(CheckKind::Theory, claim, significant(found), expected, expected.agrees(found))
     }
 
     /// What was counted or computed is so, without tolerance.
     #[must_use]
     pub fn exact<T: fmt::Display + PartialEq>(claim: &str, found: &T, expected: &T) -> Self {
-        Self::new(Kind::Theory, claim, found, expected, found == expected)
+        Self::new(CheckKind::Theory, claim, found, expected, found == expected)
     }
 
     /// A law that what was measured must obey.
     #[must_use]
     pub fn law(claim: &str, found: impl fmt::Display, law: impl fmt::Display, holds: bool) -> Self {
-        Self::new(Kind::Theory, claim, found, law, holds)
+        Self::new(CheckKind::Theory, claim, found, law, holds)
     }
 
     /// Something that the source sees in its picture is in ours.
     #[must_use]
     pub fn shape(claim: &str, found: impl fmt::Display, wanted: impl fmt::Display, holds: bool) -> Self {
-        Self::new(Kind::Shape, claim, found, wanted, holds)
+        Self::new(CheckKind::Shape, claim, found, wanted, holds)
     }
 
     /// A printed number is the right one.
     #[must_use]
     pub fn published(claim: &str, found: f64, printed: &Printed) -> Self {
-        Self::new(Kind::Published, claim, significant(found), printed, printed.agrees(found))
+        Self::new(CheckKind::Published, claim, significant(found), printed, printed.agrees(found))
     }
 
     /// A printed statement is right.
     #[must_use]
     pub fn stated(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
-        Self::new(Kind::Published, claim, found, stated, holds)
+        Self::new(CheckKind::Published, claim, found, stated, holds)
     }
 
     /// A printed number lies within what is possible.
     #[must_use]
     pub fn possible(claim: &str, printed: impl fmt::Display, bound: impl fmt::Display, holds: bool) -> Self {
-        Self::new(Kind::Possible, claim, printed, bound, holds)
+        Self::new(CheckKind::Possible, claim, printed, bound, holds)
     }
 
     /// The same check; if it does not hold, this erratum says why.
@@ -145,7 +145,7 @@ impl Deviations {
     pub fn check(&self, claim: &str) -> Check {
         let found = format!("at most {:.2} standard errors apart at {} points", self.worst, self.points);
         let holds = self.points > 0 && self.worst <= STANDARD_ERRORS;
-        Check::new(Kind::Theory, claim, found, format!("at most {STANDARD_ERRORS}"), holds)
+        Check::new(CheckKind::Theory, claim, found, format!("at most {STANDARD_ERRORS}"), holds)
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, Kind};
+use crate::check::{Check, CheckKind};
 use crate::experiment::{Context, Experiment, ExperimentFindings, ExperimentOptions};
 use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
@@ -226,10 +226,10 @@ impl Record {
         );
         for check in &self.checks {
             let about = match check.kind {
-                Kind::Theory => "theory",
-                Kind::Shape => "shape",
-                Kind::Published => "print",
-                Kind::Possible => "what is possible",
+                CheckKind::Theory => "theory",
+                CheckKind::Shape => "shape",
+                CheckKind::Published => "print",
+                CheckKind::Possible => "what is possible",
             };
             table.push(vec![
                 if check.holds { "holds" } else { "fails" }.into(),

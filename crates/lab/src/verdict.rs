@@ -15,7 +15,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, Kind};
+use crate::check::{Check, CheckKind};
 use crate::definition::{Class, Definition, Expectation};
 
 /// What came of an experiment.
@@ -49,19 +49,19 @@ impl ExperimentVerdict {
     /// The verdict on an experiment of this class with these checks.
     #[must_use]
     pub fn of(class: Class, checks: &[Check]) -> Self {
-        let failed = |kind: Kind| checks.iter().filter(move |check| check.kind == kind && !check.holds);
+        let failed = |kind: CheckKind| checks.iter().filter(move |check| check.kind == kind && !check.holds);
         let sentence = |check: &Check| format!("{}: {}, not {}", check.claim, check.found, check.against);
-        let wrong: Vec<String> = failed(Kind::Theory)
-            .chain(failed(Kind::Shape))
-            .chain(failed(Kind::Published).filter(|check| check.erratum.is_none()))
+        let wrong: Vec<String> = failed(CheckKind::Theory)
+            .chain(failed(CheckKind::Shape))
+            .chain(failed(CheckKind::Published).filter(|check| check.erratum.is_none()))
             .map(sentence)
             .collect();
-        let impossible: Vec<String> = failed(Kind::Possible)
+        let impossible: Vec<String> = failed(CheckKind::Possible)
             .map(|check| {
                 format!("{}: {} is printed, {} is possible", check.claim, check.found, check.against)
             })
             .collect();
-        let errata = |kind: Kind| {
+        let errata = |kind: CheckKind| {
             let errata: BTreeSet<&String> = failed(kind).filter_map(|check| check.erratum.as_ref()).collect();
             errata.into_iter().cloned().collect::<Vec<String>>()
         };
@@ -70,9 +70,9 @@ impl ExperimentVerdict {
         } else if !wrong.is_empty() {
             Self::Deviates { because: wrong }
         } else if !impossible.is_empty() {
-            Self::NotReproducible { because: impossible, errata: errata(Kind::Possible) }
-        } else if !errata(Kind::Published).is_empty() {
-            Self::Corrected { errata: errata(Kind::Published) }
+            Self::NotReproducible { because: impossible, errata: errata(CheckKind::Possible) }
+        } else if !errata(CheckKind::Published).is_empty() {
+            Self::Corrected { errata: errata(CheckKind::Published) }
         } else if class == Class::B {
             Self::ShapeReproduced
         } else {
@@ -120,14 +120,14 @@ impl fmt::Display for ExperimentVerdict {
 mod tests {
     use super::*;
 
-    fn check(kind: Kind, holds: bool, erratum: Option<&str>) -> Check {
+    fn check(kind: CheckKind, holds: bool, erratum: Option<&str>) -> Check {
         let erratum = erratum.map(str::to_owned);
         Check { kind, claim: "c".to_owned(), found: "f".to_owned(), against: "a".to_owned(), holds, erratum }
     }
 
     #[test]
     fn nothing_wrong_is_reproduced() {
-        let checks = [check(Kind::Theory, true, None), check(Kind::Published, true, Some("E-01"))];
+        let checks = [check(CheckKind::Theory, true, None), check(CheckKind::Published, true, Some("E-01"))];
         assert_eq!(ExperimentVerdict::of(Class::A, &checks), ExperimentVerdict::Reproduced);
         assert_eq!(ExperimentVerdict::of(Class::B, &checks), ExperimentVerdict::ShapeReproduced);
     }
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn wrong_print_is_corrected_once_for_each_erratum() {
         let checks = [
-            check(Kind::Published, false, Some("E-17")),
-            check(Kind::Published, false, Some("E-16")),
-            check(Kind::Published, false, Some("E-16")),
+            check(CheckKind::Published, false, Some("E-17")),
+            check(CheckKind::Published, false, Some("E-16")),
+            check(CheckKind::Published, false, Some("E-16")),
         ];
         let errata = vec!["E-16".to_owned(), "E-17".to_owned()];
         assert_eq!(ExperimentVerdict::of(Class::A, &checks), ExperimentVerdict::Corrected { errata });
@@ -152,15 +152,17 @@ mod tests {
 
     #[test]
     fn the_impossible_comes_before_the_wrong_and_our_own_errors_before_all() {
-        let mut checks =
-            vec![check(Kind::Published, false, Some("E-16")), check(Kind::Possible, false, Some("E-06"))];
+        let mut checks = vec![
+            check(CheckKind::Published, false, Some("E-16")),
+            check(CheckKind::Possible, false, Some("E-06")),
+        ];
         let because = vec!["c: f is printed, a is possible".to_owned()];
         let errata = vec!["E-06".to_owned()];
         assert_eq!(
             ExperimentVerdict::of(Class::X, &checks),
             ExperimentVerdict::NotReproducible { because, errata }
         );
-        for kind in [Kind::Theory, Kind::Shape, Kind::Published] {
+        for kind in [CheckKind::Theory, CheckKind::Shape, CheckKind::Published] {
             checks.push(check(kind, false, None));
             assert_eq!(
                 ExperimentVerdict::of(Class::X, &checks),

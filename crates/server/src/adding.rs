@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::auth::Access;
     use crate::limits::ServerLimits;
-    use crate::problem::Kind;
+    use crate::problem::ProblemKind;
 
     #[test]
     fn what_was_added_before_it_failed_is_told() {
@@ -222,7 +222,7 @@ mod tests {
         });
         let mut told = AddedSent::default();
         let failed = state.add(documents.collect(), &FileLimits::default(), 1, &mut told, |done| {
-            if done > BATCH_DOCUMENTS { Err(Kind::Stopping.into()) } else { Ok(()) }
+            if done > BATCH_DOCUMENTS { Err(ProblemKind::Stopping.into()) } else { Ok(()) }
         });
         assert_eq!(failed.unwrap_err().code, "stopping");
         assert_eq!((told.counts.all(), told.added.len()), (BATCH_DOCUMENTS, BATCH_DOCUMENTS));

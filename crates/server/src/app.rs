@@ -25,7 +25,7 @@ use utoipa_axum::routes;
 
 use crate::auth::Right;
 use crate::outgoing::Keeping;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::routes::{check, clusters, document, documents, health, jobs, metrics, page, pair, stats};
 use crate::state::Shared;
 use crate::upkeep::Upkeep;
@@ -156,10 +156,10 @@ pub(crate) fn router(state: Shared) -> Router {
 
 /// Puts before an app what every request passes on its way in and out.
 fn guarded(app: Router<Shared>, state: Shared) -> Router {
-    app.fallback(|| std::future::ready(Problem::from(Kind::NoSuchAddress)))
-        .method_not_allowed_fallback(|| std::future::ready(Problem::from(Kind::MethodNotAllowed)))
+    app.fallback(|| std::future::ready(Problem::from(ProblemKind::NoSuchAddress)))
+        .method_not_allowed_fallback(|| std::future::ready(Problem::from(ProblemKind::MethodNotAllowed)))
         .layer(DefaultBodyLimit::max(state.limits.body_bytes))
-        .layer(CatchPanicLayer::custom(|_| Problem::from(Kind::Internal).into_response()))
+        .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)
@@ -204,7 +204,7 @@ async fn admit(
         Ok(answer.map(|body| Keeping::body(body, (place, held))))
     };
     let answer = tokio::time::timeout(state.limits.time, answer).await;
-    answer.unwrap_or_else(|_| Err(Problem::from(Kind::TooSlow).retry_after(5)))
+    answer.unwrap_or_else(|_| Err(Problem::from(ProblemKind::TooSlow).retry_after(5)))
 }
 
 /// A request that is being answered. It is counted until its answer is there or nobody waits for it any more.

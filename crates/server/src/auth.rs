@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName};
 use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Result};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// From where a browser asks.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -150,12 +150,12 @@ impl Access {
         };
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let Some(given) = given.and_then(bearer) else {
-            return (client, Err(Kind::TokenRequired.into()));
+            return (client, Err(ProblemKind::TokenRequired.into()));
         };
         match tokens.find(given) {
-            None => (client, Err(Kind::TokenUnknown.into())),
+            None => (client, Err(ProblemKind::TokenUnknown.into())),
             Some((number, right)) if right < needed => {
-                (Client::Token(number), Err(Kind::WriteTokenRequired.into()))
+                (Client::Token(number), Err(ProblemKind::WriteTokenRequired.into()))
             }
             Some((number, _)) => (Client::Token(number), Ok(())),
         }
@@ -165,7 +165,7 @@ impl Access {
     pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match self {
             Self::Local if !host(headers).is_some_and(|host| is_loopback(name_of(host))) => {
-                Err(Kind::ForeignHost.into())
+                Err(ProblemKind::ForeignHost.into())
             }
             _ => Ok(()),
         }
@@ -181,7 +181,7 @@ impl Access {
         // Browsers name the origin of what changes something, and of everything say from where it is asked for.
         let origin = headers.get(ORIGIN).is_none_or(|origin| origin.to_str().is_ok_and(is_host));
         let site = headers.get(FETCH_SITE).is_none_or(|site| site == "same-origin" || site == "none");
-        if origin && site { Ok(()) } else { Err(Kind::ForeignOrigin.into()) }
+        if origin && site { Ok(()) } else { Err(ProblemKind::ForeignOrigin.into()) }
     }
 }
 

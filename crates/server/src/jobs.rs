@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
 use crate::adding::AddedSent;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::routes::clusters::ClustersSent;
 use crate::shutdown::Until;
 use crate::state::{Shared, State};
@@ -123,7 +123,7 @@ impl JobOutcome {
         let result = ended.result.map(|result| serde_json::value::to_raw_value(&result)).transpose();
         let (result, unwritten) = match result {
             Ok(result) => (result.map(|result| Written(result.into())), None),
-            Err(error) => (None, Some(Problem::new(Kind::Internal, error.to_string()))),
+            Err(error) => (None, Some(Problem::new(ProblemKind::Internal, error.to_string()))),
         };
         Self { at: Instant::now(), result, error: ended.error.or(unwritten) }
     }
@@ -303,7 +303,7 @@ impl Jobs {
             JobKind::Clusters => &jobs.clusters,
         };
         let place = Arc::clone(&places.free).try_acquire_owned();
-        let place = place.map_err(|_| Problem::from(Kind::TooManyJobs).retry_after(5))?;
+        let place = place.map_err(|_| Problem::from(ProblemKind::TooManyJobs).retry_after(5))?;
         let number = jobs.made.fetch_add(1, Ordering::Relaxed);
         // An id that another run of the server had must not be that of another job: pages are reloaded.
         let id = format!("{:016x}", jobs.names.hash_one(number));
@@ -350,7 +350,7 @@ mod tests {
             let (end, never) = std::sync::mpsc::channel::<()>();
             let waits = move || {
                 let _ = never.recv();
-                WorkResult::<()>::from(Err(Kind::Internal.into()))
+                WorkResult::<()>::from(Err(ProblemKind::Internal.into()))
             };
             begin(&state, JobKind::Clusters, waits).unwrap();
             begin(&state, JobKind::Clusters, || WorkResult::from(Ok(()))).unwrap();
@@ -371,7 +371,7 @@ mod tests {
     fn a_job_that_failed_midway_has_a_result_and_an_error() {
         let (_folder, state) = state();
         tokio::runtime::Runtime::new().unwrap().block_on(async {
-            let midway = || WorkResult { result: Some(3), error: Some(Kind::Stopping.into()) };
+            let midway = || WorkResult { result: Some(3), error: Some(ProblemKind::Stopping.into()) };
             let id = begin(&state, JobKind::Add, midway).unwrap();
             state.jobs.ended().await;
             let job = serde_json::to_value(state.jobs.get(&id).unwrap()).unwrap();

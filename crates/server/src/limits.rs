@@ -21,7 +21,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::auth::Client;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// What requests may take.
 #[derive(Debug, Clone)]
@@ -116,14 +116,14 @@ impl Gate {
         }
         rate.check_key(&client).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            Problem::from(Kind::TooManyRequests).retry_after(wait.as_secs() + 1)
+            Problem::from(ProblemKind::TooManyRequests).retry_after(wait.as_secs() + 1)
         })
     }
 
     /// A place among the requests that are answered.
     pub(crate) fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let place = Arc::clone(&self.requests).try_acquire_owned();
-        place.map_err(|_| Problem::from(Kind::Busy).retry_after(1))
+        place.map_err(|_| Problem::from(ProblemKind::Busy).retry_after(1))
     }
 
     /// Memory for a body or an answer, none yet. It is given back with what is returned.
@@ -136,7 +136,7 @@ impl Gate {
         let units = bytes.div_ceil(UNIT).min(self.units as usize) as u32;
         Arc::clone(&self.queued).try_acquire_many_owned(units).map_err(|_| {
             let detail = "Those that run or wait hold all the memory that there is for jobs.";
-            Problem::new(Kind::TooManyJobs, detail).retry_after(5)
+            Problem::new(ProblemKind::TooManyJobs, detail).retry_after(5)
         })
     }
 }
@@ -159,7 +159,9 @@ impl HeldMemory {
         }
         let more = Arc::clone(&self.memory).acquire_many_owned(missing as u32);
         let more = tokio::time::timeout(WAIT, more).await;
-        let more = more.map_err(|_| Problem::from(Kind::Busy).retry_after(5))?.map_err(|_| Kind::Stopping)?;
+        let more = more
+            .map_err(|_| Problem::from(ProblemKind::Busy).retry_after(5))?
+            .map_err(|_| ProblemKind::Stopping)?;
         match &mut self.permit {
             Some(permit) => permit.merge(more),
             None => self.permit = Some(more),

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::date;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::{Phase, Until};
 use crate::state::{Shared, State};
 
@@ -159,12 +159,12 @@ fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Simila
         (0..BUCKETS).map(|at| Bucket { from: edge(at), to: edge(at + 1), pairs: 0 }).collect();
     for id in drawn {
         if until.cancelled() {
-            return Err(Kind::Stopping.into());
+            return Err(ProblemKind::Stopping.into());
         }
         let answer = match state.index.resembling(id, &options, until) {
             // It was removed meanwhile.
             Err(error) if matches!(error.kind(), ErrorKind::NoSuchDocument { .. }) => continue,
-            Err(error) if error.kind().fault() == Fault::Busy => return Err(Kind::Stopping.into()),
+            Err(error) if error.kind().fault() == Fault::Busy => return Err(ProblemKind::Stopping.into()),
             answer => state.told(answer)?,
         };
         let nearest = answer.matches.iter().map(|found| found.similarity).max_by(f64::total_cmp);

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 /// What a refusal or a failure of the server itself is. Those of the index have their codes from
 /// [`minwise_index::ErrorKind::code`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ProblemKind {
     TokenRequired,
     TokenUnknown,
     WriteTokenRequired,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Internal,
 }
 
-impl Kind {
+impl ProblemKind {
     /// Status, code and title.
     fn facts(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
@@ -131,8 +131,8 @@ pub(crate) struct Problem {
     retry_after: Option<u64>,
 }
 
-impl From<Kind> for Problem {
-    fn from(kind: Kind) -> Self {
+impl From<ProblemKind> for Problem {
+    fn from(kind: ProblemKind) -> Self {
         let (status, code, title) = kind.facts();
         let status = status.as_u16();
         Self { code, title: title.into(), detail: None, hint: kind.hint().into(), status, retry_after: None }
@@ -140,7 +140,7 @@ impl From<Kind> for Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { detail: Some(detail.into()), ..kind.into() }
     }
 

@@ -16,7 +16,7 @@ use crate::jobs::{Job, Jobs};
 use crate::limits::{Gate, ServerLimits};
 use crate::metrics::Metrics;
 use crate::overview::Overview;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::ShutdownSignal;
 use crate::upkeep::Upkeep;
 
@@ -163,7 +163,7 @@ impl State {
         read: impl FnOnce(&State) -> Result<(R, usize), Problem> + Send + 'static,
         work: impl FnOnce(&State, &StillWaiting, R) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let place = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| Kind::Stopping)?;
+        let place = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| ProblemKind::Stopping)?;
         let (what, bytes, place) = self
             .apart(move |state| {
                 let (what, bytes) = read(state)?;
@@ -183,7 +183,7 @@ impl State {
         work: impl FnOnce(&State) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         // The place is held until the work is done, whether or not somebody still waits for it.
-        let place = places.acquire_owned().await.map_err(|_| Kind::Stopping)?;
+        let place = places.acquire_owned().await.map_err(|_| ProblemKind::Stopping)?;
         self.apart(move |state| {
             let _place = place;
             work(state)
@@ -204,7 +204,7 @@ impl State {
     /// What a mistake of ours is to others. What it was is in the log.
     pub(crate) fn broken(&self, panic: &JoinError) -> Problem {
         self.log(&json!({"event": "error", "message": panic.to_string()}));
-        Kind::Internal.into()
+        ProblemKind::Internal.into()
     }
 
     /// What the index said, with what only whoever runs the server should know in the log.

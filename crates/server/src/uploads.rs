@@ -20,7 +20,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::limits::HeldMemory;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::{Shared, cores};
 use crate::wire::{self, Metadata, Title};
 
@@ -92,7 +92,7 @@ fn is_form(headers: &HeaderMap) -> bool {
 /// Refuses what is not read here, or is too large, by what is said of it.
 fn announced(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
     if !is_form(headers) && !kind(headers).eq_ignore_ascii_case("application/json") {
-        return Err(Kind::UnsupportedType.into());
+        return Err(ProblemKind::UnsupportedType.into());
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|length| length > limit) { Err(too_large(limit)) } else { Ok(()) }
@@ -104,7 +104,7 @@ async fn whole(body: &mut Body, state: &Shared) -> Result<(Bytes, HeldMemory), P
     let mut held = state.gate.hold();
     let mut bytes = vec![];
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Problem::new(Kind::BadBody, error.to_string()))?;
+        let frame = frame.map_err(|error| Problem::new(ProblemKind::BadBody, error.to_string()))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > limit {
             return Err(too_large(limit));
@@ -126,9 +126,9 @@ async fn drain(body: &mut Body) {
 }
 
 async fn files(request: Request) -> Result<BodyContent, Problem> {
-    let unread = |error: MultipartError| Problem::new(Kind::BadBody, error.body_text());
+    let unread = |error: MultipartError| Problem::new(ProblemKind::BadBody, error.body_text());
     let form = Multipart::from_request(request, &()).await;
-    let mut form = form.map_err(|refused| Problem::new(Kind::BadBody, refused.body_text()))?;
+    let mut form = form.map_err(|refused| Problem::new(ProblemKind::BadBody, refused.body_text()))?;
     let (mut files, mut options) = (vec![], None);
     while let Some(part) = form.next_field().await.map_err(unread)? {
         match part.name() {
@@ -139,23 +139,23 @@ async fn files(request: Request) -> Result<BodyContent, Problem> {
             Some("options") => options = Some(part.bytes().await.map_err(unread)?),
             _ => {
                 let detail = "a part of the form is neither `file` nor `options`";
-                return Err(Problem::new(Kind::BadBody, detail));
+                return Err(Problem::new(ProblemKind::BadBody, detail));
             }
         }
     }
     if files.is_empty() {
-        return Err(Problem::new(Kind::BadBody, "The form has no part `file`."));
+        return Err(Problem::new(ProblemKind::BadBody, "The form has no part `file`."));
     }
     Ok(BodyContent::Files { files, options })
 }
 
 fn too_large(limit: usize) -> Problem {
-    Problem::new(Kind::BodyTooLarge, format!("A body may have {limit} bytes."))
+    Problem::new(ProblemKind::BodyTooLarge, format!("A body may have {limit} bytes."))
 }
 
 /// The value that a body of JSON stands for.
 pub(crate) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(body).map_err(|error| Problem::new(Kind::BadBody, error.to_string()))
+    serde_json::from_slice(body).map_err(|error| Problem::new(ProblemKind::BadBody, error.to_string()))
 }
 
 impl BodyContent {
@@ -163,7 +163,7 @@ impl BodyContent {
     pub(crate) fn value<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         match self {
             Self::Json(body) => json(body),
-            Self::Files { .. } => Err(Problem::from(Kind::UnsupportedType)
+            Self::Files { .. } => Err(Problem::from(ProblemKind::UnsupportedType)
                 .hint("files are not taken here, send `application/json`")),
         }
     }

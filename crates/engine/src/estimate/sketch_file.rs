@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
-use crate::storage::store::{Kind, Mapped, Writer};
+use crate::storage::store::{FileKind, Mapped, Writer};
 
-const KIND: Kind = Kind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
+const KIND: FileKind = FileKind { magic: *b"MINWskch", version: 1, name: "sketch file", made_by: "sketch" };
 
 /// What a sketch file says of itself.
 #[derive(Debug, Serialize, Deserialize)]

@@ -8,10 +8,10 @@ use minwise_corpus::TemporaryFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::storage::store::{Kind, Mapped};
+use crate::storage::store::{FileKind, Mapped};
 
-pub(super) const KIND: Kind =
-    Kind { magic: *b"MINWfreq", version: 1, name: "frequency table", made_by: "weights" };
+pub(super) const KIND: FileKind =
+    FileKind { magic: *b"MINWfreq", version: 1, name: "frequency table", made_by: "weights" };
 
 /// What a table says of itself.
 #[derive(Debug, Serialize, Deserialize)]

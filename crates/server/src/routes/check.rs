@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::sent;
 use crate::limits::HeldMemory;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::{Shared, State, StillWaiting};
 use crate::uploads::{BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title};
@@ -77,7 +77,7 @@ impl Submission {
             return Ok(&self.options);
         }
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Err(Problem::new(Kind::BadSetting, problems.join("; ")))
+        Err(Problem::new(ProblemKind::BadSetting, problems.join("; ")))
     }
 }
 
@@ -193,7 +193,7 @@ impl State {
             return Ok(());
         }
         let detail = format!("The text has {bytes} bytes. One that is looked at here may have {limit}.");
-        Err(Problem::new(Kind::TextTooLong, detail))
+        Err(Problem::new(ProblemKind::TextTooLong, detail))
     }
 
     /// Checks a text, or a document of the archive.
@@ -234,7 +234,7 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
             let work = move |state: &State, asked: &StillWaiting| {
                 let _held = held;
                 let mut options: Submission = content.value()?;
-                let missing = || Problem::new(Kind::BadBody, "There is no `text`.");
+                let missing = || Problem::new(ProblemKind::BadBody, "There is no `text`.");
                 let text = options.text.take().ok_or_else(missing)?;
                 let marks = Mark::pages(&text);
                 let query = queried(options.title.0.take(), text, marks);
@@ -247,7 +247,10 @@ pub(crate) async fn check(At(state): At<Shared>, received: Received) -> Result<R
             let read = move |state: &State| {
                 let mut options: Submission = options.as_deref().map(json).transpose()?.unwrap_or_default();
                 if options.text.is_some() {
-                    return Err(Problem::new(Kind::BadBody, "There is a file, and a `text` beside it."));
+                    return Err(Problem::new(
+                        ProblemKind::BadBody,
+                        "There is a file, and a `text` beside it.",
+                    ));
                 }
                 let NewDocument { id: name, text, title, marks, mut metadata } =
                     state.only(&files, &limits)?;

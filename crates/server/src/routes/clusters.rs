@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::documents::StartedJob;
 use super::sent;
 use crate::jobs::{JobKind, Jobs};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
 use crate::state::Shared;
 use crate::uploads::Received;
@@ -98,14 +98,14 @@ impl From<Cluster> for ClusterSent {
 pub(crate) async fn begin(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
     let Together { threshold } = received.content.value()?;
     minwise::candidate::tune::check_threshold(threshold)
-        .map_err(|error| Problem::new(Kind::BadSetting, error.to_string()))?;
+        .map_err(|error| Problem::new(ProblemKind::BadSetting, error.to_string()))?;
     let changes = state.run(|state| state.told(state.index.statistics())).await?.changes;
     let same = Some((changes, threshold.to_bits()));
     let until = state.end.until(Phase::Stopping);
     let job = Jobs::begin(&state, JobKind::Clusters, same, until, move |state, job| {
         let found = state.index.clusters(threshold, CLUSTERS, job);
         let found = match found {
-            Err(error) if error.kind().fault() == Fault::Busy => return Err(Kind::Stopping.into()),
+            Err(error) if error.kind().fault() == Fault::Busy => return Err(ProblemKind::Stopping.into()),
             found => state.told(found)?,
         };
         let Clusters { clusters, further, documents, recall_at_threshold, left_out, .. } = found;

@@ -11,7 +11,7 @@ use super::check::{Answered, Submission, queried_document};
 use super::parameters::{Id, Parameters};
 use super::sent;
 use crate::adding;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::{Shared, State};
 use crate::uploads::{self, AboutFile, BodyContent, Received, file_limits, json};
 use crate::wire::{Metadata, Title, WholeDocument};
@@ -88,7 +88,7 @@ pub(crate) async fn put(At(state): At<Shared>, Id(id): Id, received: Received) -
                 about.on(NewDocument { id: id.clone(), ..state.only(&files, &limits)? })
             }
         };
-        adding::check_id(&id).map_err(|why| Problem::new(Kind::RejectedDocument, why))?;
+        adding::check_id(&id).map_err(|why| Problem::new(ProblemKind::RejectedDocument, why))?;
         // Read again before anybody else can remove it.
         let written = |there: Vec<bool>| Ok((there.contains(&true), state.document(&id)?));
         let (there, document) = state.write(&[document], 1, written)?;
@@ -173,14 +173,14 @@ impl State {
         limits: &minwise_corpus::ExtractLimits,
     ) -> Result<NewDocument, Problem> {
         let [file] = files else {
-            return Err(Problem::new(Kind::BadBody, "The form has to have one part `file`."));
+            return Err(Problem::new(ProblemKind::BadBody, "The form has to have one part `file`."));
         };
         uploads::document(file, limits).map_err(|refusal| {
             self.metrics.refused(refusal.code());
             if refusal == minwise_corpus::Refusal::Busy {
-                return Problem::from(Kind::Busy).retry_after(5);
+                return Problem::from(ProblemKind::Busy).retry_after(5);
             }
-            Problem::new(Kind::RejectedDocument, format!("{}: {refusal}", file.name))
+            Problem::new(ProblemKind::RejectedDocument, format!("{}: {refusal}", file.name))
         })
     }
 }

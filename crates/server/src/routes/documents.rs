@@ -14,7 +14,7 @@ use super::parameters::Parameters;
 use super::sent;
 use crate::adding::{AddedSent, BATCH_BYTES, Item};
 use crate::jobs::{JobKind, Jobs, WorkResult};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::shutdown::Phase;
 use crate::state::{Shared, State, cores};
 use crate::uploads::{AboutNamed, BodyContent, Received, UploadedFile, file_limits, json};
@@ -76,14 +76,14 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let after = match wanted.after.as_str() {
         "" => None,
-        after => {
-            Some(after.parse().map_err(|_| Problem::new(Kind::BadParameter, "`after` is not a `next`"))?)
-        }
+        after => Some(
+            after.parse().map_err(|_| Problem::new(ProblemKind::BadParameter, "`after` is not a `next`"))?,
+        ),
     };
     let limit = wanted.limit;
     if !(1..=MOST).contains(&limit) {
         let detail = format!("`limit` cannot be `{limit}`: it must be from 1 to {MOST}");
-        return Err(Problem::new(Kind::BadParameter, detail));
+        return Err(Problem::new(ProblemKind::BadParameter, detail));
     }
     state
         .run(move |state| {
@@ -163,9 +163,10 @@ fn named(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<Item>, 
         .collect();
     match options.into_keys().next() {
         None => Ok(items),
-        Some(name) => {
-            Err(Problem::new(Kind::BadBody, format!("There are `options` for `{name}`, and no such file.")))
-        }
+        Some(name) => Err(Problem::new(
+            ProblemKind::BadBody,
+            format!("There are `options` for `{name}`, and no such file."),
+        )),
     }
 }
 
@@ -227,7 +228,7 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
         let mut told = AddedSent::default();
         let added = state.add(items, &limits, cores(), &mut told, |done| {
             job.set_progress(done as u64, total);
-            if job.cancelled() { Err(Kind::Stopping.into()) } else { Ok(()) }
+            if job.cancelled() { Err(ProblemKind::Stopping.into()) } else { Ok(()) }
         });
         let done = told.counts.all() as u64;
         job.set_progress(done, total);

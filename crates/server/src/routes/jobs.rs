@@ -7,7 +7,7 @@ use axum::response::Response;
 use super::parameters::Id;
 use super::sent;
 use crate::jobs::JobSent;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::Shared;
 
 /// Get the state of a job.
@@ -17,7 +17,7 @@ use crate::state::Shared;
     params(("id" = String, Path, description = "Id of the job")),
     responses((status = 200, description = "The job", body = JobSent)))]
 pub(crate) async fn get(At(state): At<Shared>, Id(id): Id) -> Result<Response, Problem> {
-    let job = state.jobs.get(&id).ok_or(Kind::NoSuchJob)?;
+    let job = state.jobs.get(&id).ok_or(ProblemKind::NoSuchJob)?;
     // Its result may be long to write.
     state.run(move |_| sent(StatusCode::OK, &job)).await
 }

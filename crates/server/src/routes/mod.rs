@@ -20,11 +20,12 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// An answer as JSON. It is written where it was found: a long one would keep others waiting.
 pub(crate) fn sent(status: StatusCode, answer: &impl Serialize) -> Result<Response, Problem> {
-    let body = serde_json::to_vec(answer).map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
+    let body =
+        serde_json::to_vec(answer).map_err(|error| Problem::new(ProblemKind::Internal, error.to_string()))?;
     let json = HeaderValue::from_static("application/json");
     Ok((status, [(CONTENT_TYPE, json)], body).into_response())
 }

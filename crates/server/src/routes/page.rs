@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// The addresses that the page shows something at.
 pub(crate) const PAGES: [&str; 7] =
@@ -28,11 +28,11 @@ pub(crate) async fn asset(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     // What is no text is no name of a file either.
-    file(&path.map_err(|_| Kind::NoSuchAddress)?, &headers)
+    file(&path.map_err(|_| ProblemKind::NoSuchAddress)?, &headers)
 }
 
 fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
-    let file = Web::get(path).ok_or(Kind::NoSuchAddress)?;
+    let file = Web::get(path).ok_or(ProblemKind::NoSuchAddress)?;
     let kind = match path.rsplit_once('.') {
         Some((_, "html")) => "text/html; charset=utf-8",
         Some((_, "js")) => "text/javascript; charset=utf-8",
@@ -40,9 +40,9 @@ fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
         _ => "image/svg+xml",
     };
     let hash = file.metadata.sha256_hash();
-    let [first, ..] = hash.as_chunks().0 else { return Err(Kind::Internal.into()) };
+    let [first, ..] = hash.as_chunks().0 else { return Err(ProblemKind::Internal.into()) };
     let tag = format!("\"{:032x}\"", u128::from_be_bytes(*first));
-    let tag = HeaderValue::from_str(&tag).map_err(|_| Kind::Internal)?;
+    let tag = HeaderValue::from_str(&tag).map_err(|_| ProblemKind::Internal)?;
     // Names do not change with what is in a file, so a browser asks each time, and is told that it has it already.
     let known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known == tag);
     let about = [

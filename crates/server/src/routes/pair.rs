@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::sent;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::{Shared, State};
 use crate::uploads::Received;
 use crate::wire::{Bytes, Title};
@@ -128,9 +128,10 @@ impl State {
                 let marks = Mark::pages(&text);
                 Ok(SideSent { id: None, title, marks, text: Some(text), metadata: Map::new() })
             }
-            _ => {
-                Err(Problem::new(Kind::BadBody, "A side is an `id`, or a `text` with a `title` or without."))
-            }
+            _ => Err(Problem::new(
+                ProblemKind::BadBody,
+                "A side is an `id`, or a `text` with a `title` or without.",
+            )),
         }
     }
 }

@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::state::Shared;
 
 /// The parameters behind the question mark.
@@ -17,7 +17,7 @@ impl<T: DeserializeOwned> FromRequestParts<Shared> for Parameters<T> {
     async fn from_request_parts(parts: &mut Parts, _state: &Shared) -> Result<Self, Problem> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(parameters)) => Ok(Self(parameters)),
-            Err(refused) => Err(Problem::new(Kind::BadParameter, refused.body_text())),
+            Err(refused) => Err(Problem::new(ProblemKind::BadParameter, refused.body_text())),
         }
     }
 }
@@ -32,7 +32,7 @@ impl FromRequestParts<Shared> for Id {
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Problem> {
         match Path::from_request_parts(parts, state).await {
             Ok(Path(id)) => Ok(Self(id)),
-            Err(refused) => Err(Problem::new(Kind::BadParameter, refused.body_text())),
+            Err(refused) => Err(Problem::new(ProblemKind::BadParameter, refused.body_text())),
         }
     }
 }

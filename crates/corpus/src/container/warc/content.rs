@@ -7,7 +7,7 @@ use super::document;
 use super::headers::Headers;
 use super::http;
 use super::open::{Role, WarcRecords, kind_of};
-use super::record::{Bad, Kind, Record, id_of, parse_at};
+use super::record::{Bad, Record, RecordKind, id_of, parse_at};
 use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, RecordPlace};
@@ -120,7 +120,7 @@ impl Content for WarcRecords {
     }
 
     fn revisits(&self) -> u64 {
-        self.count(Kind::Revisit)
+        self.count(RecordKind::Revisit)
     }
 
     fn field_names(

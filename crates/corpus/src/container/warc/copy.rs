@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::follow::{self, Links, RecordFate};
 use super::open::{Role, WarcRecords, kind_of};
-use super::record::{Kind, parse_at};
+use super::record::{RecordKind, parse_at};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::members::GzipMembers;
@@ -85,7 +85,7 @@ fn chosen(
     let is_named = |at: usize| numbers.get(at).is_some_and(|number| documents.contains(number));
     let fates = follow::decide(&links, |at| fate(is_named(at)));
     let mut chosen: Vec<bool> =
-        archive.records().map(|(_, _, role)| role == Role::Companion(Kind::Warcinfo)).collect();
+        archive.records().map(|(_, _, role)| role == Role::Companion(RecordKind::Warcinfo)).collect();
     for (number, found) in numbers.into_iter().zip(fates.fates) {
         if let Some(is_chosen) = chosen.get_mut(number) {
             *is_chosen |= found == fate(true);

@@ -22,7 +22,7 @@ use minwise::escape_control;
 
 use super::headers::Headers;
 use super::http::{self, ContentType};
-use super::record::Kind;
+use super::record::RecordKind;
 use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
 use crate::extract::{
     ExtractLimits, Extracted, FileProperties, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls,
@@ -47,18 +47,22 @@ pub(crate) struct WarcText<'b> {
 ///
 /// `limits` bound the decompressed body and the text. The caller has checked the size of the block.
 pub(crate) fn find<'b>(
-    kind: Kind,
+    kind: RecordKind,
     headers: &Headers,
     block: &'b [u8],
     limits: &ExtractLimits,
 ) -> Result<Option<WarcText<'b>>, RejectReason> {
     let content_type = ContentType::of(headers);
     let found = match kind {
-        Kind::Conversion | Kind::Resource if block.is_empty() => return Err(not_text("it is empty")),
-        Kind::Conversion if content_type.media_type.as_deref().is_none_or(|known| known == "text/plain") => {
+        RecordKind::Conversion | RecordKind::Resource if block.is_empty() => {
+            return Err(not_text("it is empty"));
+        }
+        RecordKind::Conversion
+            if content_type.media_type.as_deref().is_none_or(|known| known == "text/plain") =>
+        {
             WarcText::plain(decode_text(block, options::Encoding::Utf8)?)
         }
-        Kind::Response if http::is_response(block) || !is_other_protocol(&content_type) => {
+        RecordKind::Response if http::is_response(block) || !is_other_protocol(&content_type) => {
             let response = http::parse(block, limits.bytes.min(limits.unfolded_bytes))
                 .map_err(|reason| of_media(&http::content_type(block)).unwrap_or(reason))?;
             match response.payload {
@@ -66,13 +70,15 @@ pub(crate) fn find<'b>(
                 Cow::Owned(payload) => text(&payload, &response.content_type, limits)?.into_owned(),
             }
         }
-        Kind::Response | Kind::Conversion | Kind::Resource => text(block, &content_type, limits)?,
-        Kind::Warcinfo
-        | Kind::Request
-        | Kind::Metadata
-        | Kind::Revisit
-        | Kind::Continuation
-        | Kind::Other => return Ok(None),
+        RecordKind::Response | RecordKind::Conversion | RecordKind::Resource => {
+            text(block, &content_type, limits)?
+        }
+        RecordKind::Warcinfo
+        | RecordKind::Request
+        | RecordKind::Metadata
+        | RecordKind::Revisit
+        | RecordKind::Continuation
+        | RecordKind::Other => return Ok(None),
     };
     Ok(Some(found))
 }

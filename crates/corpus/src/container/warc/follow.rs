@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::headers::Headers;
-use super::record::{Kind, bare, id_of};
+use super::record::{RecordKind, bare, id_of};
 
 /// Whether a record is in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,25 +50,25 @@ fn key(id: &str) -> IdHash {
 /// The part of a record's head that decides what it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
-    kind: Kind,
+    kind: RecordKind,
     id: Option<IdHash>,
     named: Vec<IdHash>,
 }
 
 impl Links {
     /// The links of a record.
-    pub(crate) fn of(kind: Kind, headers: &Headers) -> Self {
+    pub(crate) fn of(kind: RecordKind, headers: &Headers) -> Self {
         // The other kinds refer to records that they are made from, and do not go with them: a revisit stays without them.
         let more = match kind {
-            Kind::Metadata => Some("WARC-Refers-To"),
-            Kind::Continuation => Some("WARC-Segment-Origin-ID"),
-            Kind::Warcinfo
-            | Kind::Response
-            | Kind::Conversion
-            | Kind::Resource
-            | Kind::Request
-            | Kind::Revisit
-            | Kind::Other => None,
+            RecordKind::Metadata => Some("WARC-Refers-To"),
+            RecordKind::Continuation => Some("WARC-Segment-Origin-ID"),
+            RecordKind::Warcinfo
+            | RecordKind::Response
+            | RecordKind::Conversion
+            | RecordKind::Resource
+            | RecordKind::Request
+            | RecordKind::Revisit
+            | RecordKind::Other => None,
         };
         let more = more.into_iter().flat_map(|name| headers.all(name));
         let named = headers.all("WARC-Concurrent-To").chain(more).map(bare).map(key).collect();
@@ -93,17 +93,17 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
     let mut decided = Vec::new();
     for (number, record) in records.iter().enumerate() {
         let fate = match record.kind {
-            Kind::Response | Kind::Conversion | Kind::Resource => document(number),
-            Kind::Revisit => {
+            RecordKind::Response | RecordKind::Conversion | RecordKind::Resource => document(number),
+            RecordKind::Revisit => {
                 revisits += 1;
                 RecordFate::Copied
             }
-            Kind::Warcinfo => {
+            RecordKind::Warcinfo => {
                 // A `warcinfo` record describes all records, so no record follows it alone.
                 walk.set(number, RecordFate::Copied);
                 continue;
             }
-            Kind::Request | Kind::Metadata | Kind::Continuation | Kind::Other => {
+            RecordKind::Request | RecordKind::Metadata | RecordKind::Continuation | RecordKind::Other => {
                 walk.wait(number);
                 continue;
             }
@@ -217,7 +217,7 @@ mod tests {
         for (name, value) in more {
             head.push_str(&format!("{name}: <{value}>\r\n"));
         }
-        Links::of(Kind::of(Some(kind)), &Headers::parse(head.as_bytes()))
+        Links::of(RecordKind::of(Some(kind)), &Headers::parse(head.as_bytes()))
     }
 
     /// The fates as letters: `+` is copied, `-` is removed. `removed` are the numbers of removed documents.
@@ -329,7 +329,7 @@ mod tests {
             for (number, record) in records.iter().enumerate() {
                 match record.kind {
                     kind if kind.is_document() => prop_assert_eq!(found.fates[number], fate(number)),
-                    Kind::Warcinfo | Kind::Revisit => prop_assert_eq!(found.fates[number], RecordFate::Copied),
+                    RecordKind::Warcinfo | RecordKind::Revisit => prop_assert_eq!(found.fates[number], RecordFate::Copied),
                     _ => {}
                 }
             }

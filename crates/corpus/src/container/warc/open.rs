@@ -9,7 +9,7 @@ use minwise::Observer;
 
 use super::headers::Headers;
 use super::http::ContentType;
-use super::record::{Kind, Record, Records};
+use super::record::{Record, RecordKind, Records};
 use crate::error::{Error, ErrorKind, Result};
 use crate::members::{Alignment, GzipMembers};
 use crate::source::Reader;
@@ -43,7 +43,7 @@ pub(super) enum Role {
     /// A record that may be a document.
     Document,
     /// A record that is copied with documents, or always.
-    Companion(Kind),
+    Companion(RecordKind),
     /// Bytes that are no record.
     Bad,
 }
@@ -51,21 +51,21 @@ pub(super) enum Role {
 impl Role {
     fn of(record: &Record) -> Self {
         match kind_of(record) {
-            Kind::Response | Kind::Conversion | Kind::Resource => Self::Document,
-            kind @ (Kind::Warcinfo
-            | Kind::Request
-            | Kind::Metadata
-            | Kind::Revisit
-            | Kind::Continuation
-            | Kind::Other) => Self::Companion(kind),
+            RecordKind::Response | RecordKind::Conversion | RecordKind::Resource => Self::Document,
+            kind @ (RecordKind::Warcinfo
+            | RecordKind::Request
+            | RecordKind::Metadata
+            | RecordKind::Revisit
+            | RecordKind::Continuation
+            | RecordKind::Other) => Self::Companion(kind),
         }
     }
 }
 
 /// The kind of a record. A `resource` that is no document counts as another kind of record: Wget stores its log as one.
-pub(super) fn kind_of(record: &Record) -> Kind {
+pub(super) fn kind_of(record: &Record) -> RecordKind {
     match record.kind {
-        Kind::Resource if !is_document(&record.headers) => Kind::Other,
+        RecordKind::Resource if !is_document(&record.headers) => RecordKind::Other,
         kind => kind,
     }
 }
@@ -169,7 +169,7 @@ impl WarcRecords {
     }
 
     /// The number of records of a kind that are no documents.
-    pub(super) fn count(&self, kind: Kind) -> u64 {
+    pub(super) fn count(&self, kind: RecordKind) -> u64 {
         self.roles.iter().filter(|role| **role == Role::Companion(kind)).count() as u64
     }
 }

@@ -39,7 +39,7 @@ const SHOWN_BYTES: usize = 40;
 
 /// The value of `WARC-Type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     /// Description of the records that follow.
     Warcinfo,
     /// Response of a server.
@@ -60,18 +60,18 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl RecordKind {
     /// The kind that a value of `WARC-Type` names.
     pub(crate) fn of(name: Option<&str>) -> Self {
-        const NAMES: [(&str, Kind); 8] = [
-            ("warcinfo", Kind::Warcinfo),
-            ("response", Kind::Response),
-            ("conversion", Kind::Conversion),
-            ("resource", Kind::Resource),
-            ("request", Kind::Request),
-            ("metadata", Kind::Metadata),
-            ("revisit", Kind::Revisit),
-            ("continuation", Kind::Continuation),
+        const NAMES: [(&str, RecordKind); 8] = [
+            ("warcinfo", RecordKind::Warcinfo),
+            ("response", RecordKind::Response),
+            ("conversion", RecordKind::Conversion),
+            ("resource", RecordKind::Resource),
+            ("request", RecordKind::Request),
+            ("metadata", RecordKind::Metadata),
+            ("revisit", RecordKind::Revisit),
+            ("continuation", RecordKind::Continuation),
         ];
         let named = |name: &str| NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         name.and_then(named).map_or(Self::Other, |(_, kind)| *kind)
@@ -96,7 +96,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// The value of `WARC-Type`.
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordKind,
     /// All headers of the record.
     pub(crate) headers: Headers,
     /// The whole record, from its version line to the blank lines behind its block.
@@ -253,7 +253,7 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Rec
         return fault(WarcProblem::WrongLength { given: length });
     }
     let bytes = start..skip_blank(source, block.end)?;
-    Ok(Ok(Record { kind: Kind::of(headers.get("WARC-Type")), headers, bytes, block }))
+    Ok(Ok(Record { kind: RecordKind::of(headers.get("WARC-Type")), headers, bytes, block }))
 }
 
 /// A number of decimal digits and nothing else: `parse` would take a sign, too.

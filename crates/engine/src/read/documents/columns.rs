@@ -18,7 +18,7 @@ pub(crate) struct Shape {
 
 /// What a document has to be compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ComparisonKind {
     /// A text without shingles, which equals only the same text.
     Empty = 0,
     /// Shingles.
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Skipped = 3,
 }
 
-impl Kind {
+impl ComparisonKind {
     /// The kind that a byte stands for.
     pub(super) fn of(byte: u8) -> Option<Self> {
         [Self::Empty, Self::Shingled, Self::Null, Self::Skipped].into_iter().find(|kind| *kind as u8 == byte)
@@ -40,7 +40,7 @@ impl Kind {
 pub(crate) struct New<'a> {
     pub place: RecordPlace,
     pub id: Option<&'a str>,
-    pub kind: Kind,
+    pub kind: ComparisonKind,
     /// Documents with equal keys have equal shingles, or no shingles and equal texts.
     pub equality_key: u128,
 }
@@ -52,7 +52,7 @@ pub(crate) struct DocumentColumns {
     /// What the rankings of a policy make of each document.
     pub(super) ranks: Vec<u64>,
     rank_words: usize,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<ComparisonKind>,
     /// The user's ids one after the other, and where each ends; a document without one has none of the bytes.
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
@@ -88,7 +88,11 @@ impl DocumentColumns {
 
     /// Where the first of them stands that has shingles, or is null.
     pub(crate) fn first_shingled(&self) -> Option<RecordPlace> {
-        self.places.iter().zip(&self.kinds).find(|(_, kind)| **kind != Kind::Empty).map(|(place, _)| *place)
+        self.places
+            .iter()
+            .zip(&self.kinds)
+            .find(|(_, kind)| **kind != ComparisonKind::Empty)
+            .map(|(place, _)| *place)
     }
 
     /// Adds a document with its rank; its rows are to be filled.
@@ -156,7 +160,8 @@ impl DocumentColumns {
     pub(crate) fn size_bytes(&self) -> u64 {
         let words =
             self.rows.as_slice().len() + self.placed_rows.as_ref().map_or(0, |rows| rows.as_slice().len());
-        let fixed = size_of::<RecordPlace>() + size_of::<Kind>() + size_of::<u64>() + size_of::<u128>();
+        let fixed =
+            size_of::<RecordPlace>() + size_of::<ComparisonKind>() + size_of::<u64>() + size_of::<u128>();
         (self.len() * fixed + words * size_of::<u32>() + 8 * self.ranks.len() + self.ids.len()) as u64
     }
 

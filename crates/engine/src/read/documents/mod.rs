@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
 
-pub(crate) use columns::{DocumentColumns, Kind, New, Shape};
+pub(crate) use columns::{ComparisonKind, DocumentColumns, New, Shape};
 pub(crate) use rows::{RowReader, Which};
 use segment::{Medium, Section, Segment};
 
@@ -71,7 +71,7 @@ impl Documents {
         let mut columns = DocumentColumns::new(shape);
         for document in 0..documents {
             let place = RecordPlace { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
-            columns.add(&New { place, id: None, kind: Kind::Shingled, equality_key: 0 }, |_| {});
+            columns.add(&New { place, id: None, kind: ComparisonKind::Shingled, equality_key: 0 }, |_| {});
         }
         let mut all = Self::new(shape);
         all.append(&mut columns, 0);
@@ -278,15 +278,15 @@ impl Documents {
         self.held.append(part, first_line);
     }
 
-    fn note_kind(&mut self, document: usize, kind: Kind) {
+    fn note_kind(&mut self, document: usize, kind: ComparisonKind) {
         if document / 64 == self.has_shingles.len() {
             self.has_shingles.push(0);
             self.is_null.push(0);
             self.is_skipped.push(0);
         }
-        self.has_shingles[document / 64] |= u64::from(kind == Kind::Shingled) << (document % 64);
-        self.is_null[document / 64] |= u64::from(kind == Kind::Null) << (document % 64);
-        self.is_skipped[document / 64] |= u64::from(kind == Kind::Skipped) << (document % 64);
+        self.has_shingles[document / 64] |= u64::from(kind == ComparisonKind::Shingled) << (document % 64);
+        self.is_null[document / 64] |= u64::from(kind == ComparisonKind::Null) << (document % 64);
+        self.is_skipped[document / 64] |= u64::from(kind == ComparisonKind::Skipped) << (document % 64);
     }
 
     /// How many of them are in memory.

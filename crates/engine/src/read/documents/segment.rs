@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytemuck::cast_slice;
 use minwise_corpus::{RecordPlace, Temporary};
 
-use super::columns::{DocumentColumns, Kind};
+use super::columns::{ComparisonKind, DocumentColumns};
 use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
@@ -238,9 +238,9 @@ impl Segment {
         self.read_into(Section::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
     }
 
-    pub(super) fn kinds(&self, mut visit: impl FnMut(Kind)) -> Result<(), Error> {
+    pub(super) fn kinds(&self, mut visit: impl FnMut(ComparisonKind)) -> Result<(), Error> {
         let mut unknown = false;
-        self.scan(Section::Kinds, 0, |&[byte]| match Kind::of(byte) {
+        self.scan(Section::Kinds, 0, |&[byte]| match ComparisonKind::of(byte) {
             Some(kind) => visit(kind),
             None => unknown = true,
         })?;

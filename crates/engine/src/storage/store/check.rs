@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{ALIGNMENT, BLOCK_BYTES, Kind, StoreFooter, TRAILER_BYTES};
+use super::{ALIGNMENT, BLOCK_BYTES, FileKind, StoreFooter, TRAILER_BYTES};
 
 /// Fills a buffer from an offset on, or fails.
 pub(super) type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
@@ -20,7 +20,7 @@ pub(super) struct Description {
 
 impl Description {
     /// Reads and checks it, or says what is wrong.
-    pub(super) fn read(size_bytes: u64, kind: Kind, read_at: &ReadAt<'_>) -> Result<Self, String> {
+    pub(super) fn read(size_bytes: u64, kind: FileKind, read_at: &ReadAt<'_>) -> Result<Self, String> {
         if size_bytes == 0 {
             return Err("it is empty".to_owned());
         }

@@ -11,7 +11,7 @@ use minwise::text::UNICODE;
 use minwise_corpus::open_file;
 
 use super::check::Description;
-use super::{Kind, StoreFooter, damaged};
+use super::{FileKind, StoreFooter, damaged};
 use crate::error::Error;
 
 /// A file that is mapped, and whose every byte is what was written.
@@ -20,11 +20,11 @@ pub(crate) struct Mapped {
     map: Mmap,
     header: StoreFooter,
     path: String,
-    kind: Kind,
+    kind: FileKind,
 }
 
 impl Mapped {
-    pub(crate) fn open(path: &Path, kind: Kind) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, kind: FileKind) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = open_file(path, &name)?;
         if !file.metadata().is_ok_and(|about| about.is_file()) {

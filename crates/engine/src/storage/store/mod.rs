@@ -40,7 +40,7 @@ const TRAILER_BYTES: usize = 32;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct FileKind {
     /// Its first and last bytes.
     pub magic: [u8; 8],
     /// The version that is written, and the only one that is read.
@@ -58,7 +58,7 @@ struct StoreFooter {
     about: serde_json::Value,
 }
 
-fn damaged(path: &str, kind: Kind, reason: String, ours: bool) -> Error {
+fn damaged(path: &str, kind: FileKind, reason: String, ours: bool) -> Error {
     let hint = if ours {
         Sentence::from("make it again with ").action(kind.made_by)
     } else {
@@ -96,7 +96,8 @@ mod tests {
     use std::path::PathBuf;
     use tempfile::TempDir;
 
-    const KIND: Kind = Kind { magic: *b"MINWtest", version: 3, name: "test file", made_by: "the test" };
+    const KIND: FileKind =
+        FileKind { magic: *b"MINWtest", version: 3, name: "test file", made_by: "the test" };
 
     fn written(sections: &[(&'static str, &[u8])]) -> (TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use minwise_corpus::{open_file, read_at};
 
 use super::check::Description;
-use super::{Kind, StoreFooter, damaged};
+use super::{FileKind, StoreFooter, damaged};
 use crate::error::Error;
 
 /// How much of a file is looked at when it is opened.
@@ -26,11 +26,11 @@ pub(crate) struct Stored {
     file: File,
     header: StoreFooter,
     path: String,
-    kind: Kind,
+    kind: FileKind,
 }
 
 impl Stored {
-    pub(crate) fn open(path: &Path, kind: Kind, check: OpenCheck) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, kind: FileKind, check: OpenCheck) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = open_file(path, &name)?;
         if cfg!(target_endian = "big") {

@@ -7,14 +7,14 @@ use minwise_corpus::{Output, Overwrite};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{ALIGNMENT, BLOCK_BYTES, Kind, StoreFooter};
+use super::{ALIGNMENT, BLOCK_BYTES, FileKind, StoreFooter};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is being written. Dropped before [`finish`](Self::finish), it leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct Writer {
     out: Output,
-    kind: Kind,
+    kind: FileKind,
     /// Bytes of the body that no checksum covers yet.
     block: Vec<u8>,
     checksums: Vec<u64>,
@@ -25,7 +25,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn create(path: &Path, kind: Kind, overwrite: Overwrite) -> Result<Self, Error> {
+    pub(crate) fn create(path: &Path, kind: FileKind, overwrite: Overwrite) -> Result<Self, Error> {
         if path == Path::new("-") {
             return Err(ErrorKind::File {
                 path: "-".to_owned(),

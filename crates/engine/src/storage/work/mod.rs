@@ -24,16 +24,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorKind};
-use crate::storage::store::{Kind, OpenCheck, Stored, Writer};
+use crate::storage::store::{FileKind, OpenCheck, Stored, Writer};
 
 pub use manifest::Manifest;
 
 const MADE_BY: &str = "dedup --work";
-const MANIFEST: Kind = Kind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
-const SEGMENT: Kind = Kind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
-const GROUPS: Kind = Kind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
-const FINISHING: Kind = Kind { magic: *b"MINWfini", version: 1, name: "list of outputs", made_by: MADE_BY };
-const BATCH: Kind = Kind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
+const MANIFEST: FileKind =
+    FileKind { magic: *b"MINWmani", version: 1, name: "manifest of a run", made_by: MADE_BY };
+const SEGMENT: FileKind =
+    FileKind { magic: *b"MINWsegm", version: 1, name: "segment of a run", made_by: MADE_BY };
+const GROUPS: FileKind =
+    FileKind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
+const FINISHING: FileKind =
+    FileKind { magic: *b"MINWfini", version: 1, name: "list of outputs", made_by: MADE_BY };
+const BATCH: FileKind =
+    FileKind { magic: *b"MINWbtch", version: 1, name: "file of decisions", made_by: MADE_BY };
 
 /// A file in the folder of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +61,7 @@ impl Piece {
         }
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> FileKind {
         match self {
             Self::Manifest => MANIFEST,
             Self::Segment(_) => SEGMENT,

@@ -31,7 +31,7 @@ fn sectional(sections: usize, registers: usize) -> Result<Method> {
 /// Kinds of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum PairKind {
     /// Words are replaced here and there: whatever is shared stands in the same places.
     Aligned,
     /// Words are put before the first: all that is shared has moved.
@@ -40,7 +40,7 @@ enum Kind {
     Shuffled,
 }
 
-impl Kind {
+impl PairKind {
     fn name(self) -> &'static str {
         match self {
             Self::Aligned => "aligned",
@@ -51,15 +51,15 @@ impl Kind {
 }
 
 /// The shingles of two documents of about `words` words.
-fn pair(kind: Kind, words: usize, random: &mut Random) -> [Vec<u64>; 2] {
+fn pair(kind: PairKind, words: usize, random: &mut Random) -> [Vec<u64>; 2] {
     let vocabulary = Vocabulary::new(WORDS);
     let document = vocabulary.document(words, random);
     // A share of edits that makes all similarities occur, few of them near 0.
     let share = random.unit() * 0.3;
     let edit = match kind {
-        Kind::Aligned => Edit::Substitute(share),
-        Kind::Edited => Edit::Prepend((share * words as f64) as usize),
-        Kind::Shuffled => Edit::ShuffleParagraphs(words / 10),
+        PairKind::Aligned => Edit::Substitute(share),
+        PairKind::Edited => Edit::Prepend((share * words as f64) as usize),
+        PairKind::Shuffled => Edit::ShuffleParagraphs(words / 10),
     };
     let other = vocabulary.edit(&document, edit, random);
     [shingles(&document, SHINGLE), shingles(&other, SHINGLE)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use serde::Deserialize;
 
-use super::{Kind, pair, sectional};
+use super::{PairKind, pair, sectional};
 use crate::check::{Check, Deviations, Printed};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{chart, points};
@@ -21,7 +21,7 @@ struct Settings {
     words: usize,
     registers: Vec<usize>,
     sections: Vec<usize>,
-    kinds: Vec<Kind>,
+    kinds: Vec<PairKind>,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ impl Published {
 
 /// Errors of one sketch on pairs of one kind.
 struct Errors {
-    kind: Kind,
+    kind: PairKind,
     sections: usize,
     registers: usize,
     /// The mean squared error, its standard error, and what it is to be.
@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             says.into(),
         ]);
     }
-    let series_of = |kind: Kind, sections: usize, label: &str| {
+    let series_of = |kind: PairKind, sections: usize, label: &str| {
         let here = errors.iter().filter(|cell| cell.kind == kind && cell.sections == sections);
         let line = here.clone().map(|cell| (cell.registers as f64, cell.expected)).collect();
         let bar =
@@ -109,10 +109,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         Axis::linear("registers k"),
         Axis::log("mean squared error"),
         vec![
-            series_of(Kind::Aligned, 1, "MinHash"),
-            series_of(Kind::Aligned, 2, "s = 2, aligned"),
-            series_of(Kind::Edited, 2, "s = 2, edited"),
-            series_of(Kind::Shuffled, 2, "s = 2, shuffled"),
+            series_of(PairKind::Aligned, 1, "MinHash"),
+            series_of(PairKind::Aligned, 2, "s = 2, aligned"),
+            series_of(PairKind::Edited, 2, "s = 2, edited"),
+            series_of(PairKind::Shuffled, 2, "s = 2, shuffled"),
             points("MinHash, as printed", &printed(1)),
             points("s = 2, as printed", &printed(2)),
         ],
@@ -129,7 +129,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(possible))
 }
 
-fn errors(seed: u64, settings: &Settings, kind: Kind, sections: usize, registers: usize) -> Result<Errors> {
+fn errors(
+    seed: u64,
+    settings: &Settings,
+    kind: PairKind,
+    sections: usize,
+    registers: usize,
+) -> Result<Errors> {
     let method = sectional(sections, registers)?;
     let (mut squares, mut expected) = (vec![], 0.0);
     for number in 0..settings.pairs {

@@ -27,7 +27,7 @@ pub(crate) fn walk(bytes: &[u8]) -> Vec<std::result::Result<Record, Bad>> {
 }
 
 /// The kind of each record, with its block, or the problem.
-fn outline(bytes: &[u8]) -> Vec<std::result::Result<(Kind, &[u8]), WarcProblem>> {
+fn outline(bytes: &[u8]) -> Vec<std::result::Result<(RecordKind, &[u8]), WarcProblem>> {
     let block = |record: &Record| &bytes[record.block.start as usize..record.block.end as usize];
     walk(bytes)
         .into_iter()
@@ -47,7 +47,8 @@ fn records_follow_each_other() {
         assert_eq!(parse_at(&&*whole, at).unwrap().as_ref(), Ok(record));
         at = record.bytes.end;
     }
-    let kinds = [(Kind::Warcinfo, &b"x: y"[..]), (Kind::Response, b""), (Kind::Other, b"\r\n\r\n")];
+    let kinds =
+        [(RecordKind::Warcinfo, &b"x: y"[..]), (RecordKind::Response, b""), (RecordKind::Other, b"\r\n\r\n")];
     assert_eq!(outline(&whole), kinds.map(Ok));
     assert_eq!(found[1].as_ref().unwrap().id(), Some("b"));
 }
@@ -55,10 +56,10 @@ fn records_follow_each_other() {
 #[test]
 fn every_kind_has_its_name() {
     let kinds = ["warcinfo", "response", "conversion", "resource", "request", "metadata", "revisit"];
-    let documents = kinds.map(|kind| Kind::of(Some(kind)).is_document());
+    let documents = kinds.map(|kind| RecordKind::of(Some(kind)).is_document());
     assert_eq!(documents, [false, true, true, true, false, false, false]);
-    assert_eq!(Kind::of(Some("continuation")), Kind::Continuation);
-    assert_eq!(Kind::of(None), Kind::Other);
+    assert_eq!(RecordKind::of(Some("continuation")), RecordKind::Continuation);
+    assert_eq!(RecordKind::of(None), RecordKind::Other);
 }
 
 #[test]
@@ -77,12 +78,15 @@ fn ids_lose_their_brackets() {
 #[test]
 fn line_feeds_alone_and_missing_ends_are_accepted() {
     let file = b"\r\n\nWARC/1.1 \nContent-Length: 3\nWARC-Type:\n  response\n\nabc\n\nWARC/1.0\r\ncontent-length:2\r\n\r\nde";
-    assert_eq!(outline(file), [Ok((Kind::Response, &b"abc"[..])), Ok((Kind::Other, b"de"))]);
+    assert_eq!(outline(file), [Ok((RecordKind::Response, &b"abc"[..])), Ok((RecordKind::Other, b"de"))]);
     for end in ["", "\r", "\r\n", "\r\n\r\n", "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"] {
         let file =
             format!("WARC/1.0\r\nContent-Length: 2\r\n\r\nde{end}WARC/1.0\nContent-Length: 1\n\nf{end}");
         let expected: &[u8] = b"de";
-        assert_eq!(outline(file.as_bytes()), [Ok((Kind::Other, expected)), Ok((Kind::Other, b"f"))]);
+        assert_eq!(
+            outline(file.as_bytes()),
+            [Ok((RecordKind::Other, expected)), Ok((RecordKind::Other, b"f"))]
+        );
         assert_eq!(walk(file.as_bytes())[1].as_ref().unwrap().bytes.end, file.len() as u64);
     }
 }
@@ -107,7 +111,7 @@ fn a_bad_record_does_not_lose_the_next() {
     ];
     for (bad, problem) in cases {
         let file = [&good, bad, &good].concat();
-        let whole = (Kind::Resource, &b"good"[..]);
+        let whole = (RecordKind::Resource, &b"good"[..]);
         assert_eq!(outline(&file), [Ok(whole), Err(problem), Ok(whole)], "{}", String::from_utf8_lossy(bad));
         let gap = good.len() as u64..(file.len() - good.len()) as u64;
         assert_eq!(walk(&file)[1].as_ref().unwrap_err().bytes, gap);
@@ -135,7 +139,7 @@ fn a_truncated_record_has_its_id_and_frees_its_followers() {
 fn an_empty_block_leaves_the_next_record_alone() {
     let file = b"WARC/1.0\nContent-Length: 99999\n\nWARC/1.0\nContent-Length: 0\n\n";
     assert_eq!(outline(file).len(), 2);
-    assert_eq!(outline(file)[1], Ok((Kind::Other, &b""[..])));
+    assert_eq!(outline(file)[1], Ok((RecordKind::Other, &b""[..])));
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn long_heads_are_read_up_to_a_limit() {
     let endless = [&b"WARC/1.0\r\nA: "[..], &vec![b'x'; 3 << 20], b"\r\n\r\n", &file].concat();
     let found = outline(&endless);
     assert_eq!(found[0], Err(WarcProblem::OpenHead));
-    assert_eq!(found[1], Ok((Kind::Other, &b"abc"[..])));
+    assert_eq!(found[1], Ok((RecordKind::Other, &b"abc"[..])));
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn the_next_record_is_found_across_windows() {
     let seams = [FIRST_HEAD_BYTES, FIRST_HEAD_BYTES + WINDOW_BYTES];
     for gap in seams.into_iter().flat_map(|seam| seam - 30..seam + 4) {
         let file = [&vec![b'x'; gap][..], b"\n", &record(&[], b"abc")].concat();
-        assert_eq!(outline(&file)[1], Ok((Kind::Other, &b"abc"[..])), "{gap}");
+        assert_eq!(outline(&file)[1], Ok((RecordKind::Other, &b"abc"[..])), "{gap}");
     }
 }
 

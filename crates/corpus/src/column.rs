@@ -24,13 +24,13 @@ impl ColumnNumbers {
 
 /// A column that can be named.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownColumn {
     pub(crate) path: FieldPath,
     /// Whether its type says that it holds nothing but nulls. Such a column may stand for anything, a list or a group too.
     pub(crate) is_null: bool,
 }
 
-impl Known {
+impl KnownColumn {
     /// A column that may hold something.
     pub(crate) fn new(path: FieldPath) -> Self {
         Self { path, is_null: false }
@@ -40,7 +40,11 @@ impl Known {
 /// Finds the wanted columns among those there are; `None` is a column that cannot be named.
 ///
 /// A column of texts or of values must be there. An id column need not be if it is the default one: then there are no ids.
-pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -> Result<ColumnNumbers> {
+pub(crate) fn find(
+    name: &str,
+    known: &[Option<KnownColumn>],
+    options: &ReadOptions,
+) -> Result<ColumnNumbers> {
     let text = |field: &FieldPath| {
         let found = position(name, known, field)?.or_else(|| null_position(known, field));
         found.ok_or_else(|| no_text(name, known, field))
@@ -56,9 +60,9 @@ pub(crate) fn find(name: &str, known: &[Option<Known>], options: &ReadOptions) -
 }
 
 /// The column with this path; a column whose own name has dots or brackets in it is found too.
-fn position(name: &str, known: &[Option<Known>], field: &FieldPath) -> Result<Option<usize>> {
+fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Result<Option<usize>> {
     let whole = FieldPath::field(field.to_string());
-    let is_wanted = |known: &Option<Known>| {
+    let is_wanted = |known: &Option<KnownColumn>| {
         known.as_ref().is_some_and(|known| known.path == *field || known.path == whole)
     };
     let mut found = (0..).zip(known).filter(|(_, known)| is_wanted(known));
@@ -70,13 +74,13 @@ fn position(name: &str, known: &[Option<Known>], field: &FieldPath) -> Result<Op
 }
 
 /// The column of nulls on the way to a field.
-fn null_position(known: &[Option<Known>], field: &FieldPath) -> Option<usize> {
-    let leads_there = |known: &Known| known.is_null && known.path.begins(field);
+fn null_position(known: &[Option<KnownColumn>], field: &FieldPath) -> Option<usize> {
+    let leads_there = |known: &KnownColumn| known.is_null && known.path.begins(field);
     known.iter().position(|known| known.as_ref().is_some_and(leads_there))
 }
 
 /// The error that a field of texts is not there, or that a list is on the way.
-fn no_text(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
+fn no_text(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Error {
     let paths = || known.iter().flatten().map(|known| &known.path);
     let in_lists: Vec<String> =
         paths().filter(|path| field.misses_lists_of(path)).map(ToString::to_string).collect();
@@ -92,7 +96,7 @@ fn no_text(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
     no_column(name, known, field)
 }
 
-fn no_column(name: &str, known: &[Option<Known>], field: &FieldPath) -> Error {
+fn no_column(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Error {
     let columns = known.iter().flatten().map(|known| known.path.to_string()).collect();
     Error::inside(name, FileProblem::NoColumn { column: field.to_string(), columns })
 }
@@ -105,12 +109,12 @@ mod tests {
     fn found(known: &[&str], text: &str, id: &str) -> Result<ColumnNumbers> {
         let column = |path: &&str| {
             if let Some(name) = path.strip_prefix('=') {
-                return Some(Known::new(FieldPath::field(name)));
+                return Some(KnownColumn::new(FieldPath::field(name)));
             }
             let is_null = path.starts_with('!');
-            Some(Known { path: path.trim_start_matches('!').parse().unwrap(), is_null })
+            Some(KnownColumn { path: path.trim_start_matches('!').parse().unwrap(), is_null })
         };
-        let known: Vec<Option<Known>> = known.iter().map(column).chain([None]).collect();
+        let known: Vec<Option<KnownColumn>> = known.iter().map(column).chain([None]).collect();
         let options = ReadOptions {
             text_fields: FieldPath::list(text).unwrap(),
             id_field: id.parse().unwrap(),

@@ -28,7 +28,7 @@ use crate::error::Error;
 pub use components::{Forest, components};
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
-pub use rounds::{Edge, Known, Ranked, Standing, Visit, decide_round, name_keepers};
+pub use rounds::{Edge, PriorState, Ranked, Standing, Visit, decide_round, name_keepers};
 pub use star::{Verdict, star};
 
 /// A clustering.

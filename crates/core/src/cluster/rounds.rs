@@ -27,7 +27,7 @@ pub struct Ranked {
     /// The place in keeper order.
     pub rank: u64,
     /// The state before the round.
-    pub known: Known,
+    pub known: PriorState,
 }
 
 /// The state of a document before a round.
@@ -35,17 +35,17 @@ pub struct Ranked {
 /// `unasked` is the number of earlier documents on its shelves that may be kept there and were not compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Known {
+pub enum PriorState {
     /// An earlier round kept it, or it is given.
     Kept,
     /// An earlier round removed it.
     Removed {
-        /// See [`Known`].
+        /// See [`PriorState`].
         unasked: u64,
     },
     /// No earlier round decided about it.
     Undecided {
-        /// See [`Known`].
+        /// See [`PriorState`].
         unasked: u64,
     },
 }
@@ -108,14 +108,14 @@ impl Edge {
 /// Documents come in ascending order of their ranks. Edges are those of all rounds so far, in any order; if they are sorted by
 /// their later rank, they are not copied. An edge may be listed more than once.
 ///
-/// After a round, [`Standing::Kept`] becomes [`Known::Kept`], and [`Standing::Duplicate`] and [`Standing::Removed`] become
-/// [`Known::Removed`]. The caller counts `unasked` anew for each round. The first undecided document is decided once its
+/// After a round, [`Standing::Kept`] becomes [`PriorState::Kept`], and [`Standing::Duplicate`] and [`Standing::Removed`] become
+/// [`PriorState::Removed`]. The caller counts `unasked` anew for each round. The first undecided document is decided once its
 /// `unasked` is 0, so rounds come to an end.
 ///
 /// ```
-/// use minwise::cluster::{Edge, Known, Ranked, Standing, decide_round};
+/// use minwise::cluster::{Edge, PriorState, Ranked, Standing, decide_round};
 ///
-/// let undecided = |rank, unasked| Ranked { rank, known: Known::Undecided { unasked } };
+/// let undecided = |rank, unasked| Ranked { rank, known: PriorState::Undecided { unasked } };
 /// let documents = [undecided(10, 0), undecided(20, 0), undecided(30, 1), undecided(40, 0)];
 /// let edges = [Edge { a: 10, b: 20, similarity: 0.9 }, Edge { a: 20, b: 40, similarity: 0.8 }];
 /// let standings = decide_round(&documents, &edges)?;
@@ -154,16 +154,15 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
             }
         }
         standings.push(match (document.known, best) {
-            (Known::Kept, _) => Standing::Kept,
-            (Known::Undecided { unasked: 0 } | Known::Removed { unasked: 0 }, Some((of, similarity)))
-                if !waits =>
-            {
-                Standing::Duplicate { of, similarity }
-            }
-            (Known::Undecided { .. } | Known::Removed { .. }, Some(_)) => Standing::Removed,
-            (Known::Undecided { unasked: 0 }, None) if !waits => Standing::Kept,
-            (Known::Undecided { .. }, None) => Standing::Undecided,
-            (Known::Removed { .. }, None) => {
+            (PriorState::Kept, _) => Standing::Kept,
+            (
+                PriorState::Undecided { unasked: 0 } | PriorState::Removed { unasked: 0 },
+                Some((of, similarity)),
+            ) if !waits => Standing::Duplicate { of, similarity },
+            (PriorState::Undecided { .. } | PriorState::Removed { .. }, Some(_)) => Standing::Removed,
+            (PriorState::Undecided { unasked: 0 }, None) if !waits => Standing::Kept,
+            (PriorState::Undecided { .. }, None) => Standing::Undecided,
+            (PriorState::Removed { .. }, None) => {
                 let expected = "that of a document with an edge to a kept document before it";
                 return Err(Error::out_of_range("the rank of a removed document", document.rank, expected));
             }
@@ -386,13 +385,13 @@ mod tests {
         last: Vec<u64>,
         asked: BTreeSet<(u32, u32)>,
         edges: Vec<Edge>,
-        known: Vec<Known>,
+        known: Vec<PriorState>,
         order: SplitMix64,
     }
 
     impl Machines<'_> {
         fn is_removed(&self, document: u32) -> bool {
-            matches!(self.known[document as usize], Known::Removed { .. })
+            matches!(self.known[document as usize], PriorState::Removed { .. })
         }
 
         /// Members of a shelf that are on it for certain if they are kept, or may be; `surely` asks for the first.
@@ -400,9 +399,9 @@ mod tests {
             let before = shelf.iter().filter(|&&other| {
                 other < document
                     && match self.known[other as usize] {
-                        Known::Kept => true,
-                        Known::Undecided { .. } => surely,
-                        Known::Removed { .. } => false,
+                        PriorState::Kept => true,
+                        PriorState::Undecided { .. } => surely,
+                        PriorState::Removed { .. } => false,
                     }
             });
             !self.is_removed(document) && before.count() < self.world.most
@@ -471,9 +470,9 @@ mod tests {
                 .map(|document| {
                     let unasked = self.unasked(document);
                     let known = match self.known[document as usize] {
-                        Known::Kept => Known::Kept,
-                        Known::Removed { .. } => Known::Removed { unasked },
-                        Known::Undecided { .. } => Known::Undecided { unasked },
+                        PriorState::Kept => PriorState::Kept,
+                        PriorState::Removed { .. } => PriorState::Removed { unasked },
+                        PriorState::Undecided { .. } => PriorState::Undecided { unasked },
                     };
                     Ranked { rank: self.first[document as usize], known }
                 })
@@ -481,9 +480,9 @@ mod tests {
             let standings = decide_round(&documents, &self.edges).unwrap();
             for (known, standing) in self.known.iter_mut().zip(&standings) {
                 *known = match standing {
-                    Standing::Kept => Known::Kept,
-                    Standing::Duplicate { .. } | Standing::Removed => Known::Removed { unasked: 0 },
-                    Standing::Undecided => Known::Undecided { unasked: 0 },
+                    Standing::Kept => PriorState::Kept,
+                    Standing::Duplicate { .. } | Standing::Removed => PriorState::Removed { unasked: 0 },
+                    Standing::Undecided => PriorState::Undecided { unasked: 0 },
                 };
             }
             standings
@@ -506,7 +505,7 @@ mod tests {
         let expected = world.in_one_piece(&ranks, &first);
         let of_first = |rank: u64| expected[ranks.binary_search(&rank).unwrap()];
         let mut machines = Machines {
-            known: vec![Known::Undecided { unasked: 0 }; world.documents],
+            known: vec![PriorState::Undecided { unasked: 0 }; world.documents],
             world,
             asked: BTreeSet::new(),
             edges: vec![],
@@ -575,7 +574,7 @@ mod tests {
 
     #[test]
     fn a_chain_is_decided_in_one_round() {
-        let undecided = Known::Undecided { unasked: 0 };
+        let undecided = PriorState::Undecided { unasked: 0 };
         let documents: Vec<Ranked> = (0..101).map(|rank| Ranked { rank, known: undecided }).collect();
         let edges: Vec<Edge> =
             (1..101).rev().map(|rank| Edge { a: rank, b: rank - 1, similarity: 0.9 }).collect();
@@ -594,10 +593,10 @@ mod tests {
         let of = |rank, known| Ranked { rank, known };
         let edge = |a, b, similarity| Edge { a, b, similarity };
         let documents = [
-            of(1, Known::Kept),
-            of(2, Known::Undecided { unasked: 1 }),
-            of(3, Known::Undecided { unasked: 0 }),
-            of(4, Known::Undecided { unasked: 0 }),
+            of(1, PriorState::Kept),
+            of(2, PriorState::Undecided { unasked: 1 }),
+            of(3, PriorState::Undecided { unasked: 0 }),
+            of(4, PriorState::Undecided { unasked: 0 }),
         ];
         // 2 may still be found to repeat something else, but 3 and 4 need not wait for that.
         let edges = [edge(1, 2, 0.8), edge(2, 3, 0.9), edge(3, 4, 0.8), edge(1, 4, 0.8), edge(1, 4, 0.8)];
@@ -615,9 +614,9 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused() {
-        let kept = |rank| Ranked { rank, known: Known::Kept };
+        let kept = |rank| Ranked { rank, known: PriorState::Kept };
         let edge = |a, b, similarity| Edge { a, b, similarity };
-        let removed = Ranked { rank: 2, known: Known::Removed { unasked: 0 } };
+        let removed = Ranked { rank: 2, known: PriorState::Removed { unasked: 0 } };
         for (documents, edges, part) in [
             (vec![kept(2), kept(2)], vec![], "above 2, the rank before it"),
             (vec![kept(1), kept(2)], vec![edge(1, 3, 0.9)], "a rank of an edge cannot be 3"),

@@ -10,7 +10,7 @@ use arrow_ipc::{Block, Message};
 use arrow_schema::ArrowError;
 
 use super::blocks::message;
-use super::dictionaries::Known;
+use super::dictionaries::KnownDictionaries;
 use super::{ArrowFile, lengths};
 use crate::container::table::{Cells, ColumnEnd, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::source::Reader;
 /// Decodes batches, with the dictionaries that came before the last of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
-    known: Known,
+    known: KnownDictionaries,
     /// Their values, by id.
     values: HashMap<i64, ArrayRef>,
 }

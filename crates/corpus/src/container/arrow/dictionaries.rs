@@ -29,7 +29,7 @@ struct Version {
 
 /// Which dictionaries were read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownDictionaries {
     /// For each id, the last.
     by_id: HashMap<i64, usize>,
     /// How many dictionaries came before the batch that they were read for.
@@ -59,7 +59,7 @@ impl Dictionaries {
     }
 
     /// The numbers of those to be read for a batch that `before` of them came before, in order. They count as read.
-    pub(super) fn missing(&self, known: &mut Known, before: usize) -> Vec<usize> {
+    pub(super) fn missing(&self, known: &mut KnownDictionaries, before: usize) -> Vec<usize> {
         if self.nested {
             // They are read as they came.
             let first = if known.before <= before { known.before } else { 0 };
@@ -113,21 +113,25 @@ mod tests {
         // One of the two columns has another dictionary before each of a hundred batches.
         let all = [(7, false)].into_iter().chain((0..100).map(|_| (3, false)));
         let found = dictionaries(&Schema::empty(), all);
-        let mut known = Known::default();
+        let mut known = KnownDictionaries::default();
         assert_eq!(found.missing(&mut known, 2), [0, 1]);
         for before in 3..=101 {
             assert_eq!(found.missing(&mut known, before), [before - 1], "only what is new");
             assert_eq!(found.missing(&mut known, before), [0; 0]);
         }
         assert_eq!(found.missing(&mut known, 40), [39], "nor when it goes back");
-        assert_eq!(found.missing(&mut Known::default(), 101), [0, 100], "nor when it begins there");
+        assert_eq!(
+            found.missing(&mut KnownDictionaries::default(), 101),
+            [0, 100],
+            "nor when it begins there"
+        );
     }
 
     #[test]
     fn what_extends_another_is_read_once() {
         let all = [(3, false), (3, true), (3, true), (3, false), (3, true), (3, true)];
         let found = dictionaries(&Schema::empty(), all);
-        let mut known = Known::default();
+        let mut known = KnownDictionaries::default();
         let mut missing = |before| found.missing(&mut known, before);
         assert_eq!([missing(1), missing(3), missing(2)], [vec![0], vec![1, 2], vec![]]);
         assert_eq!([missing(6), missing(4), missing(6)], [vec![3, 4, 5], vec![], vec![]]);
@@ -142,7 +146,7 @@ mod tests {
         let kind = DataType::Dictionary(Box::new(DataType::Int8), Box::new(texts));
         let schema = Schema::new(vec![Field::new("kind", kind, true)]);
         let found = dictionaries(&schema, [(1, false), (2, false), (1, false), (2, false)]);
-        let mut known = Known::default();
+        let mut known = KnownDictionaries::default();
         let mut missing = |before| found.missing(&mut known, before);
         assert_eq!([missing(3), missing(4), missing(2)], [vec![0, 1, 2], vec![3], vec![0, 1]]);
     }

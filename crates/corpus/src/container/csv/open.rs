@@ -4,7 +4,7 @@ use memchr::memmem;
 use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
-use crate::column::{self, ColumnNumbers, Known};
+use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field::FieldPath;
@@ -104,8 +104,8 @@ impl CsvHeader {
         if self.bytes == 0 {
             return Ok(ColumnNumbers::default());
         }
-        let known = self.names.iter().map(|name| Some(Known::new(FieldPath::field(name.as_str()))));
-        let known: Vec<Option<Known>> = known.collect();
+        let known = self.names.iter().map(|name| Some(KnownColumn::new(FieldPath::field(name.as_str()))));
+        let known: Vec<Option<KnownColumn>> = known.collect();
         column::find(reader.name(), &known, options)
     }
 }

@@ -14,7 +14,7 @@ use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use super::leaves::{Leaf, leaves};
 use super::pages::{Pages, locate};
 use super::{ParquetFile, RowGroup, place};
-use crate::column::{self, ColumnNumbers, Known};
+use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
@@ -41,12 +41,12 @@ impl ParquetFile {
         let metadata = Arc::new(metadata.map_err(|error| error.at(reader.name(), "its footer"))?);
         let schema = metadata.file_metadata().schema_descr();
         let leaves = leaves(schema.root_schema());
-        let known: Vec<Option<Known>> = leaves
+        let known: Vec<Option<KnownColumn>> = leaves
             .iter()
             .zip(schema.columns())
             .map(|(leaf, column)| {
                 let path = leaf.as_ref()?.path.clone();
-                Some(Known { path, is_null: is_null(column) })
+                Some(KnownColumn { path, is_null: is_null(column) })
             })
             .collect();
         let mut columns = column::find(reader.name(), &known, options)

@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Schema};
 use super::values::{is_id, is_text, is_value};
 use super::way::{Step, Way};
 use super::written::VALUES;
-use crate::column::{self, ColumnNumbers, Known};
+use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::error::{Error, Result};
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
@@ -22,7 +22,7 @@ pub(in crate::container) struct Wanted {
 /// Finds the wanted columns of a schema; `name` is that of the source, for errors.
 pub(in crate::container) fn wanted(name: &str, schema: &Schema, options: &ReadOptions) -> Result<Wanted> {
     let named = named(schema);
-    let known: Vec<Option<Known>> = named.iter().map(|named| Some(named.known.clone())).collect();
+    let known: Vec<Option<KnownColumn>> = named.iter().map(|named| Some(named.known.clone())).collect();
     let mut columns = column::find(name, &known, options)?;
     // A column of type null holds no id.
     columns.id = columns.id.filter(|id| named.get(*id).is_some_and(|named| !named.known.is_null));
@@ -32,7 +32,7 @@ pub(in crate::container) fn wanted(name: &str, schema: &Schema, options: &ReadOp
 
 /// A column that can be named.
 struct Named {
-    known: Known,
+    known: KnownColumn,
     way: Way,
     kind: DataType,
 }
@@ -55,7 +55,7 @@ fn named(schema: &Schema) -> Vec<Named> {
                 add(element.data_type(), path.each(), step(Step::Each), out);
             }
             _ => {
-                let known = Known { path, is_null: *kind == DataType::Null };
+                let known = KnownColumn { path, is_null: *kind == DataType::Null };
                 out.push(Named { known, way, kind: kind.clone() });
             }
         }

@@ -50,7 +50,7 @@ pub struct Merged {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct ExportLine {
     id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -102,7 +102,7 @@ impl Index {
         &self,
         stage: Stage,
         observer: &dyn Observer,
-        take: &mut dyn FnMut(Line) -> Result<()>,
+        take: &mut dyn FnMut(ExportLine) -> Result<()>,
     ) -> Result<()> {
         let view = self.store.view();
         let progress = Reached::begin(observer, stage, view.state()?.documents);
@@ -132,7 +132,7 @@ impl Index {
             };
             done += 1;
             progress.reach(done);
-            take(Line {
+            take(ExportLine {
                 id: entry.id,
                 title: entry.title,
                 metadata: entry.metadata,
@@ -187,7 +187,8 @@ impl Index {
             number += 1;
             progress.go_on()?;
             let wrong = |why: String| ErrorKind::Import { line: number, why };
-            let document: Line = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+            let document: ExportLine =
+                serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
             if document.text.is_none() {
                 self.settings.compare(&settings)?;
                 if self.settings.texts == Texts::Kept {
@@ -293,7 +294,7 @@ impl<'i> ImportIntake<'i> {
 
 impl Index {
     /// The document of a line, or why it is none that this index can take.
-    fn item(&self, line: Line) -> std::result::Result<Item, String> {
+    fn item(&self, line: ExportLine) -> std::result::Result<Item, String> {
         match (line.text, line.in_place_of_text) {
             (Some(text), _) => {
                 let (id, title, metadata, marks) = (line.id, line.title, line.metadata, line.marks);

@@ -124,12 +124,12 @@ pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&Rejected>) -> Re
 
 /// Counts the lines of a source from chunk to chunk.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct LineCounter {
     source: u32,
     lines: u64,
 }
 
-impl Lines {
+impl LineCounter {
     /// Lines of its source before a chunk of so many lines. Chunks come in order.
     pub fn before(&mut self, source: u32, lines: u64) -> u64 {
         if source != self.source {

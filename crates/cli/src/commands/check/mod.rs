@@ -70,7 +70,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
     let (mut scratch, mut page, mut rejects) = (Scratch::new(), Page::default(), Rejects::default());
     let (mut found, mut checked, mut skipped) = (false, 0, 0);
-    let mut lines = documents::Lines::default();
+    let mut lines = documents::LineCounter::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {
         let read = documents::read(&corpus, &chunk, &reading.value_fields, &mut scratch)?;
         let before = lines.before(chunk.source(), read.lines);

@@ -19,13 +19,13 @@ const LONG: usize = 6000;
 /// The page of documents that were checked. Of each it holds what is shown and no more.
 #[derive(Debug, Default)]
 pub struct Page {
-    lines: Vec<Line>,
+    lines: Vec<SummaryLine>,
     sections: String,
 }
 
 /// A document in the summary.
 #[derive(Debug)]
-struct Line {
+struct SummaryLine {
     name: String,
     /// How many matches there are, and how many are shown.
     matches: (usize, usize),
@@ -38,7 +38,7 @@ impl Page {
     pub fn add(&mut self, one: &CheckedDocument) {
         let matches = &one.answer.matches;
         let number = self.lines.len();
-        self.lines.push(Line {
+        self.lines.push(SummaryLine {
             name: name(one).to_owned(),
             matches: (matches.len() + one.answer.further, matches.len()),
             best: matches.iter().map(|found| found.similarity).fold(0.0, f64::max),
@@ -92,7 +92,7 @@ impl Page {
             return;
         }
         out.push_str("<table>\n<thead><tr><th scope=\"col\">document</th><th scope=\"col\">matches</th><th scope=\"col\">best similarity</th><th scope=\"col\">longest passage</th></tr></thead>\n<tbody>\n");
-        for (number, Line { name, matches, best, longest }) in self.lines.iter().enumerate() {
+        for (number, SummaryLine { name, matches, best, longest }) in self.lines.iter().enumerate() {
             let _ = writeln!(
                 out,
                 "<tr><th scope=\"row\"><a href=\"#d{number}\">{}</a></th><td>{}</td><td>{best:.3}</td><td>{longest}</td></tr>",

@@ -52,7 +52,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 
     let named = AtomicU64::new(0);
     let (mut total, mut rejects, mut read) = (Added::default(), Rejects::default(), 0);
-    let mut lines = documents::Lines::default();
+    let mut lines = documents::LineCounter::default();
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;

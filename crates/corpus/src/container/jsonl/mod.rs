@@ -22,7 +22,7 @@ use std::ops::Range;
 use arrow_schema::SchemaRef;
 
 use self::convert::Writer;
-use self::scan::Lines;
+use self::scan::LineSource;
 #[cfg(test)]
 pub(crate) use self::string::string_of;
 use super::{Container, Opening, OutputColumns, WriteBatch, bytes};
@@ -60,7 +60,7 @@ impl Container for Jsonl {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
-        Ok(Box::new(Lines { fields: opening.options.value_fields.clone() }))
+        Ok(Box::new(LineSource { fields: opening.options.value_fields.clone() }))
     }
 
     fn columns(&self) -> Option<OutputColumns> {

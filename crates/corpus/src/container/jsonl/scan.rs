@@ -26,12 +26,12 @@ use crate::unescape::has_lone_surrogate;
 
 /// A source of lines.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineSource {
     /// Fields whose values are wanted while it is scanned.
     pub(super) fields: Vec<FieldPath>,
 }
 
-impl Content for Lines {
+impl Content for LineSource {
     fn cuts(&self, _source: &Source) -> CutPoints {
         CutPoints::Anywhere
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::links::Link;
+use super::links::MarkdownLink;
 
 /// The name of the test that a link gives, if it gives one.
-pub fn named(link: &Link) -> Option<&str> {
+pub fn named(link: &MarkdownLink) -> Option<&str> {
     let name = link.text.strip_prefix('`')?.strip_suffix('`')?;
     let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let is_rust = Path::new(&link.target).extension().is_some_and(|extension| extension == "rs");
@@ -15,7 +15,7 @@ pub fn named(link: &Link) -> Option<&str> {
 }
 
 /// Why the named test is not one, if it is not.
-pub fn problem(page: &Path, link: &Link) -> Result<Option<String>> {
+pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     let Some(name) = named(link) else { return Ok(None) };
     let path = page.parent().unwrap_or(Path::new(".")).join(&link.target);
     if !path.exists() {
@@ -52,8 +52,11 @@ mod tests {
 
     #[test]
     fn only_names_in_code_that_lead_to_rust_are_tests() {
-        let link =
-            |text: &str, target: &str| Link { line: 1, text: text.to_owned(), target: target.to_owned() };
+        let link = |text: &str, target: &str| MarkdownLink {
+            line: 1,
+            text: text.to_owned(),
+            target: target.to_owned(),
+        };
         assert_eq!(named(&link("`the_law`", "a/b.rs")), Some("the_law"));
         for (text, target) in [("the law", "a/b.rs"), ("`the_law`", "a/b.md"), ("`MinHash`", "a/b.rs")] {
             assert_eq!(named(&link(text, target)), None);

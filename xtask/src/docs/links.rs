@@ -6,14 +6,14 @@ use anyhow::Result;
 
 /// A link or a picture: `[text](target)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct MarkdownLink {
     pub line: usize,
     pub text: String,
     pub target: String,
 }
 
 /// The links of a page, but for those in code.
-pub fn of(page: &str) -> Vec<Link> {
+pub fn of(page: &str) -> Vec<MarkdownLink> {
     let mut links = vec![];
     let mut is_code = false;
     for (line, text) in (1..).zip(page.lines()) {
@@ -32,14 +32,14 @@ pub fn of(page: &str) -> Vec<Link> {
                 continue;
             }
             let target = text[at + 2..at + 2 + end].to_owned();
-            links.push(Link { line, text: text[begin + 1..at].to_owned(), target });
+            links.push(MarkdownLink { line, text: text[begin + 1..at].to_owned(), target });
         }
     }
     links
 }
 
 /// Why a link leads nowhere, if it does not. Other sites are not asked.
-pub fn problem(page: &Path, link: &Link) -> Result<Option<String>> {
+pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     if link.target.contains("://") || link.target.starts_with("mailto:") {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ mod tests {
     fn links_lead_to_files_and_headings() {
         let page = &crate::run::root().join("CONTRIBUTING.md");
         let problem = |target: &str| {
-            problem(page, &Link { line: 1, text: String::new(), target: target.to_owned() }).unwrap()
+            problem(page, &MarkdownLink { line: 1, text: String::new(), target: target.to_owned() }).unwrap()
         };
         for target in [
             "README.md",

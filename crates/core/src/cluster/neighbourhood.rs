@@ -15,12 +15,12 @@ pub struct Neighbourhood {
     /// How many of the first documents are given.
     given: u32,
     shelves: usize,
-    lists: Lists,
+    lists: MeetingLists,
 }
 
 /// Who knows where documents meet.
 #[derive(Debug, Clone, Default)]
-enum Lists {
+enum MeetingLists {
     /// Shelves of document d, ascending: `shelves[begins[d]..begins[d + 1]]`.
     Here { shelves: Vec<u32>, begins: Vec<usize> },
     /// The judge knows the shelves.
@@ -57,19 +57,19 @@ impl Neighbourhood {
                 *at += 1;
             }
         }
-        Self { documents, given: 0, shelves: count, lists: Lists::Here { shelves: list, begins } }
+        Self { documents, given: 0, shelves: count, lists: MeetingLists::Here { shelves: list, begins } }
     }
 
     /// `documents` documents on so many shelves; the judge knows [who stands where](Judge::shelves).
     #[must_use]
     pub fn of_shelves(documents: usize, shelves: usize) -> Self {
-        Self { documents, given: 0, shelves, lists: Lists::Elsewhere }
+        Self { documents, given: 0, shelves, lists: MeetingLists::Elsewhere }
     }
 
     /// `documents` documents whose candidates are pairs.
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
-        Self { documents, given: 0, shelves: 0, lists: Lists::Pairs }
+        Self { documents, given: 0, shelves: 0, lists: MeetingLists::Pairs }
     }
 
     /// The same with its first `given` documents *given*: they stay whatever they are like, and [`star`](super::star) and
@@ -103,20 +103,20 @@ impl Neighbourhood {
     }
 
     pub(super) fn is_of_pairs(&self) -> bool {
-        matches!(self.lists, Lists::Pairs)
+        matches!(self.lists, MeetingLists::Pairs)
     }
 
     /// Fills `out` with the shelves of a document, ascending.
     fn shelves_of<J: Judge>(&self, document: u32, judge: &mut J, out: &mut Vec<u32>) -> Result<(), J::Error> {
         out.clear();
         match &self.lists {
-            Lists::Here { shelves, begins } => {
+            MeetingLists::Here { shelves, begins } => {
                 let document = document as usize;
                 out.extend_from_slice(&shelves[begins[document]..begins[document + 1]]);
                 Ok(())
             }
-            Lists::Elsewhere => judge.shelves(document, out),
-            Lists::Pairs => Ok(()),
+            MeetingLists::Elsewhere => judge.shelves(document, out),
+            MeetingLists::Pairs => Ok(()),
         }
     }
 }

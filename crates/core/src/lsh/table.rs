@@ -105,12 +105,12 @@ impl Table {
 pub(super) struct Band {
     heads: Table,
     /// One per slot.
-    links: Vec<Link>,
+    links: Vec<SlotLink>,
 }
 
 /// What a band knows of a slot.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct SlotLink {
     /// The lower half of its band key. The upper half is in the bucket.
     lower: u32,
     /// The slot before it that has the same band key.
@@ -160,7 +160,7 @@ impl Band {
             let Self { heads, links } = self;
             before = heads.put(upper(key), slot, |other| links[other as usize].lower == lower);
         }
-        self.links.push(Link { lower, before: before.unwrap_or(END) });
+        self.links.push(SlotLink { lower, before: before.unwrap_or(END) });
     }
 
     /// Appends to `out` the slots with this band key.

@@ -31,14 +31,14 @@ pub(super) fn relationships(archive: &mut OpenZip<'_, '_>, part: &str) -> Result
     let name =
         if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
     let Some(bytes) = archive.part(&name)? else { return Ok(Vec::new()) };
-    let mut list = List(Vec::new());
+    let mut list = RelationshipList(Vec::new());
     xml::visit(&bytes, archive.limits(), &mut list)?;
     Ok(list.0)
 }
 
-struct List(Vec<Relationship>);
+struct RelationshipList(Vec<Relationship>);
 
-impl Visitor for List {
+impl Visitor for RelationshipList {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         // A relationship to something outside, such as a link, has no part.
         let is_inside = element.attribute("TargetMode").is_none_or(|mode| mode != "External");

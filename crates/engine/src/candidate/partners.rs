@@ -87,8 +87,8 @@ impl<'a> CandidatePairs<'a> {
         self.put_away()?;
         let all = self.runs.len();
         let mut list = match all {
-            few if few <= 2 * self.most => List::Memory(Vec::with_capacity(few)),
-            _ => List::Disk(Temporary::create(self.folder)?),
+            few if few <= 2 * self.most => PartnerList::Memory(Vec::with_capacity(few)),
+            _ => PartnerList::Disk(Temporary::create(self.folder)?),
         };
         let mut begins = Vec::with_capacity(self.both_ways.len() + 1);
         let mut count = 0;
@@ -121,16 +121,16 @@ impl<'a> CandidatePairs<'a> {
 pub(crate) struct Partners {
     /// Where the partners of each document begin, and where those of the last one end.
     begins: Vec<u64>,
-    list: List,
+    list: PartnerList,
 }
 
 #[derive(Debug)]
-enum List {
+enum PartnerList {
     Memory(Vec<u32>),
     Disk(Temporary),
 }
 
-impl List {
+impl PartnerList {
     fn extend(&mut self, partners: impl Iterator<Item = u32>) -> Result<(), Error> {
         match self {
             Self::Memory(list) => list.extend(partners),
@@ -148,8 +148,8 @@ impl Partners {
         let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);
         out.clear();
         match &self.list {
-            List::Memory(list) => out.extend_from_slice(&list[begin as usize..end as usize]),
-            List::Disk(file) => {
+            PartnerList::Memory(list) => out.extend_from_slice(&list[begin as usize..end as usize]),
+            PartnerList::Disk(file) => {
                 let mut bytes = vec![0; (end - begin) as usize * size_of::<u32>()];
                 file.read_exact_at(begin * size_of::<u32>() as u64, &mut bytes)?;
                 let words = bytes.chunks_exact(size_of::<u32>());

@@ -63,8 +63,8 @@ impl<'a> Edges<'a> {
         self.put_away()?;
         self.scratch = vec![];
         let mut list = match self.runs.len() {
-            few if few <= self.most => List::Memory(Vec::with_capacity(few)),
-            _ => List::Disk(Temporary::create(self.folder)?),
+            few if few <= self.most => EdgeList::Memory(Vec::with_capacity(few)),
+            _ => EdgeList::Disk(Temporary::create(self.folder)?),
         };
         let mut begins = Vec::with_capacity(self.documents + 1);
         let mut count = 0;
@@ -90,16 +90,16 @@ impl<'a> Edges<'a> {
 pub(crate) struct Neighbours {
     /// Where those of each document begin, and where those of the last one end.
     begins: Vec<u64>,
-    list: List,
+    list: EdgeList,
 }
 
 #[derive(Debug)]
-enum List {
+enum EdgeList {
     Memory(Vec<(u32, f64)>),
     Disk(Temporary),
 }
 
-impl List {
+impl EdgeList {
     fn extend(&mut self, neighbours: impl Iterator<Item = (u32, f64)>) -> Result<(), Error> {
         match self {
             Self::Memory(list) => list.extend(neighbours),
@@ -122,9 +122,9 @@ impl Neighbours {
         let [begin, end] = [0, 1].map(|next| self.begins[document as usize + next]);
         out.clear();
         match &self.list {
-            List::Memory(list) => out.extend_from_slice(&list[begin as usize..end as usize]),
-            List::Disk(_) if begin == end => {}
-            List::Disk(file) => {
+            EdgeList::Memory(list) => out.extend_from_slice(&list[begin as usize..end as usize]),
+            EdgeList::Disk(_) if begin == end => {}
+            EdgeList::Disk(file) => {
                 let mut bytes = vec![0; (end - begin) as usize * STORED];
                 file.read_exact_at(begin * STORED as u64, &mut bytes)?;
                 out.extend(bytes.as_chunks::<STORED>().0.iter().map(|&[a, b, c, d, similarity @ ..]| {
@@ -155,7 +155,7 @@ mod tests {
                 sorting.add(a, b, f64::from(b) / 300.0).unwrap();
             }
             let neighbours = sorting.finish().unwrap();
-            assert_eq!(matches!(neighbours.list, List::Memory(_)), room == 1 << 20);
+            assert_eq!(matches!(neighbours.list, EdgeList::Memory(_)), room == 1 << 20);
             let mut found = vec![];
             for (document, expected) in (0..).zip(&mut expected) {
                 neighbours.of(document, &mut found).unwrap();

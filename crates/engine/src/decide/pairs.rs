@@ -93,7 +93,7 @@ pub fn pairs(
     }
 
     let edges = Mutex::new(Edges::new(documents, room, plan.temporary.as_deref()));
-    let listing = Listing { equals: &equals, wanted: wanted.as_ref(), plan, reading, edges };
+    let listing = PairLister { equals: &equals, wanted: wanted.as_ref(), plan, reading, edges };
     let walk = Walk { corpus, reading, candidates: &candidates, plan, observer };
     let mut verification = walk.run(Verified::nothing(&candidates, plan), &listing, &mut ())?;
     for group in equals.groups() {
@@ -108,7 +108,7 @@ pub fn pairs(
 }
 
 /// Lists the similar pairs of a neighbourhood.
-struct Listing<'a> {
+struct PairLister<'a> {
     equals: &'a Equals,
     wanted: Option<&'a Wanted>,
     plan: &'a Plan,
@@ -118,7 +118,7 @@ struct Listing<'a> {
     edges: Mutex<Edges<'a>>,
 }
 
-impl Listing<'_> {
+impl PairLister<'_> {
     /// Whether a document is wanted, or an equal of it.
     fn is_wanted(&self, first: u32) -> bool {
         self.wanted.is_none_or(|wanted| wanted.contains_key(&first))
@@ -136,7 +136,7 @@ impl Listing<'_> {
     }
 }
 
-impl Decide for Listing<'_> {
+impl Decide for PairLister<'_> {
     type Decision = ();
 
     fn decide(

@@ -69,7 +69,7 @@ enum ColumnBuilder {
     Float(Float64Builder),
     /// Strings, and for a file of texts alone other values as they are written.
     Text(StringBuilder),
-    List(Box<Lists>),
+    List(Box<ListColumnBuilder>),
     Object(Fields, Objects),
 }
 
@@ -81,7 +81,7 @@ impl ColumnBuilder {
             DataType::UInt64 => Self::Unsigned(UInt64Builder::new()),
             DataType::Float64 => Self::Float(Float64Builder::new()),
             DataType::Utf8 => Self::Text(StringBuilder::new()),
-            DataType::List(items) => Self::List(Box::new(Lists::new(items))),
+            DataType::List(items) => Self::List(Box::new(ListColumnBuilder::new(items))),
             DataType::Struct(members) => Self::Object(members.clone(), Objects::new(members)),
             other => Self::Null(other.clone(), 0),
         }
@@ -156,7 +156,7 @@ fn number(value: &RawValue) -> Number {
 }
 
 /// Lists of one type.
-struct Lists {
+struct ListColumnBuilder {
     field: FieldRef,
     items: ColumnBuilder,
     ends: Vec<i32>,
@@ -164,7 +164,7 @@ struct Lists {
     count: i32,
 }
 
-impl Lists {
+impl ListColumnBuilder {
     fn new(field: &FieldRef) -> Self {
         Self {
             field: Arc::clone(field),

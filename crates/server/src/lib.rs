@@ -54,7 +54,7 @@ use tokio::sync::watch;
 pub use auth::{Right, Tokens};
 pub use error::{Error, Result};
 pub use limits::ServerLimits;
-pub use state::Log;
+pub use state::LogSink;
 
 use auth::Access;
 use state::{Shared, State, cores};
@@ -66,7 +66,7 @@ pub struct ServerOptions {
     /// What requests may take.
     pub limits: ServerLimits,
     /// Takes note of what happens.
-    pub log: Log,
+    pub log: LogSink,
 }
 
 /// A server that listens, and does not answer yet.

@@ -21,7 +21,7 @@ use crate::shutdown::ShutdownSignal;
 use crate::upkeep::Upkeep;
 
 /// Takes note of what happens, for those who read the log.
-pub type Log = Box<dyn Fn(&Value) + Send + Sync>;
+pub type LogSink = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// What all requests share.
 pub(crate) struct State {
@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) upkeep: Upkeep,
     /// Documents that were accepted, and not added before the end.
     pub(crate) undone: AtomicU64,
-    log: Log,
+    log: LogSink,
     /// Held by whoever changes the archive, so that what it said of an id still holds when the change is made.
     changing: Mutex<()>,
     /// Looks at the archive at once,
@@ -89,7 +89,7 @@ pub(crate) fn cores() -> usize {
 }
 
 impl State {
-    pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: Log) -> Shared {
+    pub(crate) fn new(index: Index, access: Access, limits: ServerLimits, log: LogSink) -> Shared {
         // An index that cannot say how large it is will say so when it is asked for something.
         let documents = index.statistics().map_or(0, |numbers| numbers.documents);
         Arc::new(Self {

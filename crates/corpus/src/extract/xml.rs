@@ -139,9 +139,9 @@ mod tests {
 
     /// Writes down what it is told; does not enter `skip`.
     #[derive(Default)]
-    struct Log(String);
+    struct ElementLog(String);
 
-    impl Visitor for Log {
+    impl Visitor for ElementLog {
         fn open(&mut self, element: &Element<'_>) -> Enter {
             if element.name() == "skip" {
                 return Enter::No;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn log(xml: &str) -> Result<String, Refusal> {
-        let mut log = Log::default();
+        let mut log = ElementLog::default();
         visit(xml.as_bytes(), &ExtractLimits { nesting: 3, ..ExtractLimits::default() }, &mut log)
             .map(|()| log.0)
     }
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(log("<a><b>").unwrap_err(), Refusal::broken("its XML ends too early"));
         assert!(matches!(log("<a></b>"), Err(Refusal::Broken { .. })));
         assert!(matches!(
-            visit(b"<a>\xff", &ExtractLimits::default(), &mut Log::default()),
+            visit(b"<a>\xff", &ExtractLimits::default(), &mut ElementLog::default()),
             Err(Refusal::Broken { .. })
         ));
     }

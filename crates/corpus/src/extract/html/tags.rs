@@ -192,19 +192,19 @@ mod tests {
 
     /// Writes down what it is told, but for attributes, of which it counts the most of one tag.
     #[derive(Default)]
-    struct Log {
+    struct TagLog {
         told: Cell<bool>,
         written: RefCell<String>,
         attributes: Cell<usize>,
     }
 
-    impl Told for Log {
+    impl Told for TagLog {
         fn told(&self) -> &Cell<bool> {
             &self.told
         }
     }
 
-    impl TokenSink for Log {
+    impl TokenSink for TagLog {
         type Handle = ();
 
         fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
@@ -234,9 +234,9 @@ mod tests {
 
     /// Compares what is told of a page with what is told of it whole, and says how many attributes a tag had.
     fn check(page: &str, most: usize) -> (String, String, usize) {
-        let log = |give: &dyn Fn(&Tokenizer<Log>)| {
+        let log = |give: &dyn Fn(&Tokenizer<TagLog>)| {
             let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
-            let tokenizer = Tokenizer::new(Log::default(), options);
+            let tokenizer = Tokenizer::new(TagLog::default(), options);
             give(&tokenizer);
             tokenizer.end();
             (tokenizer.sink.written.into_inner(), tokenizer.sink.attributes.get())

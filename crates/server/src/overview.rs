@@ -66,35 +66,35 @@ pub(crate) struct Month {
 
 /// What was seen.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct OverviewData {
     pub(crate) similarities: Similarities,
     pub(crate) added_by_month: Vec<Month>,
 }
 
 /// What was seen last, and whether somebody looks.
 #[derive(Debug, Default)]
-pub(crate) struct Overview(Mutex<Looks>);
+pub(crate) struct Overview(Mutex<OverviewState>);
 
 #[derive(Debug, Default)]
-struct Looks {
+struct OverviewState {
     /// What was seen at which change, when, and how long it took.
-    last: Option<(u64, Instant, Duration, Arc<Seen>)>,
+    last: Option<(u64, Instant, Duration, Arc<OverviewData>)>,
     /// Changes when the look that is under way ends.
     looking: Option<watch::Receiver<()>>,
 }
 
 impl Overview {
-    fn looks(&self) -> MutexGuard<'_, Looks> {
+    fn looks(&self) -> MutexGuard<'_, OverviewState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was seen last.
-    fn last(&self) -> Option<Arc<Seen>> {
+    fn last(&self) -> Option<Arc<OverviewData>> {
         self.looks().last.as_ref().map(|(.., seen)| Arc::clone(seen))
     }
 
     /// What there is to be seen of an archive after this many changes, if it can be had soon.
-    pub(crate) async fn at(state: &Shared, changes: u64) -> Option<Arc<Seen>> {
+    pub(crate) async fn at(state: &Shared, changes: u64) -> Option<Arc<OverviewData>> {
         let mut looking = {
             let mut looks = state.overview.looks();
             if let Some((at, when, took, seen)) = &looks.last
@@ -135,14 +135,14 @@ fn begin(state: Shared, changes: u64) -> watch::Receiver<()> {
     looking
 }
 
-fn look(state: &State, until: &Until) -> Result<Seen, Problem> {
+fn look(state: &State, until: &Until) -> Result<OverviewData, Problem> {
     let survey = state.told(state.index.survey(DRAWN, SEED, until))?;
     let mut months: BTreeMap<String, u64> = BTreeMap::new();
     for (day, documents) in survey.added {
         *months.entry(date::month(day)).or_default() += documents;
     }
     let added_by_month = months.into_iter().map(|(month, documents)| Month { month, documents }).collect();
-    Ok(Seen { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
+    Ok(OverviewData { similarities: similarities(state, &survey.drawn, until)?, added_by_month })
 }
 
 fn similarities(state: &State, drawn: &[String], until: &Until) -> Result<Similarities, Problem> {

@@ -342,7 +342,7 @@ impl Index {
         })
     }
 
-    fn side(&self, view: &View<'_>, side: Side<'_>) -> Result<Looked> {
+    fn side(&self, view: &View<'_>, side: Side<'_>) -> Result<PreparedSide> {
         let text = match side {
             Side::Text(text) => text.to_owned(),
             Side::Id(id) => {
@@ -350,7 +350,7 @@ impl Index {
                 let Some(text) = self.text(view, number, &record)? else {
                     let set = self.in_place_of_text(view, number, &record)?.set;
                     let (shingles, places) = (Shingles::new(), None);
-                    return Ok(Looked { shingles, places, set, wordless: record.wordless });
+                    return Ok(PreparedSide { shingles, places, set, wordless: record.wordless });
                 };
                 text
             }
@@ -359,12 +359,12 @@ impl Index {
         let places = Some(self.preparation.shingles_with_places(&text, &mut shingles));
         let set: ShingleSet = shingles.hashes().iter().copied().collect();
         let wordless = set.is_empty().then(|| shingles.equality_key());
-        Ok(Looked { shingles, places, set, wordless })
+        Ok(PreparedSide { shingles, places, set, wordless })
     }
 }
 
 /// One side of a pair, looked at.
-struct Looked {
+struct PreparedSide {
     /// In order, if its text is known.
     shingles: Shingles,
     places: Option<UnitRanges>,

@@ -88,7 +88,7 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
     // w·2ᵇ in the top row: exact, but for weights too small to matter there.
     let expected: Vec<f64> = weights.iter().map(|&weight| scaled(weight, top)).collect();
     let most = expected.iter().fold(0.0, |most, &expected| if expected > most { expected } else { most });
-    let looks: Vec<Looks> = keys.chunks(LANES).zip(expected.chunks(LANES)).map(Looks::of).collect();
+    let looks: Vec<LaneCells> = keys.chunks(LANES).zip(expected.chunks(LANES)).map(LaneCells::of).collect();
     // Where even the greatest weight comes to less than the least gap, there are no darts.
     let lowest = top + LEAST_GAP_EXPONENT - exponent(most);
     let mut board = Board::new(names.len());
@@ -131,13 +131,13 @@ fn run(elements: Elements<'_>, seed: u64, names: &mut [u32]) {
 }
 
 /// What is looked at of as many elements as there are lanes.
-struct Looks {
+struct LaneCells {
     keys: [u32; LANES],
     /// What the bits of the first gap may not exceed in the top row; negative where there is no element.
     limits: [f32; LANES],
 }
 
-impl Looks {
+impl LaneCells {
     #[inline(always)]
     fn of((keys, expected): (&[u64], &[f64])) -> Self {
         let mut looks = Self { keys: [0; LANES], limits: [-1.0; LANES] };
@@ -151,7 +151,7 @@ impl Looks {
 
 /// For every lane, a bit for each step whose element may have a dart in a row: for all that have one, and hardly any other.
 #[inline(always)]
-fn look(looks: &[Looks], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
+fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];
     for looks in looks.iter().rev() {
         for ((set, &key), limit) in sets.iter_mut().zip(&looks.keys).zip(&looks.limits) {

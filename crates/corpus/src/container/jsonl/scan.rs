@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 use super::convert;
 use super::json::parse_line;
 use super::lines::{self, Line, LongLine, scan_lines};
-use super::skeleton::{Looked, Parsed, parse_skeleton, skeleton};
+use super::skeleton::{Parsed, SkeletonOutcome, parse_skeleton, skeleton};
 use super::types::note_line;
 use super::values::{names, values};
 use crate::document::{Document, DocumentText, MaybeLong, RecordPlace};
@@ -98,7 +98,9 @@ impl Content for LineSource {
             match parsed(&looked, &reader, options, &self.fields)? {
                 Parsed::Blank => {}
                 Parsed::Record(mut record) => {
-                    if let (Looked::Skeleton(skeleton), true) = (&looked, is_written(&record, options)) {
+                    if let (SkeletonOutcome::Skeleton(skeleton), true) =
+                        (&looked, is_written(&record, options))
+                    {
                         // The strings that a skeleton lacks are strings in it, too.
                         let is_repaired = note(skeleton.line(), offset);
                         if let Ok(document) = &mut record
@@ -184,19 +186,26 @@ fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
 }
 
 /// Looks through a long line, which lies at `range` without its line feed.
-fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions) -> Result<Looked> {
+fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions) -> Result<SkeletonOutcome> {
     // The texts of a list stand in many places, and each may be short, so that the line is loaded.
     if options.text_fields.iter().any(FieldPath::has_lists) {
-        return Ok(Looked::NoSkeleton);
+        return Ok(SkeletonOutcome::NoSkeleton);
     }
     skeleton(reader, range)
 }
 
 /// The record that a long line is.
-fn parsed(looked: &Looked, reader: &Reader, options: &ReadOptions, fields: &[FieldPath]) -> Result<Parsed> {
+fn parsed(
+    looked: &SkeletonOutcome,
+    reader: &Reader,
+    options: &ReadOptions,
+    fields: &[FieldPath],
+) -> Result<Parsed> {
     match looked {
-        Looked::Skeleton(skeleton) => parse_skeleton(skeleton, reader, options, fields),
-        Looked::NotUtf8 { at } => Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at: *at })))),
-        Looked::NoSkeleton => Ok(Parsed::NeedsAll),
+        SkeletonOutcome::Skeleton(skeleton) => parse_skeleton(skeleton, reader, options, fields),
+        SkeletonOutcome::NotUtf8 { at } => {
+            Ok(Parsed::Record(Err(Reject::new(RejectReason::InvalidUtf8 { at: *at }))))
+        }
+        SkeletonOutcome::NoSkeleton => Ok(Parsed::NeedsAll),
     }
 }

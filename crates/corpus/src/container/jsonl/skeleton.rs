@@ -35,7 +35,7 @@ const SKELETON_BYTES: usize = 4 << 20;
 const WRONG_BYTES: usize = 32;
 
 /// What a long line is.
-pub(crate) enum Looked {
+pub(crate) enum SkeletonOutcome {
     /// Its skeleton stands for it.
     Skeleton(Skeleton),
     /// It is not UTF-8, from the byte `at` on.
@@ -93,8 +93,8 @@ impl Skeleton {
 }
 
 /// Looks through a line that lies at `range` of the source, without its line end.
-pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<Looked> {
-    let mut look = Look { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
+pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<SkeletonOutcome> {
+    let mut look = SkeletonScan { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
     let (mut window, mut at) = (Vec::new(), range.start);
     while at < range.end {
         let bytes = (range.end - at).min(WINDOW_BYTES as u64) as usize;
@@ -106,15 +106,17 @@ pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<Looked> {
             Err(error) if error.error_len().is_none() && at + (bytes as u64) < range.end => {
                 window.split_at(error.valid_up_to()).0
             }
-            Err(error) => return Ok(Looked::NotUtf8 { at: at - range.start + error.valid_up_to() as u64 }),
+            Err(error) => {
+                return Ok(SkeletonOutcome::NotUtf8 { at: at - range.start + error.valid_up_to() as u64 });
+            }
         };
         look.add(whole, at);
         if look.skeleton.bytes.len() > SKELETON_BYTES {
-            return Ok(Looked::NoSkeleton);
+            return Ok(SkeletonOutcome::NoSkeleton);
         }
         at += whole.len() as u64;
     }
-    Ok(Looked::Skeleton(look.finish(range.end)))
+    Ok(SkeletonOutcome::Skeleton(look.finish(range.end)))
 }
 
 /// What a skeleton stands for.
@@ -200,14 +202,14 @@ enum State {
     Wrong(usize),
 }
 
-struct Look {
+struct SkeletonScan {
     skeleton: Skeleton,
     state: State,
     /// Where the string begins in which one is, behind its quote: in the skeleton and in the source.
     opened: (usize, u64),
 }
 
-impl Look {
+impl SkeletonScan {
     /// Goes on with bytes that lie at `offset` of the source.
     fn add(&mut self, bytes: &[u8], offset: u64) {
         let mut rest = bytes;
@@ -369,14 +371,14 @@ mod tests {
         Reader { file: Some(Arc::new(file)), base: 0, size_bytes, name: "-".into() }
     }
 
-    fn looked(line: &[u8]) -> Looked {
+    fn looked(line: &[u8]) -> SkeletonOutcome {
         skeleton(&reader(line), 3..3 + line.len() as u64).unwrap()
     }
 
     fn skeleton_of(line: &str) -> Skeleton {
         match looked(line.as_bytes()) {
-            Looked::Skeleton(skeleton) => skeleton,
-            Looked::NotUtf8 { .. } | Looked::NoSkeleton => panic!("no skeleton"),
+            SkeletonOutcome::Skeleton(skeleton) => skeleton,
+            SkeletonOutcome::NotUtf8 { .. } | SkeletonOutcome::NoSkeleton => panic!("no skeleton"),
         }
     }
 
@@ -401,15 +403,17 @@ mod tests {
     fn what_is_not_utf8_is_told_by_its_byte() {
         let mut line = vec![b'a'; 2 * WINDOW_BYTES];
         line[WINDOW_BYTES + 5] = 0xff;
-        assert!(matches!(looked(&line), Looked::NotUtf8 { at } if at == WINDOW_BYTES as u64 + 5));
+        assert!(matches!(looked(&line), SkeletonOutcome::NotUtf8 { at } if at == WINDOW_BYTES as u64 + 5));
         line[WINDOW_BYTES + 5] = b'a';
         *line.last_mut().unwrap() = 0xc3;
-        assert!(matches!(looked(&line), Looked::NotUtf8 { at } if at == 2 * WINDOW_BYTES as u64 - 1));
+        assert!(
+            matches!(looked(&line), SkeletonOutcome::NotUtf8 { at } if at == 2 * WINDOW_BYTES as u64 - 1)
+        );
     }
 
     #[test]
     fn a_line_that_is_long_for_another_reason_is_loaded() {
-        assert!(matches!(looked(&vec![b' '; SKELETON_BYTES + 1]), Looked::NoSkeleton));
+        assert!(matches!(looked(&vec![b' '; SKELETON_BYTES + 1]), SkeletonOutcome::NoSkeleton));
     }
 
     /// What `serde_json` says of a line, and the column it says it of.

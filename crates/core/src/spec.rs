@@ -276,9 +276,11 @@ impl Spec {
         self.weights.check(&found)?;
         let maker = match self.method {
             Method::Weighted(method) if self.weights.weighting != Weighting::None => {
-                Maker::Weighted(method.build(self.seed)?)
+                SketchMaker::Weighted(method.build(self.seed)?)
             }
-            method if self.weights.weighting == Weighting::None => Maker::Plain(method.build(self.seed)?),
+            method if self.weights.weighting == Weighting::None => {
+                SketchMaker::Plain(method.build(self.seed)?)
+            }
             method => {
                 let expected = "only `dart`, `icws`, `cws` and `zero-bit` can".to_owned();
                 let action = "be made of weighed shingles";
@@ -330,14 +332,14 @@ impl Spec {
 #[derive(Debug, Clone)]
 pub struct SpecSketcher {
     weigher: Weigher,
-    maker: Maker,
+    maker: SketchMaker,
     work: WeigherBuffers,
     weighted: WeightedSet,
     remaining: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
-enum Maker {
+enum SketchMaker {
     Plain(Arc<dyn Sketcher>),
     Weighted(Arc<dyn WeightedSketcher>),
 }
@@ -347,8 +349,8 @@ impl SpecSketcher {
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {
-            Maker::Plain(sketcher) => sketcher.words(),
-            Maker::Weighted(sketcher) => sketcher.words(),
+            SketchMaker::Plain(sketcher) => sketcher.words(),
+            SketchMaker::Weighted(sketcher) => sketcher.words(),
         }
     }
 
@@ -359,7 +361,7 @@ impl SpecSketcher {
     /// If `out` does not have [`words`](Self::words) elements.
     pub fn sketch_into(&mut self, shingles: &[u64], out: &mut [u32]) -> bool {
         match &self.maker {
-            Maker::Plain(sketcher) => {
+            SketchMaker::Plain(sketcher) => {
                 // Remaining shingles keep their order, because some sketches look at places.
                 let distinct = self.weigher.remaining(shingles, &mut self.work);
                 self.remaining.clear();
@@ -368,7 +370,7 @@ impl SpecSketcher {
                 sketcher.sketch_into(&self.remaining, out);
                 !self.remaining.is_empty()
             }
-            Maker::Weighted(sketcher) => {
+            SketchMaker::Weighted(sketcher) => {
                 self.weigher.weigh_into(shingles, &mut self.work, &mut self.weighted);
                 sketcher.sketch_into(self.weighted.view(), out);
                 !self.weighted.view().is_empty()
@@ -383,8 +385,8 @@ impl SpecSketcher {
     #[must_use]
     pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         match &self.maker {
-            Maker::Plain(sketcher) => sketcher.estimate(a, b),
-            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+            SketchMaker::Plain(sketcher) => sketcher.estimate(a, b),
+            SketchMaker::Weighted(sketcher) => sketcher.estimate(a, b),
         }
     }
 }

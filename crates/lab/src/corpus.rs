@@ -53,14 +53,14 @@ pub struct Truth {
 
 /// Makes the documents of a corpus.
 #[derive(Debug)]
-pub struct Maker {
+pub struct DocumentMaker {
     made: Made,
     /// The word of each step.
     steps: Vec<u32>,
     spelled: Vec<String>,
 }
 
-impl Maker {
+impl DocumentMaker {
     /// Gets ready; takes some milliseconds.
     #[must_use]
     pub fn new(made: Made) -> Self {
@@ -179,14 +179,14 @@ impl Maker {
 }
 
 /// Makes a whole corpus with several threads and hands it on in order, in portions: JSON lines, and the lines of
-/// [`Maker::write`] about their copies, which are empty unless `with_truths` asks for them.
+/// [`DocumentMaker::write`] about their copies, which are empty unless `with_truths` asks for them.
 pub fn make<E: Send + From<io::Error>>(
     made: Made,
     with_truths: bool,
     threads: usize,
     mut receive: impl FnMut(&[u8], &[u8]) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    let maker = Maker::new(made);
+    let maker = DocumentMaker::new(made);
     let portions = usize::try_from(made.documents.div_ceil(PORTION)).unwrap_or(usize::MAX);
     let make = |(): &mut (), portion: usize| {
         let begin = portion as u64 * PORTION;
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn copies_are_of_originals_before_them() {
-        let maker = Maker::new(MADE);
+        let maker = DocumentMaker::new(MADE);
         let truths: Vec<Truth> = (0..MADE.documents).map(|number| maker.truth(number)).collect();
         let copies = truths.iter().filter(|truth| truth.of.is_some()).count();
         // 600 expected, with a standard deviation of 20.5.
@@ -253,13 +253,13 @@ mod tests {
                 assert!(truth.edits <= MADE.edits);
             }
         }
-        let few = Maker::new(Made { families: Some(3), ..MADE });
+        let few = DocumentMaker::new(Made { families: Some(3), ..MADE });
         assert!((0..MADE.documents).all(|number| few.truth(number).of.is_none_or(|of| of < 3)));
     }
 
     #[test]
     fn a_corpus_of_copies_alone_is_made_in_no_time() {
-        let maker = Maker::new(Made { documents: 1 << 40, copies: 1.0, ..MADE });
+        let maker = DocumentMaker::new(Made { documents: 1 << 40, copies: 1.0, ..MADE });
         assert_eq!(maker.truth(0).of, None);
         assert!(((1 << 39)..(1 << 39) + 100).all(|number| maker.truth(number).of == Some(0)));
     }
@@ -268,7 +268,7 @@ mod tests {
     fn portions_come_in_order_whatever_the_threads() {
         let made = Made { documents: 3 * PORTION + 1, words: 5, ..MADE };
         let (mut whole, mut known) = (vec![], vec![]);
-        Maker::new(made).write(0..made.documents, &mut whole, Some(&mut known)).unwrap();
+        DocumentMaker::new(made).write(0..made.documents, &mut whole, Some(&mut known)).unwrap();
         for (threads, with_truths) in [(1, true), (3, true), (2, false)] {
             let (mut documents, mut truths) = (vec![], vec![]);
             make(made, with_truths, threads, |lines, known| -> io::Result<()> {
@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn every_filling_begins_with_the_form() {
-        let maker = Maker::new(Made { form: 20, ..MADE });
-        let plain = Maker::new(MADE);
+        let maker = DocumentMaker::new(Made { form: 20, ..MADE });
+        let plain = DocumentMaker::new(MADE);
         let form = words(&maker, 0)[..20].to_vec();
         for number in 0..100 {
             let words_of = words(&maker, number);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_revision_has_all_edits_but_its_own_in_common_with_the_one_before() {
-        let maker = Maker::new(Made { revisions: Some(10), ..MADE });
+        let maker = DocumentMaker::new(Made { revisions: Some(10), ..MADE });
         let mut edited = 0;
         for number in 0..200 {
             let truth = maker.truth(number);
@@ -309,7 +309,7 @@ mod tests {
         assert!(edited > 180, "{edited} words replaced");
     }
 
-    fn words(maker: &Maker, number: u64) -> Vec<u32> {
+    fn words(maker: &DocumentMaker, number: u64) -> Vec<u32> {
         let mut words = vec![];
         maker.words_into(number, &mut words);
         words
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn parts_make_the_whole_and_the_truth_is_true() {
-        let maker = Maker::new(MADE);
+        let maker = DocumentMaker::new(MADE);
         let (mut whole, mut truths) = (vec![], vec![]);
         maker.write(0..300, &mut whole, Some(&mut truths)).unwrap();
         let mut parts = vec![];

@@ -1,6 +1,6 @@
 //! Corpora of the lab as input, and the lab that was part of this command.
 
-use minwise_lab::corpus::{Made, Maker};
+use minwise_lab::corpus::{DocumentMaker, Made};
 
 use crate::support::Desk;
 
@@ -18,7 +18,7 @@ fn the_truth_of_a_corpus_is_what_is_found_in_it() {
         seed: 1,
     };
     let (mut documents, mut known) = (vec![], vec![]);
-    Maker::new(made).write(0..made.documents, &mut documents, Some(&mut known)).unwrap();
+    DocumentMaker::new(made).write(0..made.documents, &mut documents, Some(&mut known)).unwrap();
     let desk = Desk::with("made.jsonl", documents);
     let found = desk.run("pairs made.jsonl --candidates all --threshold 0.6 -q").exit(0);
     let known = String::from_utf8(known).unwrap();

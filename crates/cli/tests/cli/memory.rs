@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use minwise_lab::corpus::{Made, Maker};
+use minwise_lab::corpus::{DocumentMaker, Made};
 
 use crate::support::{Desk, MINWISE, prose, record};
 
@@ -128,7 +128,7 @@ fn a_run_keeps_to_its_memory() {
         seed: 1,
     };
     let mut documents = vec![];
-    Maker::new(made).write(0..made.documents, &mut documents, None::<&mut Vec<u8>>).unwrap();
+    DocumentMaker::new(made).write(0..made.documents, &mut documents, None::<&mut Vec<u8>>).unwrap();
     let desk = Desk::with("in.jsonl", documents);
     let all = peak(&desk, "dedup in.jsonl -o all.jsonl --report all -q --threads 2");
     let little = peak(&desk, "dedup in.jsonl -o little.jsonl --report little -q --threads 2 --memory 160MiB");

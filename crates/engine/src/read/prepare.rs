@@ -105,7 +105,7 @@ impl DocumentSet {
 
 /// Makes sketches of prepared documents.
 #[derive(Debug, Clone)]
-enum Maker {
+enum SketchMaker {
     Plain(Arc<dyn Sketcher>),
     Weighted(Arc<dyn WeightedSketcher>),
 }
@@ -134,7 +134,7 @@ pub struct Preparation {
     spec: Spec,
     shingler: Shingler,
     weigher: Option<Weigher>,
-    maker: Maker,
+    maker: SketchMaker,
     /// Whether sketches of blocks make the sketch of the document.
     merges: bool,
     /// Whether markup is taken out of texts.
@@ -280,8 +280,8 @@ impl Preparation {
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {
-            Maker::Plain(sketcher) => sketcher.words(),
-            Maker::Weighted(sketcher) => sketcher.words(),
+            SketchMaker::Plain(sketcher) => sketcher.words(),
+            SketchMaker::Weighted(sketcher) => sketcher.words(),
         }
     }
 
@@ -329,15 +329,15 @@ impl Preparation {
     #[must_use]
     pub fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         match &self.maker {
-            Maker::Plain(sketcher) => sketcher.estimate(a, b),
-            Maker::Weighted(sketcher) => sketcher.estimate(a, b),
+            SketchMaker::Plain(sketcher) => sketcher.estimate(a, b),
+            SketchMaker::Weighted(sketcher) => sketcher.estimate(a, b),
         }
     }
 
     /// The shingles in document order, without those that are left out, whether there are weights or not.
     fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
         match (&self.weigher, &self.maker) {
-            (Some(_), Maker::Weighted(_)) => {
+            (Some(_), SketchMaker::Weighted(_)) => {
                 let distinct = room.weighted.view().shingles();
                 let hashes = room.shingles.hashes().iter();
                 hashes.copied().filter(|shingle| distinct.binary_search(shingle).is_ok()).collect()
@@ -363,13 +363,13 @@ impl Preparation {
     pub(crate) fn of_checked(spec: &Spec, weighing: &WeightTables) -> Result<Self, Error> {
         let maker = match spec.method {
             Method::Weighted(method) if spec.weights.weighting != Weighting::None => {
-                Maker::Weighted(method.build(spec.seed)?)
+                SketchMaker::Weighted(method.build(spec.seed)?)
             }
-            method => Maker::Plain(method.build(spec.seed)?),
+            method => SketchMaker::Plain(method.build(spec.seed)?),
         };
         let merges = match &maker {
-            Maker::Plain(sketcher) => MergedSketch::default().begin(&**sketcher),
-            Maker::Weighted(_) => false,
+            SketchMaker::Plain(sketcher) => MergedSketch::default().begin(&**sketcher),
+            SketchMaker::Weighted(_) => false,
         };
         let whole_bytes = match spec.shingling.unit() {
             ShingleUnit::Chars => WHOLE_CHARS_BYTES,
@@ -427,7 +427,7 @@ impl Preparation {
             DocumentText::Long(long) => long,
         };
         if self.sketches_blocks(in_order)
-            && let Maker::Plain(sketcher) = &self.maker
+            && let SketchMaker::Plain(sketcher) = &self.maker
         {
             return prepare_blocks(&**sketcher, room, |shingles, each| {
                 let each = |block: &[u64]| {
@@ -445,7 +445,7 @@ impl Preparation {
     fn prepare_whole(&self, text: &str, in_order: bool, room: &mut Prepared) -> bool {
         if text.len() as u64 > self.whole_bytes
             && self.sketches_blocks(in_order)
-            && let Maker::Plain(sketcher) = &self.maker
+            && let SketchMaker::Plain(sketcher) = &self.maker
         {
             let Ok(has_shingles) = prepare_blocks(&**sketcher, room, |shingles, each| {
                 self.shingler.shingle_blocks(text, BLOCK_BYTES, shingles, |block| {
@@ -474,11 +474,11 @@ impl Preparation {
         let hashes = room.shingles.hashes();
         let Some(weigher) = &self.weigher else { return !hashes.is_empty() };
         match &self.maker {
-            Maker::Weighted(_) => {
+            SketchMaker::Weighted(_) => {
                 weigher.weigh_into(hashes, &mut room.work, &mut room.weighted);
                 !room.weighted.view().is_empty()
             }
-            Maker::Plain(_) => {
+            SketchMaker::Plain(_) => {
                 // What stays is still in document order, for sketches that look at places.
                 let distinct = weigher.remaining(hashes, &mut room.work);
                 room.remaining.clear();
@@ -492,7 +492,7 @@ impl Preparation {
     /// The shingles that were not left out, in document order; all of them where there are weights.
     pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
         match (&self.weigher, &self.maker) {
-            (Some(_), Maker::Plain(_)) => &room.remaining,
+            (Some(_), SketchMaker::Plain(_)) => &room.remaining,
             _ => room.shingles.hashes(),
         }
     }
@@ -500,9 +500,9 @@ impl Preparation {
     /// Writes the sketch of what was weighed.
     pub(crate) fn write_sketch(&self, room: &Prepared, out: &mut [u32]) {
         match &self.maker {
-            Maker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
-            Maker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
-            Maker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
+            SketchMaker::Plain(_) if room.tally.is_some() => out.copy_from_slice(&room.sketch.words),
+            SketchMaker::Plain(sketcher) => sketcher.sketch_into(self.in_order(room), out),
+            SketchMaker::Weighted(sketcher) => sketcher.sketch_into(room.weighted.view(), out),
         }
     }
 
@@ -526,8 +526,8 @@ impl Preparation {
         self.shingle(text, room);
         self.weigh(room);
         match &self.maker {
-            Maker::Weighted(_) => DocumentSet::Weighted(room.weighted.clone()),
-            Maker::Plain(_) => {
+            SketchMaker::Weighted(_) => DocumentSet::Weighted(room.weighted.clone()),
+            SketchMaker::Plain(_) => {
                 let hashes = match &self.weigher {
                     Some(_) => &room.remaining,
                     None => room.shingles.hashes(),

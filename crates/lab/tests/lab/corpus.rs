@@ -1,6 +1,6 @@
 //! Made-up corpora.
 
-use minwise_lab::corpus::{Made, Maker};
+use minwise_lab::corpus::{DocumentMaker, Made};
 
 use crate::support::Desk;
 
@@ -18,7 +18,7 @@ fn every_option_reaches_the_corpus() {
         seed: 9,
     };
     let (mut documents, mut truths) = (vec![], vec![]);
-    Maker::new(made).write(0..made.documents, &mut documents, Some(&mut truths)).unwrap();
+    DocumentMaker::new(made).write(0..made.documents, &mut documents, Some(&mut truths)).unwrap();
     let desk = Desk::new();
     let options = "--documents 2500 --words 30 --copies 0.5 --edits 2 --families 7 --seed 9";
     desk.run(&format!("corpus -o made.jsonl --truth truth.tsv {options}")).exit(0);

@@ -37,8 +37,8 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
 
 /// Whether a manifest speaks of encryption.
 fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal> {
-    struct Manifest(bool);
-    impl Visitor for Manifest {
+    struct OdtManifest(bool);
+    impl Visitor for OdtManifest {
         fn open(&mut self, element: &Element<'_>) -> Enter {
             self.0 |= element.name() == "encryption-data";
             Enter::Yes
@@ -48,7 +48,7 @@ fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal
 
         fn close(&mut self, _name: &str) {}
     }
-    let mut seen = Manifest(false);
+    let mut seen = OdtManifest(false);
     xml::visit(manifest, limits, &mut seen)?;
     Ok(seen.0)
 }

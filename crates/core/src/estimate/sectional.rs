@@ -18,7 +18,7 @@ use super::{Estimate, wilson_interval};
 
 /// What the registers of two sectional sketches have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Matches {
+pub struct SectionalMatches {
     /// k, the registers compared.
     pub registers: usize,
     /// Registers whose minima agree.
@@ -27,7 +27,7 @@ pub struct Matches {
     pub aligned: usize,
 }
 
-impl Matches {
+impl SectionalMatches {
     /// Compares two rows of (minimum, section), register by register; comparing them as sets would count pairs that
     /// stand in different registers (E-09). `agree` says which sections do.
     pub fn count<A, B>(a: A, b: B, agree: impl Fn(u32, u32) -> bool) -> Self
@@ -198,8 +198,8 @@ mod tests {
         };
         assert_eq!(packed(&d1), [18, 4, 12]);
         assert_eq!(packed(&d3), [12, 4, 12]);
-        let matches = Matches::count(d1, d3, |a, b| a == b);
-        assert_eq!(matches, Matches { registers: 3, minima: 3, aligned: 2 });
+        let matches = SectionalMatches::count(d1, d3, |a, b| a == b);
+        assert_eq!(matches, SectionalMatches { registers: 3, minima: 3, aligned: 2 });
         assert_eq!(matches.similarity().value, 1.0);
         assert!((matches.aligned_similarity().value - 0.666_667).abs() < 5e-7);
         assert!((matches.alignment_rate().unwrap().value - 0.666_667).abs() < 5e-7);
@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn registers_are_not_a_set() {
-        let matches = Matches::count([(2, 3), (1, 1), (2, 2)], [(2, 2), (1, 1), (2, 3)], |a, b| a == b);
+        let matches =
+            SectionalMatches::count([(2, 3), (1, 1), (2, 2)], [(2, 2), (1, 1), (2, 3)], |a, b| a == b);
         assert!((matches.aligned_similarity().value - 1.0 / 3.0).abs() < 1e-12);
     }
 
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn nothing_in_common_has_no_alignment() {
-        let matches = Matches::count([(1, 0)], [(2, 0)], |a, b| a == b);
+        let matches = SectionalMatches::count([(1, 0)], [(2, 0)], |a, b| a == b);
         assert_eq!(matches.alignment_rate(), None);
         assert_eq!(matches.similarity().value, 0.0);
         assert!(matches.aligned_similarity().standard_error > 0.0);

@@ -39,7 +39,7 @@ use super::minhash::{EMPTY, MinHash};
 use super::{Registers, Sketcher};
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::estimate::sectional::{Matches, SectionalOverlap};
+use crate::estimate::sectional::{SectionalMatches, SectionalOverlap};
 use crate::hash::multiplicative::FIBONACCI_64;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Kernel, fold};
@@ -207,14 +207,14 @@ impl Positioned {
     }
 
     /// Compares two rows register by register.
-    fn matches(&self, a: &[u32], b: &[u32], bits: u32, agree: impl Fn(u32, u32) -> bool) -> Matches {
+    fn matches(&self, a: &[u32], b: &[u32], bits: u32, agree: impl Fn(u32, u32) -> bool) -> SectionalMatches {
         assert!(a.len() == self.words(bits) && b.len() == self.words(bits), "rows of this sketch");
         let ((a_minima, a_tags), (b_minima, b_tags)) =
             (a.split_at(self.registers()), b.split_at(self.registers()));
         let each = 32u32.checked_div(bits).map_or(self.registers(), |each| each as usize);
         // Tags of no bits are all zero.
         let tags = |tags| <[u32]>::iter(tags).copied().chain((bits == 0).then_some(0));
-        let mut matches = Matches::default();
+        let mut matches = SectionalMatches::default();
         for ((a_minima, b_minima), (mut a_tag, mut b_tag)) in
             a_minima.chunks(each).zip(b_minima.chunks(each)).zip(tags(a_tags).zip(tags(b_tags)))
         {
@@ -334,7 +334,7 @@ impl Sectional {
     /// # Panics
     /// If one does not have [`words`](Sketcher::words) elements.
     #[must_use]
-    pub fn matches(&self, a: &[u32], b: &[u32]) -> Matches {
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         match self.policy {
             Policy::First | Policy::Last => self.positioned.matches(a, b, self.bits, |a, b| a == b),
             Policy::Mask => self.positioned.matches(a, b, self.bits, |a, b| a & b != 0),
@@ -421,7 +421,7 @@ impl Tolerant {
     /// # Panics
     /// If one does not have [`words`](Sketcher::words) elements.
     #[must_use]
-    pub fn matches(&self, a: &[u32], b: &[u32]) -> Matches {
+    pub fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         self.positioned.matches(a, b, FINE_BITS, |a, b| a.abs_diff(b) <= self.tolerance)
     }
 
@@ -634,7 +634,8 @@ mod tests {
         {
             let sectional = Sectional::new(131, sections, policy, 4).unwrap();
             let (a, b) = (sketch(&sectional, &a), sketch(&sectional, &b));
-            let counted = Matches::count(sectional.pairs(&a), sectional.pairs(&b), |a, b| policy.agree(a, b));
+            let counted =
+                SectionalMatches::count(sectional.pairs(&a), sectional.pairs(&b), |a, b| policy.agree(a, b));
             assert_eq!(sectional.matches(&a, &b), counted);
             assert_eq!(counted.registers, 131);
         }

@@ -7,7 +7,7 @@
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::{self, Combination, WidthGroup};
 use minwise::estimate::one_permutation::{self, empty_bins_law, share_optimal, share_raw, share_rotation};
-use minwise::estimate::sectional::Matches;
+use minwise::estimate::sectional::SectionalMatches;
 use minwise::estimate::{self, Estimate, b_bit, bottom_k, connected_bit, odd};
 use minwise::sketch::b_bit::BBit;
 use minwise::sketch::bottom_k::BottomK;
@@ -333,11 +333,17 @@ fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource
 }
 
 /// Registers that agree in their minima and in their places.
-fn sectional(k: usize, similarity: f64, matches: impl Fn(&[u32], &[u32]) -> Matches + 'static) -> Model {
+fn sectional(
+    k: usize,
+    similarity: f64,
+    matches: impl Fn(&[u32], &[u32]) -> SectionalMatches + 'static,
+) -> Model {
     Model {
         law: binomial(k, similarity),
         outcome: Box::new(move |a, b| matches(a, b).aligned),
-        estimate: Box::new(move |aligned| Matches { registers: k, minima: k, aligned }.aligned_similarity()),
+        estimate: Box::new(move |aligned| {
+            SectionalMatches { registers: k, minima: k, aligned }.aligned_similarity()
+        }),
         unclamped: Some(Box::new(move |aligned| aligned as f64 / k as f64)),
     }
 }

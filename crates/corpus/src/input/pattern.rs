@@ -8,7 +8,7 @@ use super::walk::{self, FoundFile};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a pattern matches.
-pub(super) struct Matches<'p> {
+pub(super) struct PatternMatches<'p> {
     /// The part of the pattern before the names that are matched, up to and with its last slash.
     pub(super) prefix: &'p str,
     /// The folder that part stands for.
@@ -23,7 +23,7 @@ pub(super) fn has_wildcard(input: &str) -> bool {
 }
 
 /// The files that match a pattern, in the order of their names. `*` stays within a folder, `**` does not.
-pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
+pub(super) fn expand(pattern: &str) -> Result<PatternMatches<'_>> {
     let (prefix, names) = split(pattern);
     validate(names).map_err(|error| {
         Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: reason(error.kind) })
@@ -40,7 +40,7 @@ pub(super) fn expand(pattern: &str) -> Result<Matches<'_>> {
     if files.is_empty() {
         return Err(Error::new(ErrorKind::NoMatch { pattern: pattern.to_owned() }));
     }
-    Ok(Matches { prefix, folder, files })
+    Ok(PatternMatches { prefix, folder, files })
 }
 
 fn is_match(names: &str, file: &FoundFile) -> bool {

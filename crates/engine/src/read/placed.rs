@@ -1,7 +1,7 @@
 //! Sketches that know where shared shingles stand, for the `order` setting.
 
 use minwise::Error;
-use minwise::estimate::sectional::Matches;
+use minwise::estimate::sectional::SectionalMatches;
 use minwise::sketch::Sketcher;
 use minwise::sketch::sectional::Tolerant;
 use minwise::verify::order::TOLERANCE;
@@ -33,7 +33,7 @@ impl Placed {
     }
 
     /// The registers in which two sketches agree, and those of them that stand in about the same places.
-    pub(crate) fn matches(&self, a: &[u32], b: &[u32]) -> Matches {
+    pub(crate) fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         self.sketcher.matches(a, b)
     }
 }

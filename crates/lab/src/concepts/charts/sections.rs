@@ -1,7 +1,7 @@
 //! Sectional sketches, in the same order and with something inserted.
 
 use minwise::Error;
-use minwise::estimate::sectional::{Matches, displaced_share};
+use minwise::estimate::sectional::{SectionalMatches, displaced_share};
 use minwise::estimate::wilson_interval;
 use minwise::sketch::sectional::{Policy, Sectional, Tolerant};
 
@@ -28,13 +28,13 @@ pub(crate) fn sectional() -> Result<Chart, Error> {
 /// Alignment rates of a document and the same one with more and more inserted in front: those over all agreeing
 /// registers of a number of trials.
 fn alignment_rates(
-    matches: impl Fn(u64, &[u64], &[u64]) -> Result<Matches, Error>,
+    matches: impl Fn(u64, &[u64], &[u64]) -> Result<SectionalMatches, Error>,
 ) -> Result<Vec<Point>, Error> {
     const LEN: u64 = 1000;
     let document: Vec<u64> = (0..LEN).collect();
     let rate = |inserted: u64| {
         let other: Vec<u64> = (LEN..LEN + inserted).chain(0..LEN).collect();
-        let mut all = Matches::default();
+        let mut all = SectionalMatches::default();
         for seed in 0..RATE_TRIALS {
             let found = matches(seed, &document, &other)?;
             all.minima += found.minima;

@@ -7,7 +7,7 @@ use std::path::Path;
 use minwise::cluster::Neighbourhood;
 
 use super::large::LargeShelves;
-use super::{Candidates, Meetings};
+use super::{Candidates, MeetingSource};
 use crate::candidate::groups::Groups;
 use crate::candidate::partners::Partners;
 use crate::error::Error;
@@ -73,8 +73,8 @@ impl Candidates {
     /// Bytes that a neighbourhood takes in a batch.
     fn cost(&self, number: usize) -> u64 {
         match &self.meetings {
-            Meetings::Pairs { .. } => NEIGHBOURHOOD_BYTES,
-            Meetings::Groups { counts, .. } => {
+            MeetingSource::Pairs { .. } => NEIGHBOURHOOD_BYTES,
+            MeetingSource::Groups { counts, .. } => {
                 let (shelves, members) = counts[number];
                 NEIGHBOURHOOD_BYTES + SHELF_BYTES * u64::from(shelves) + MEMBER_BYTES * members
             }
@@ -89,14 +89,14 @@ impl Candidates {
         folder: Option<&Path>,
     ) -> Result<NeighbourhoodBatch<'_>, Error> {
         let meetings = match &self.meetings {
-            Meetings::Pairs { .. } => LoadedMeetings::Pairs,
-            Meetings::Groups { groups, slots, .. }
+            MeetingSource::Pairs { .. } => LoadedMeetings::Pairs,
+            MeetingSource::Groups { groups, slots, .. }
                 if numbers.len() == 1 && self.cost(numbers.start) > room.batch() =>
             {
                 let own = self.extents.of(numbers.start);
                 LoadedMeetings::Large(LargeShelves::write(groups, slots, own, room, folder)?)
             }
-            Meetings::Groups { groups, slots, counts } => {
+            MeetingSource::Groups { groups, slots, counts } => {
                 self.load_shelves(&numbers, groups, slots, counts)?
             }
         };
@@ -152,10 +152,10 @@ impl NeighbourhoodBatch<'_> {
                 Meeting::Shelves(ShelvesRef { shelves, members })
             }
             (LoadedMeetings::Large(shelves), _) => Meeting::Large(shelves),
-            (LoadedMeetings::Pairs, Meetings::Pairs { numbers, partners }) => {
+            (LoadedMeetings::Pairs, MeetingSource::Pairs { numbers, partners }) => {
                 Meeting::Pairs(PairsRef { numbers: &numbers[self.candidates.range(number)], partners })
             }
-            (LoadedMeetings::Pairs, Meetings::Groups { .. }) => {
+            (LoadedMeetings::Pairs, MeetingSource::Groups { .. }) => {
                 unreachable!("a batch is of its candidates' kind")
             }
         };

@@ -34,14 +34,14 @@ pub(crate) struct Candidates {
     documents: Vec<u32>,
     /// For each neighbourhood, the bytes of text that its documents have.
     text_bytes: Vec<u64>,
-    meetings: Meetings,
+    meetings: MeetingSource,
     /// What the filter rejected while candidates were found.
     screened: Screened,
 }
 
 /// How documents meet.
 #[derive(Debug)]
-enum Meetings {
+enum MeetingSource {
     /// On shelves of bands.
     Groups {
         groups: Groups,
@@ -73,7 +73,7 @@ impl Candidates {
         })?;
         let text_bytes = text_bytes(documents, &extents, |document| slots[order.place(document) as usize])?;
         let documents = members.iter().map(|&place| order.document(place)).collect();
-        let meetings = Meetings::Groups { groups, slots, counts };
+        let meetings = MeetingSource::Groups { groups, slots, counts };
         Ok(Self { extents, documents, text_bytes, meetings, screened: Screened::default() })
     }
 
@@ -96,7 +96,7 @@ impl Candidates {
         }
         let text_bytes = text_bytes(documents, &extents, |document| slot_of[document as usize])?;
         let documents = members.iter().map(|&member| taken[member as usize]).collect();
-        let meetings = Meetings::Pairs { numbers: members, partners };
+        let meetings = MeetingSource::Pairs { numbers: members, partners };
         Ok(Self { extents, documents, text_bytes, meetings, screened })
     }
 
@@ -134,8 +134,8 @@ impl Candidates {
     /// none.
     pub(crate) fn for_each_group(&self, visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
         match &self.meetings {
-            Meetings::Groups { groups, .. } => groups.for_each(visit),
-            Meetings::Pairs { .. } => Ok(()),
+            MeetingSource::Groups { groups, .. } => groups.for_each(visit),
+            MeetingSource::Pairs { .. } => Ok(()),
         }
     }
 
@@ -152,14 +152,14 @@ impl Candidates {
         }
         let choose_two = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
         match &self.meetings {
-            Meetings::Groups { groups, slots, .. } => groups.for_each(|_, group| {
+            MeetingSource::Groups { groups, slots, .. } => groups.for_each(|_, group| {
                 let number = self.extents.holding(slots[group[0] as usize]);
                 if let Ok(at) = sums.binary_search_by_key(&number, |sum| sum.0) {
                     let documents = group.iter().map(|&place| self.documents[slots[place as usize] as usize]);
                     sums[at].1 = sums[at].1.saturating_add(choose_two(documents.map(&copies).sum()));
                 }
             })?,
-            Meetings::Pairs { numbers, partners } => {
+            MeetingSource::Pairs { numbers, partners } => {
                 let mut found = vec![];
                 for (number, sum) in &mut sums {
                     let range = self.range(*number);

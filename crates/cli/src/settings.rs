@@ -14,7 +14,7 @@ use minwise::sketch::Method;
 use minwise::text::{Folding, Markup, Normalization, Space};
 use minwise::weight::MostDocuments;
 use minwise_corpus::{FieldPath, Input, ReadOptions};
-use minwise_engine::{AuditSize, Bands, Inputs, Memory, RunSettings, SpecOptions};
+use minwise_engine::{AuditSize, Bands, Inputs, MemoryLimit, RunSettings, SpecOptions};
 
 use crate::args::{BandArgs, InputArgs, ReadingArgs, RunArgs, SketchArgs, SpecArgs, TextArgs, WeightArgs};
 use crate::printer::{Failure, FlagProblem};
@@ -257,13 +257,13 @@ fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
 }
 
 /// The most memory that a run is to take, if it is given.
-pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<Memory> {
+pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<MemoryLimit> {
     let text = args.memory.as_ref()?;
     let Some(bytes) = size_bytes(text) else {
         problems.add(format!("`--memory`: `{text}` is not a size such as `4GiB`"), None);
         return None;
     };
-    problems.check("--memory", Memory::new(bytes))
+    problems.check("--memory", MemoryLimit::new(bytes))
 }
 
 /// A standard error that an estimate can have.

@@ -7,7 +7,7 @@ use std::io;
 
 use minwise::{Sentence, escape_control};
 
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 
 /// The reason why a run ended without a result.
 #[derive(Debug)]
@@ -145,9 +145,9 @@ pub enum ErrorKind {
     /// The documents are too many for the memory that was allowed.
     TooLittleMemory {
         /// What was allowed.
-        allowed: Memory,
+        allowed: MemoryLimit,
         /// What is needed.
-        needed: Memory,
+        needed: MemoryLimit,
         /// What for, in words.
         reason: String,
         /// How many threads it would be enough for, if there are any.

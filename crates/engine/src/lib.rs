@@ -134,7 +134,7 @@ pub use decide::pairs::{SimilarPair, SimilarPairs};
 pub use decide::{Decided, Decisions, Removed};
 pub use error::{Error, ErrorKind, SettingProblem};
 pub use estimate::sketch_file;
-pub use memory::Memory;
+pub use memory::MemoryLimit;
 // Types of other crates that options have, so that a program need not depend on those crates for them.
 pub use minwise::cluster::Clustering;
 pub use minwise::keep::{KeepPolicy, Ranking};

@@ -20,13 +20,13 @@ const UNKNOWN_BYTES: u64 = 4096 * MIB;
 
 /// The most memory that a run is to take. It never changes what comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryLimit {
     bytes: u64,
     /// What is taken to be left for what grows with the corpus, instead of counting it.
     room: Option<u64>,
 }
 
-impl Memory {
+impl MemoryLimit {
     /// At most this many bytes, at least 128 MiB.
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes < LEAST_BYTES {
@@ -72,10 +72,10 @@ impl Memory {
     }
 
     /// What is left for what grows with the corpus.
-    pub(crate) fn room(self, threads: usize, documents: usize) -> Room {
+    pub(crate) fn room(self, threads: usize, documents: usize) -> WorkingMemory {
         let taken = PROGRAM_BYTES + threads as u64 * THREAD_BYTES + documents as u64 * DOCUMENT_BYTES;
         let left = self.bytes.saturating_sub(taken).max(self.bytes / 8);
-        Room { bytes: self.room.unwrap_or(left) }
+        WorkingMemory { bytes: self.room.unwrap_or(left) }
     }
 
     /// The least memory that a run over this many documents can do with, if each has a rank of this many words.
@@ -87,14 +87,14 @@ impl Memory {
     }
 }
 
-impl Default for Memory {
+impl Default for MemoryLimit {
     fn default() -> Self {
         Self::half_of_machine()
     }
 }
 
 /// In the largest unit that is exact.
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let exact = |&(_, bits): &(&str, u32)| self.bytes >> bits > 0 && self.bytes.trailing_zeros() >= bits;
@@ -107,11 +107,11 @@ impl fmt::Display for Memory {
 
 /// Memory for what grows with the corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct WorkingMemory {
     bytes: u64,
 }
 
-impl Room {
+impl WorkingMemory {
     /// None.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
@@ -249,11 +249,14 @@ mod tests {
     #[test]
     fn as_many_threads_as_fit() {
         for mib in [128, 160, 512, 1000, 4096, 100_000] {
-            let memory = Memory::new(mib * MIB).unwrap();
+            let memory = MemoryLimit::new(mib * MIB).unwrap();
             let threads = memory.most_threads();
-            assert!(Memory::least(threads, 1000, 0).bytes <= memory.bytes, "{threads} threads in {mib} MiB");
             assert!(
-                Memory::least(threads + 1, 100_000, 0).bytes > memory.bytes,
+                MemoryLimit::least(threads, 1000, 0).bytes <= memory.bytes,
+                "{threads} threads in {mib} MiB"
+            );
+            assert!(
+                MemoryLimit::least(threads + 1, 100_000, 0).bytes > memory.bytes,
                 "{threads} threads in {mib} MiB"
             );
         }
@@ -264,15 +267,15 @@ mod tests {
         for (bytes, shown) in
             [(4 << 30, "4GiB"), (3 << 29, "1536MiB"), (800_000_000, "781250KiB"), (134_217_729, "134217729B")]
         {
-            assert_eq!(Memory::new(bytes).unwrap().to_string(), shown);
+            assert_eq!(MemoryLimit::new(bytes).unwrap().to_string(), shown);
         }
-        let error = Memory::new(1 << 20).unwrap_err().to_string();
+        let error = MemoryLimit::new(1 << 20).unwrap_err().to_string();
         assert!(error.contains("1MiB") && error.contains("at least 128MiB"), "{error}");
     }
 
     #[test]
     fn half_of_the_machine_is_no_more_than_it_has() {
-        let half = Memory::half_of_machine().bytes();
+        let half = MemoryLimit::half_of_machine().bytes();
         assert!(half >= LEAST_BYTES);
         if let Some(machine) = machine_bytes() {
             assert!(half <= (machine / 2).max(LEAST_BYTES));
@@ -281,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_key_is_in_one_part() {
-        let room = Room { bytes: 300 };
+        let room = WorkingMemory { bytes: 300 };
         for (bytes, parts) in [(0, 1), (100, 1), (101, 2), (401, 8)] {
             assert_eq!(room.parts(bytes).len(), parts);
         }

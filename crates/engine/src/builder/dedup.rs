@@ -17,7 +17,7 @@ use minwise_corpus::{FieldPath, InMemory, Input, Nulls, ReadOptions, Scratch};
 use super::positions::Positions;
 use super::shared::shared_options;
 use crate::error::{Error, SettingProblem};
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::output::Summary;
 use crate::read::rejects::Rejects;
 use crate::run::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};

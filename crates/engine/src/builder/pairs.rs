@@ -14,7 +14,7 @@ use minwise_corpus::{FieldPath, InMemory, Input, Nulls, ReadOptions};
 use super::positions::Positions;
 use super::shared::shared_options;
 use crate::error::{Error, SettingProblem};
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::read::rejects::Rejects;
 use crate::run::{Destination, PairFormat, PairsOptions, PairsOutcome, PairsRun};
 use crate::settings::{Bands, RunSettings, Search};

@@ -167,7 +167,7 @@ macro_rules! shared_options {
             /// Sets the memory limit in bytes, at least 128 MiB. What does not fit goes to temporary files. Default: half of
             /// the machine's memory.
             pub fn memory(mut self, bytes: u64) -> Self {
-                match Memory::new(bytes) {
+                match MemoryLimit::new(bytes) {
                     Ok(memory) => self.options.settings.memory = Some(memory),
                     Err(error) => self.problems.push(SettingProblem::of("memory", bytes, &error)),
                 }

@@ -9,7 +9,7 @@ use minwise::sort::{Mixed, sort_mixed};
 
 use crate::candidate::order::Order;
 use crate::error::Error;
-use crate::memory::{Parts, Room};
+use crate::memory::{Parts, WorkingMemory};
 use crate::read::documents::Documents;
 
 /// What a frequent key has of all entries, at least, when it is noticed: one in this many.
@@ -127,7 +127,7 @@ pub(crate) struct Equals {
 
 impl Equals {
     /// Groups the documents.
-    pub(crate) fn find(documents: &Documents, order: &Order, room: Room) -> Result<Self, Error> {
+    pub(crate) fn find(documents: &Documents, order: &Order, room: WorkingMemory) -> Result<Self, Error> {
         let mut first: Vec<u32> = (0..order.len() as u32).collect();
         let mut groups = vec![];
         let mut members = vec![];
@@ -186,12 +186,12 @@ impl Equals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Memory;
+    use crate::memory::MemoryLimit;
     use minwise::hash::fmix64;
 
     /// As many parts as entries of so many documents need in so much room.
     fn parts(room: u64, documents: usize) -> Parts {
-        Memory::with_room(room).room(1, 0).parts(documents as u64 * GatheredKeys::<u64>::ENTRY_BYTES)
+        MemoryLimit::with_room(room).room(1, 0).parts(documents as u64 * GatheredKeys::<u64>::ENTRY_BYTES)
     }
 
     /// The groups of all parts, and the most entries that there were room for.

@@ -12,7 +12,7 @@ use minwise_corpus::{Corpus, Scratch};
 
 use crate::candidate::partners::CandidatePairs;
 use crate::error::{Error, ErrorKind};
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::read::Reading;
 use crate::read::documents::{RowReader, Which};
@@ -68,7 +68,7 @@ pub(crate) struct JoinInput<'a> {
     pub items: Items<'a>,
     pub rule: Rule,
     pub threads: usize,
-    pub room: Room,
+    pub room: WorkingMemory,
     pub folder: Option<&'a Path>,
     pub observer: &'a dyn Observer,
 }

@@ -31,7 +31,7 @@ use crate::candidate::plane::Plane;
 use crate::candidate::screen::{Screen, Screened};
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::read::Reading;
 use crate::read::documents::{Documents, RowReader, Which};
@@ -141,7 +141,7 @@ fn by_bands(
 ///
 /// The rows of many documents do not fit into a cache, so that a pass per band fetches each of them again from memory: with
 /// 100,000 documents and 14 bands that was a quarter of the time of a run.
-fn bands_together(bands: usize, threads: usize, band_bytes: u64, room: Room) -> usize {
+fn bands_together(bands: usize, threads: usize, band_bytes: u64, room: WorkingMemory) -> usize {
     let most = (KEYS_BYTES / band_bytes.max(1)).max(SORTED_TOGETHER as u64);
     let together = usize::try_from(most).unwrap_or(bands).min(bands) / threads;
     let bytes = (together * threads) as u64 * band_bytes;
@@ -155,7 +155,7 @@ struct PairSearch<'a> {
     /// The documents among which pairs are looked for, by the numbers that they have in them.
     documents: &'a [u32],
     plan: &'a Plan,
-    room: Room,
+    room: WorkingMemory,
     observer: &'a dyn Observer,
 }
 

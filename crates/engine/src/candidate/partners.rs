@@ -10,7 +10,7 @@ use minwise::sort::sort_mixed;
 use minwise_corpus::Temporary;
 
 use crate::error::Error;
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 use crate::parallel;
 use crate::storage::runs::{SortedRuns, Spread};
 
@@ -40,7 +40,12 @@ pub(crate) struct CandidatePairs<'a> {
 
 impl<'a> CandidatePairs<'a> {
     /// No pairs yet. Every document will know its partners before it, and those that `both_ways` names all of them.
-    pub(crate) fn new(both_ways: Vec<bool>, room: Room, threads: usize, folder: Option<&'a Path>) -> Self {
+    pub(crate) fn new(
+        both_ways: Vec<bool>,
+        room: WorkingMemory,
+        threads: usize,
+        folder: Option<&'a Path>,
+    ) -> Self {
         let documents = both_ways.len();
         let most = room.entries(size_of::<u64>()).clamp(LEAST_HELD, (HELD * threads).max(LEAST_HELD));
         Self {
@@ -163,7 +168,7 @@ impl Partners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Memory;
+    use crate::memory::MemoryLimit;
 
     /// A graph of so many documents and its partners, as sorting in memory gives them.
     fn check(documents: u32, edges: impl Iterator<Item = (u32, u32)> + Clone) {
@@ -175,7 +180,7 @@ mod tests {
                 expected[a.min(b) as usize].push(10 * a.max(b));
             }
         }
-        let mut pairs = CandidatePairs::new(both_ways, Memory::default().room(1, 0), 1, None);
+        let mut pairs = CandidatePairs::new(both_ways, MemoryLimit::default().room(1, 0), 1, None);
         pairs.add(&edges.collect::<Vec<_>>()).unwrap();
         let partners = pairs.finish(|document| 10 * document).unwrap();
         let mut found = vec![];

@@ -9,7 +9,7 @@ use minwise::sort::sort_mixed;
 use minwise_corpus::Temporary;
 
 use crate::error::Error;
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 use crate::storage::runs::{SortEntry, SortedRuns, Spread};
 
 /// The documents of an edge as one key, and the bits of its similarity.
@@ -33,7 +33,7 @@ pub(crate) struct Edges<'a> {
 
 impl<'a> Edges<'a> {
     /// No edges yet between so many documents.
-    pub(crate) fn new(documents: usize, room: Room, folder: Option<&'a Path>) -> Self {
+    pub(crate) fn new(documents: usize, room: WorkingMemory, folder: Option<&'a Path>) -> Self {
         // Those that wait, those that stay, and room to sort in are each as many at most.
         let most = (room.held() as usize / (3 * Keyed::BYTES)).max(1);
         Self {
@@ -139,7 +139,7 @@ impl Neighbours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Memory;
+    use crate::memory::MemoryLimit;
 
     /// In memory and on disk, every document knows its near-duplicates.
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             expected[a as usize].push((b, f64::from(b) / 300.0));
         }
         for room in [0, 1000, 20_000, 1 << 20] {
-            let mut sorting = Edges::new(300, Memory::with_room(room).room(1, 300), None);
+            let mut sorting = Edges::new(300, MemoryLimit::with_room(room).room(1, 300), None);
             for (a, b) in edges.clone() {
                 sorting.add(a, b, f64::from(b) / 300.0).unwrap();
             }
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn nothing_and_nobody() {
-        let neighbours = Edges::new(0, Room::none(), None).finish().unwrap();
+        let neighbours = Edges::new(0, WorkingMemory::none(), None).finish().unwrap();
         assert_eq!(neighbours.begins, [0]);
-        let neighbours = Edges::new(2, Room::none(), None).finish().unwrap();
+        let neighbours = Edges::new(2, WorkingMemory::none(), None).finish().unwrap();
         let mut found = vec![(1, 0.5)];
         neighbours.of(1, &mut found).unwrap();
         assert_eq!(found, []);

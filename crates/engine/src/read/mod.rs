@@ -10,7 +10,7 @@ use minwise_corpus::{Chunk, Corpus, Document, FieldPath, Nulls, RecordPlace, Rej
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, SettingProblem};
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
 use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, New, Shape};
@@ -397,14 +397,14 @@ impl<'a> Desk<'a> {
             return Err(ErrorKind::TooManyDocuments.into());
         }
         let (allowed, asked) = (self.plan.memory, self.plan.threads);
-        let least = |threads| Memory::least(threads, documents, self.plan.key.keep.words());
+        let least = |threads| MemoryLimit::least(threads, documents, self.plan.key.keep.words());
         let needed = least(asked);
         if needed.bytes() > allowed.bytes() {
             let threads = (1..asked).rev().find(|&threads| least(threads).bytes() <= allowed.bytes());
             // Documents are not to blame for what fewer threads would do without.
             let documents = format!("{documents} documents and more");
             let reason = match threads {
-                Some(_) => format!("{asked} threads of {} each and {documents}", Memory::of_thread()),
+                Some(_) => format!("{asked} threads of {} each and {documents}", MemoryLimit::of_thread()),
                 None => documents,
             };
             return Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into());

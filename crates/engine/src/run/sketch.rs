@@ -9,7 +9,7 @@ use super::inputs::Inputs;
 use super::{overwrite, refuse};
 use crate::error::{Error, SettingProblem};
 use crate::estimate::sketch_file;
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::read::read;
 use crate::read::rejected::RejectedRecords;
 use crate::setters::setters;
@@ -26,7 +26,7 @@ pub struct SketchOptions {
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for that many.
     pub threads: Option<usize>,
     /// Memory limit. Default: half of the machine's memory.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryLimit>,
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
     /// The file that is written.
@@ -41,7 +41,7 @@ setters!(SketchOptions {
     overwrite: bool,
     ;
     threads: Option<usize>,
-    memory: Option<Memory>,
+    memory: Option<MemoryLimit>,
     max_rejects: Option<u64>,
     output: PathBuf,
 });

@@ -21,7 +21,7 @@ use minwise::{Error as CoreError, Sentence, Spec, WeightSpec};
 use minwise_corpus::FieldPath;
 
 use crate::error::{Error, ErrorKind, SettingProblem};
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::rows::{Rows, SHELF};
 use crate::setters::setters;
 use crate::weigh::WeightTables;
@@ -161,7 +161,7 @@ pub struct RunSettings {
     /// The maximum number of rejected records; one more stops the run. Default: no limit.
     pub max_rejects: Option<u64>,
     /// Memory limit. Default: half of the machine's memory.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryLimit>,
     /// Where intermediate results go that do not fit into memory. Default: where the system keeps temporary files.
     pub temporary: Option<PathBuf>,
 }
@@ -185,7 +185,7 @@ setters!(RunSettings {
     audit: Option<AuditSize>,
     threads: Option<usize>,
     max_rejects: Option<u64>,
-    memory: Option<Memory>,
+    memory: Option<MemoryLimit>,
     temporary: Option<PathBuf>,
 });
 
@@ -511,13 +511,13 @@ pub(crate) fn all_cores(threads: Option<usize>, problems: &mut Vec<SettingProble
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResourceLimits {
     pub(crate) threads: usize,
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryLimit,
 }
 
 impl ResourceLimits {
     pub(crate) fn new(
         threads: Option<usize>,
-        memory: Option<Memory>,
+        memory: Option<MemoryLimit>,
         problems: &mut Vec<SettingProblem>,
     ) -> Self {
         let memory = memory.unwrap_or_default();

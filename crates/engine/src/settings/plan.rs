@@ -15,7 +15,7 @@ use minwise_corpus::FieldPath;
 
 use super::{AuditSize, ResourceLimits, Search};
 use crate::error::{Error, ErrorKind};
-use crate::memory::Memory;
+use crate::memory::MemoryLimit;
 use crate::rows::Rows;
 use crate::storage::work::WorkFolder;
 use crate::weigh::WeightTables;
@@ -64,7 +64,7 @@ pub struct Plan {
     /// Where intermediate results go that do not fit into memory.
     pub(crate) temporary: Option<PathBuf>,
     /// The most memory to take.
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryLimit,
     /// The folder of the run, from which it can be taken up again.
     pub(crate) work: Option<Arc<WorkFolder>>,
 }
@@ -120,7 +120,7 @@ impl Plan {
 
     /// The most memory to take.
     #[must_use]
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> MemoryLimit {
         self.memory
     }
 
@@ -251,7 +251,7 @@ pub struct ReadPlan {
     /// Rejected records that are put up with.
     pub(crate) max_rejects: Option<u64>,
     /// The most memory to take.
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryLimit,
     /// Where goes what does not fit into it.
     pub(crate) temporary: Option<PathBuf>,
     /// The folder of the run, from which it can be taken up again.

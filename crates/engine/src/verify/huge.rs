@@ -64,16 +64,16 @@ fn sorted(stretch: &mut Vec<u64>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Memory, Room};
+    use crate::memory::{MemoryLimit, WorkingMemory};
     use crate::verify::loader::LEAST;
 
     /// What they sort at one time is no more than what one of them would.
     #[test]
     fn threads_share_the_memory() {
-        let room = Memory::new(8 << 30).unwrap().room(16, 0);
+        let room = MemoryLimit::new(8 << 30).unwrap().room(16, 0);
         let most = |threads| Sorting::new(room, threads, None).most;
         assert!(most(1) > 16 * LEAST);
         assert_eq!(most(16), most(1) / 16);
-        assert_eq!(Sorting::new(Room::none(), 1, None).most, LEAST);
+        assert_eq!(Sorting::new(WorkingMemory::none(), 1, None).most, LEAST);
     }
 }

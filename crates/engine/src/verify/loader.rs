@@ -25,7 +25,7 @@ pub(crate) struct Sorting<'a> {
 
 impl<'a> Sorting<'a> {
     /// Within what there is room for if so many threads sort at one time, with temporary files in `folder`.
-    pub(crate) fn new(room: memory::Room, threads: usize, folder: Option<&'a Path>) -> Self {
+    pub(crate) fn new(room: memory::WorkingMemory, threads: usize, folder: Option<&'a Path>) -> Self {
         let shingles = room.held() / (TIMES * size_of::<u64>() as u64 * threads as u64);
         Self { most: usize::try_from(shingles).unwrap_or(usize::MAX).max(LEAST), folder }
     }

@@ -465,7 +465,7 @@ mod tests {
             corpus: &corpus,
             documents: &documents(&corpus),
             preparation: &preparation,
-            sorting: Sorting::new(memory::Room::none(), 1, None),
+            sorting: Sorting::new(memory::WorkingMemory::none(), 1, None),
             turns: LargeDocumentLock::default(),
         };
         let numbers: Vec<u32> = (0..texts.len() as u32).collect();

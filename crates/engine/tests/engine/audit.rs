@@ -2,7 +2,7 @@
 
 use minwise::shingle::Shingles;
 use minwise_engine::audit::Audit;
-use minwise_engine::{AuditSize, Bands, Memory, RunSettings, Search};
+use minwise_engine::{AuditSize, Bands, MemoryLimit, RunSettings, Search};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, with_registers};
@@ -160,8 +160,8 @@ fn it_does_not_depend_on_threads_or_memory() {
     let documents = Documents::new(&texts);
     let alone = audit(&documents, &weak(3, 200));
     assert_eq!(alone.documents, 200);
-    let little = Memory::with_room(256 << 10);
-    for (threads, memory) in [(2, Memory::default()), (1, little), (3, little)] {
+    let little = MemoryLimit::with_room(256 << 10);
+    for (threads, memory) in [(2, MemoryLimit::default()), (1, little), (3, little)] {
         let settings = weak(3, 200).threads(threads).memory(memory);
         assert_eq!(audit(&documents, &settings), alone);
     }

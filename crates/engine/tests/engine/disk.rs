@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minwise::cluster::Clustering;
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::work::{Manifest, WorkFolder};
-use minwise_engine::{ErrorKind, Memory, Plan, RunSettings, Search, Unobserved};
+use minwise_engine::{ErrorKind, MemoryLimit, Plan, RunSettings, Search, Unobserved};
 
 use crate::support::{Documents, Random, triples, with_registers};
 
@@ -79,7 +79,7 @@ fn on_disk_is_as_in_memory() {
         let in_memory = said(&documents, &settings);
         // With next to no memory every column, every range of keys and every neighbourhood is on disk.
         for room in [20_000, 1_000_000] {
-            settings.memory = Some(Memory::with_room(room));
+            settings.memory = Some(MemoryLimit::with_room(room));
             assert!(said(&documents, &settings) == in_memory, "{settings:?}");
         }
     }
@@ -91,7 +91,7 @@ fn pairs_on_disk_are_those_in_memory() {
     for mut settings in ways() {
         let in_memory = triples(&documents.pairs(&settings));
         let said_in_memory = said(&documents, &settings);
-        settings.memory = Some(Memory::with_room(500));
+        settings.memory = Some(MemoryLimit::with_room(500));
         assert_eq!(triples(&documents.pairs(&settings)), in_memory, "{settings:?}");
         assert!(said(&documents, &settings) == said_in_memory, "{settings:?}");
     }
@@ -118,7 +118,7 @@ fn a_run_is_taken_up_from_wherever_it_was_ended() {
     let ways = ways().into_iter().filter(|settings| settings.search.is_none() && settings.bits.is_none());
     for mut settings in ways {
         let undisturbed = said(&documents, &settings);
-        settings.memory = Some(Memory::with_room(1_000_000));
+        settings.memory = Some(MemoryLimit::with_room(1_000_000));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("work");
         let run = |settings: &RunSettings, resume| {

@@ -2,7 +2,7 @@
 
 use minwise::shingle::{Shingler, Shingles};
 use minwise::verify::{Overlap, ShingleSet};
-use minwise_engine::{Memory, RunSettings, Search};
+use minwise_engine::{MemoryLimit, RunSettings, Search};
 
 use crate::support::{Documents, Random, settings, triples};
 
@@ -34,7 +34,7 @@ fn they_are_compared_exactly() {
     let near = base.replace("w77 ", "other ").replace("w7777.", "another.");
     let part = base[..base.floor_char_boundary(HUGE_BYTES - 5000)].to_owned();
     for shingling in ["words:3", "chars:9"] {
-        let settings = settings(shingling, 0.5, 32, 3).memory(Memory::with_room(1 << 16));
+        let settings = settings(shingling, 0.5, 32, 3).memory(MemoryLimit::with_room(1 << 16));
         let texts = [&base, &near, &part];
         let sets = texts.map(|text| set(&settings, text));
         let expected: Vec<(u32, u32, f64)> = [(0, 1), (0, 2), (1, 2)]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use minwise_corpus::{Corpus, Input, ReadOptions, Unobserved};
 use minwise_engine::stages::read;
-use minwise_engine::{Memory, Observer, Warning};
+use minwise_engine::{MemoryLimit, Observer, Warning};
 use tempfile::TempDir;
 
 use crate::support::settings;
@@ -42,7 +42,7 @@ impl Observer for Listener {
 /// How many documents share their id, and the places of an example, whether they are in memory or on disk.
 fn repeated(corpus: &Corpus) -> (u64, [String; 2]) {
     let settings = settings("words:1", 0.8, 4, 4);
-    let [in_memory, on_disk] = [settings.memory, Some(Memory::with_room(1 << 20))].map(|memory| {
+    let [in_memory, on_disk] = [settings.memory, Some(MemoryLimit::with_room(1 << 20))].map(|memory| {
         let listener = Listener::default();
         let settings = settings.clone().memory(memory);
         read(corpus, &settings.plan().unwrap().reading(), &listener).unwrap();

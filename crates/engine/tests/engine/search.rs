@@ -4,7 +4,7 @@ use minwise::cluster::Clustering;
 use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
-use minwise_engine::{Memory, RunSettings, Search};
+use minwise_engine::{MemoryLimit, RunSettings, Search};
 
 use crate::oracle::Oracle;
 use crate::support::{Documents, Random, listed, triples, with_registers};
@@ -233,7 +233,7 @@ fn portions_do_not_change_what_is_found() {
         let whole = documents.pairs(&settings(None));
         assert!(listed(&whole).len() >= 1250);
         for threads in [1, 3] {
-            let little = settings(Some(Memory::with_room(500))).threads(threads);
+            let little = settings(Some(MemoryLimit::with_room(500))).threads(threads);
             let found = documents.pairs(&little);
             assert_eq!(listed(&found), listed(&whole));
             assert_eq!(found.verification.screened, whole.verification.screened);

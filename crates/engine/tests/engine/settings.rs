@@ -9,7 +9,7 @@ use minwise::weight::Weighting;
 use minwise::{Spec, WeightSpec};
 use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::stages::{dedup, pairs, read};
-use minwise_engine::{Bands, Error, ErrorKind, Memory, RunSettings, Search, SpecOptions, Unobserved};
+use minwise_engine::{Bands, Error, ErrorKind, MemoryLimit, RunSettings, Search, SpecOptions, Unobserved};
 
 use crate::support::{Documents, settings};
 
@@ -109,7 +109,7 @@ fn what_is_left_open_follows_from_the_rest() {
     assert_eq!((plan.search(), plan.keep().to_string()), (Search::Banding, "first".to_owned()));
     let contained = RunSettings::default().measure(Measure::Containment).plan().unwrap();
     assert_eq!((contained.search(), contained.keep().to_string()), (Search::SortMerge, "longest".to_owned()));
-    let little = RunSettings::default().memory(Memory::new(128 << 20).unwrap());
+    let little = RunSettings::default().memory(MemoryLimit::new(128 << 20).unwrap());
     assert_eq!(little.plan().unwrap().threads(), 1, "no more threads than the memory is enough for");
 }
 

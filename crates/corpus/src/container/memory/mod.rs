@@ -36,18 +36,20 @@ pub(crate) fn format_of(memory: &InMemory) -> Format {
 }
 
 /// A list of texts.
-pub(super) static TEXTS: Memory = Memory { format: Format::TEXTS_IN_MEMORY, output_format: Format::JSONL };
+pub(super) static TEXTS: MemoryContainer =
+    MemoryContainer { format: Format::TEXTS_IN_MEMORY, output_format: Format::JSONL };
 /// A table.
-pub(super) static TABLE: Memory = Memory { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
+pub(super) static TABLE: MemoryContainer =
+    MemoryContainer { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 
 /// Documents in memory. They are written in the format of a file, which is always a conversion.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MemoryContainer {
     format: Format,
     output_format: Format,
 }
 
-impl Container for Memory {
+impl Container for MemoryContainer {
     fn format(&self) -> Format {
         self.format
     }

@@ -11,7 +11,7 @@ use super::{Candidates, MeetingSource};
 use crate::candidate::groups::Groups;
 use crate::candidate::partners::Partners;
 use crate::error::Error;
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 
 /// Bytes that each neighbourhood takes in a batch, besides its shelves.
 const NEIGHBOURHOOD_BYTES: u64 = 512;
@@ -49,7 +49,7 @@ enum LoadedMeetings {
 impl Candidates {
     /// Cuts the neighbourhoods from `first` on into batches that fit into memory. With `checkpoints`, a batch also ends
     /// after some amount of text, so that a run that is killed loses little work.
-    pub(crate) fn batches(&self, first: usize, room: Room, checkpoints: bool) -> Vec<Range<usize>> {
+    pub(crate) fn batches(&self, first: usize, room: WorkingMemory, checkpoints: bool) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = vec![];
         let (mut bytes, mut text) = (0, 0);
         let most_text = CHECKPOINT_BYTES.max(self.text_bytes.iter().sum::<u64>() / CHECKPOINTS);
@@ -85,7 +85,7 @@ impl Candidates {
     pub(crate) fn load(
         &self,
         numbers: Range<usize>,
-        room: Room,
+        room: WorkingMemory,
         folder: Option<&Path>,
     ) -> Result<NeighbourhoodBatch<'_>, Error> {
         let meetings = match &self.meetings {
@@ -254,12 +254,12 @@ impl PairsRef<'_> {
 mod tests {
     use super::*;
     use crate::candidate::neighbourhood::tests::of_bands;
-    use crate::memory::Memory;
+    use crate::memory::MemoryLimit;
 
     /// Of each neighbourhood, its documents, and the documents of each shelf.
     type Shown = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
 
-    fn shown(candidates: &Candidates, room: Room) -> Shown {
+    fn shown(candidates: &Candidates, room: WorkingMemory) -> Shown {
         let mut all = vec![];
         for numbers in candidates.batches(0, room, false) {
             let batch = candidates.load(numbers.clone(), room, None).unwrap();
@@ -290,11 +290,11 @@ mod tests {
     fn shelves_are_the_same_in_memory_and_on_disk() {
         let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
         let expected = [(vec![1, 4, 5], vec![vec![1, 2], vec![0, 1]]), (vec![2, 6], vec![vec![0, 1]])];
-        let all = Memory::default().room(1, 0);
+        let all = MemoryLimit::default().room(1, 0);
         assert_eq!(candidates.batches(0, all, false), std::slice::from_ref(&(0..2)));
         assert_eq!(shown(&candidates, all), expected);
         // With no room at all, each is a batch of its own, and too large for it.
-        let none = Room::none();
+        let none = WorkingMemory::none();
         assert_eq!(candidates.batches(0, none, false), [0..1, 1..2]);
         assert_eq!(candidates.batches(1, none, false), std::slice::from_ref(&(1..2)));
         assert_eq!(shown(&candidates, none), expected);
@@ -306,7 +306,7 @@ mod tests {
         let pairs: Vec<[u32; 2]> = (0..1000).map(|pair| [2 * pair, 2 * pair + 1]).collect();
         let pairs: Vec<&[u32]> = pairs.iter().map(|pair| &pair[..]).collect();
         let mut candidates = of_bands(&[&pairs], 2000);
-        let room = Memory::default().room(1, 0);
+        let room = MemoryLimit::default().room(1, 0);
         let batches = |candidates: &Candidates, first| {
             let batches = candidates.batches(first, room, true);
             assert_eq!((batches[0].start, batches[batches.len() - 1].end), (first, 1000));

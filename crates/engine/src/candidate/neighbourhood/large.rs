@@ -8,7 +8,7 @@ use minwise_corpus::Temporary;
 
 use crate::candidate::groups::Groups;
 use crate::error::Error;
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 
 /// The shelves of a large neighbourhood, by document.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl LargeShelves {
         groups: &Groups,
         slots: &[u32],
         own: Range<u32>,
-        room: Room,
+        room: WorkingMemory,
         folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let documents = own.len();

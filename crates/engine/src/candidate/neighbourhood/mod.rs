@@ -276,7 +276,7 @@ impl Extents {
 mod tests {
     use super::*;
     use crate::candidate::groups::{NewGroups, push};
-    use crate::memory::Room;
+    use crate::memory::WorkingMemory;
     use crate::read::documents::Shape;
 
     pub(super) fn documents(number: u32) -> Documents {
@@ -309,11 +309,11 @@ mod tests {
     #[test]
     fn pairs_become_neighbourhoods_in_keeper_order() {
         let both_ways = vec![false, true, false, false, false, false, false, false];
-        let mut pairs = CandidatePairs::new(both_ways, Room::none(), 1, None);
+        let mut pairs = CandidatePairs::new(both_ways, WorkingMemory::none(), 1, None);
         pairs.add(&[(4, 5), (2, 6), (4, 1)]).unwrap();
         let order = [10, 11, 12, 13, 14, 15, 16, 17];
         let candidates = Candidates::of_pairs(pairs, &order, Screened::default(), &documents(18)).unwrap();
-        let batch = candidates.load(0..2, Room::none(), None).unwrap();
+        let batch = candidates.load(0..2, WorkingMemory::none(), None).unwrap();
         let all: Vec<_> = (0..candidates.len())
             .map(|number| {
                 let neighbourhood = batch.neighbourhood(number);
@@ -336,7 +336,7 @@ mod tests {
     fn nobody_meets() {
         let candidates = of_bands(&[], 18);
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
-        let pairs = CandidatePairs::new(vec![false; 3], Room::none(), 1, None);
+        let pairs = CandidatePairs::new(vec![false; 3], WorkingMemory::none(), 1, None);
         let candidates =
             Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents(18)).unwrap();
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Documents;
 use crate::error::Error;
-use crate::memory::Room;
+use crate::memory::WorkingMemory;
 
 /// Bytes that one id takes while ids are sorted by their hashes.
 const SORTED_BYTES: u64 = 32;
@@ -22,7 +22,7 @@ impl Documents {
     pub(crate) fn find_repeated_ids(
         &mut self,
         corpus: &Corpus,
-        room: Room,
+        room: WorkingMemory,
     ) -> Result<Option<[u32; 2]>, Error> {
         let mut example: Option<[u32; 2]> = None;
         let mut repeated = vec![];

@@ -15,7 +15,7 @@
 //! How large the union is differs from pair to pair, and the filter is made once. So the laws for all sizes are to be
 //! kept to; these are taken in stretches, of each the size at which J comes nearest to the threshold.
 
-use super::law::{Law, Mixture};
+use super::law::{Law, LawMixture};
 use crate::estimate::one_permutation::empty_bins_law;
 use crate::sketch::one_permutation::Densification;
 
@@ -66,10 +66,10 @@ pub(super) fn law(
     registers: usize,
     floor: f64,
 ) -> Law {
-    let mut sum = Mixture::new(registers, floor);
+    let mut sum = LawMixture::new(registers, floor);
     let empty = empty_bins_law(union, registers);
     for occupied in 1..=registers.min(union) {
-        let mut agreeing = Mixture::new(occupied, floor);
+        let mut agreeing = LawMixture::new(occupied, floor);
         agreeing.add_hypergeometric(union, common, occupied, empty[registers - occupied]);
         for (agreeing, &weight) in agreeing.into_law().probabilities().iter().enumerate() {
             if weight == 0.0 {
@@ -89,7 +89,7 @@ pub(super) fn law(
 }
 
 /// How many of `all` bins are in the `agreeing` ones of `runs` runs.
-fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut Mixture) {
+fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut LawMixture) {
     if agreeing == 0 || agreeing == runs {
         sum.add_certain(if agreeing == 0 { 0 } else { all }, weight);
         return;
@@ -147,7 +147,7 @@ mod tests {
         let k = law.registers() as f64;
         let correlation = (variance * k / (p * (1.0 - p)) - 1.0) / (k - 1.0);
         let (a, b) = (p * (1.0 / correlation - 1.0), (1.0 - p) * (1.0 / correlation - 1.0));
-        let mut widened = Mixture::new(law.registers(), 1e-40);
+        let mut widened = LawMixture::new(law.registers(), 1e-40);
         widened.add(0, 0..=law.registers(), (k * p) as usize, 1.0, |i| {
             (k - i) * (a + i) / ((i + 1.0) * (b + k - i - 1.0))
         });

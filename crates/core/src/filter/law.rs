@@ -21,7 +21,7 @@ pub(super) struct Law(Vec<f64>);
 impl Law {
     /// Of K registers that agree with probability `p` each, independently.
     pub(super) fn independent(p: f64, registers: usize) -> Self {
-        let mut sum = Mixture::new(registers, SMALLEST);
+        let mut sum = LawMixture::new(registers, SMALLEST);
         sum.add_binomial(0, registers, p, 1.0);
         sum.into_law()
     }
@@ -44,7 +44,7 @@ impl Law {
     /// bits of each register.
     pub(super) fn with_chance(&self, chance: f64, floor: f64) -> Self {
         let registers = self.registers();
-        let mut sum = Mixture::new(registers, floor);
+        let mut sum = LawMixture::new(registers, floor);
         for (matches, &weight) in self.0.iter().enumerate() {
             sum.add_binomial(matches, registers - matches, chance, weight);
         }
@@ -54,13 +54,13 @@ impl Law {
 
 /// A sum of simple laws, each with its weight.
 #[derive(Debug)]
-pub(super) struct Mixture {
+pub(super) struct LawMixture {
     law: Vec<f64>,
     /// Terms below it are left out, and their mass given to the others of the same simple law.
     floor: f64,
 }
 
-impl Mixture {
+impl LawMixture {
     /// Of laws of 0 to `most`.
     pub(super) fn new(most: usize, floor: f64) -> Self {
         Self { law: vec![0.0; most + 1], floor }
@@ -148,7 +148,7 @@ mod tests {
             near(*found, expected / 64.0, 4);
         }
         let hypergeometric = |all, marked, drawn| {
-            let mut sum = Mixture::new(drawn, SMALLEST);
+            let mut sum = LawMixture::new(drawn, SMALLEST);
             sum.add_hypergeometric(all, marked, drawn, 1.0);
             sum.into_law()
         };

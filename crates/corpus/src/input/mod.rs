@@ -91,7 +91,7 @@ pub(crate) fn resolve(
         beside: SkippedFiles::default(),
         format: None,
         references: 0,
-        names: Names::default(),
+        names: SourceNames::default(),
     };
     for reference in references {
         resolver.input(reference)?;
@@ -214,18 +214,18 @@ struct Resolver<'o> {
     format: Option<Format>,
     /// How many sources are references; 0 while they are being resolved.
     references: usize,
-    names: Names,
+    names: SourceNames,
 }
 
 /// The names of sources, looked at only if documents in memory need one.
 #[derive(Default)]
-struct Names {
+struct SourceNames {
     taken: HashSet<String>,
     /// How many sources were looked at.
     sources: usize,
 }
 
-impl Names {
+impl SourceNames {
     /// A name that none of the sources has: the one that is wanted, or else that with a number.
     fn free(&mut self, wanted: &str, sources: &[Source]) -> String {
         // Documents without an id are named by their source, so that no two sources may have one name.

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
-use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, New, Shape};
+use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
 use crate::read::placed::Placed;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
@@ -568,7 +568,7 @@ impl<'a> Worker<'a> {
                     part.rejected.push(too_short(&place, &document, prepared.units(), &spec.shingling));
                 } else {
                     part.repaired += u64::from(document.repaired);
-                    let new = New {
+                    let new = NewRow {
                         place,
                         id: document.id.as_deref(),
                         kind: if has_shingles { ComparisonKind::Shingled } else { ComparisonKind::Empty },
@@ -584,11 +584,11 @@ impl<'a> Worker<'a> {
                 }
             }
             Err(Reject { reason: RejectReason::Null { .. }, id }) if nulls == Nulls::Keep => {
-                let new = New { place, id: id.as_deref(), kind: ComparisonKind::Null, equality_key: 0 };
+                let new = NewRow { place, id: id.as_deref(), kind: ComparisonKind::Null, equality_key: 0 };
                 part.columns.add(&new, |out| Ranks::add_last(keep, out));
             }
             Err(Reject { reason: RejectReason::NotText { .. }, id }) => {
-                let new = New { place, id: id.as_deref(), kind: ComparisonKind::Skipped, equality_key: 0 };
+                let new = NewRow { place, id: id.as_deref(), kind: ComparisonKind::Skipped, equality_key: 0 };
                 part.columns.add(&new, |out| Ranks::add_last(keep, out));
             }
             Err(reject) => {

@@ -429,7 +429,7 @@ mod tests {
 
     use super::*;
     use crate::memory;
-    use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, New, Shape};
+    use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
     use crate::read::prepare::Preparation;
     use crate::turn::LargeDocumentLock;
     use crate::verify::loader::Sorting;
@@ -440,8 +440,10 @@ mod tests {
         let mut columns = DocumentColumns::new(shape);
         for chunk in corpus.chunks(u64::MAX) {
             let mut add = |place, _| {
-                columns
-                    .add(&New { place, id: None, kind: ComparisonKind::Shingled, equality_key: 0 }, |_| {});
+                columns.add(
+                    &NewRow { place, id: None, kind: ComparisonKind::Shingled, equality_key: 0 },
+                    |_| {},
+                );
             };
             corpus
                 .scan(&chunk, &mut Scratch::new(), &mut |place, document| add(place, document.is_ok()))

@@ -101,7 +101,7 @@ pub(crate) async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewDocuments)]
-pub(crate) struct New {
+pub(crate) struct NewDocuments {
     /// The documents. If two of them have the same id, the later one is added.
     documents: Vec<NewSent>,
 }
@@ -184,7 +184,7 @@ pub(crate) struct StartedJob {
 /// are in `rejected`, and the others are added.
 #[utoipa::path(post, path = "/documents", operation_id = "add_documents", tag = "documents",
     request_body(description = "The documents as JSON, or files as a form",
-        content((New = "application/json"), (NewFiles = "multipart/form-data"))),
+        content((NewDocuments = "application/json"), (NewFiles = "multipart/form-data"))),
     responses((status = 201, description = "The documents are in the archive", body = AddedSent),
         (status = 202, description = "A job adds the documents", body = StartedJob)))]
 pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Response, Problem> {
@@ -193,7 +193,7 @@ pub(crate) async fn add(At(state): At<Shared>, received: Received) -> Result<Res
         .run(move |_| {
             Ok(match content {
                 BodyContent::Json(_) => {
-                    let new: New = content.value()?;
+                    let new: NewDocuments = content.value()?;
                     new.documents.into_iter().map(|new| Item::Document(new.into())).collect::<Vec<_>>()
                 }
                 BodyContent::Files { files, options } => named(files, options.as_deref())?,

@@ -37,7 +37,7 @@ impl ComparisonKind {
 }
 
 /// What is known of a document when it is added.
-pub(crate) struct New<'a> {
+pub(crate) struct NewRow<'a> {
     pub place: RecordPlace,
     pub id: Option<&'a str>,
     pub kind: ComparisonKind,
@@ -98,7 +98,7 @@ impl DocumentColumns {
     /// Adds a document with its rank; its rows are to be filled.
     pub(crate) fn add(
         &mut self,
-        new: &New<'_>,
+        new: &NewRow<'_>,
         rank: impl FnOnce(&mut Vec<u64>),
     ) -> (&mut [u32], Option<&mut [u32]>) {
         rank(&mut self.ranks);

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::rows::Rows;
 use crate::storage::store::Stored;
 
-pub(crate) use columns::{ComparisonKind, DocumentColumns, New, Shape};
+pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, Shape};
 pub(crate) use rows::{RowReader, Which};
 use segment::{Medium, Section, Segment};
 
@@ -71,7 +71,7 @@ impl Documents {
         let mut columns = DocumentColumns::new(shape);
         for document in 0..documents {
             let place = RecordPlace { source: 0, line: u64::from(document), offset: 0, len: 10 * document };
-            columns.add(&New { place, id: None, kind: ComparisonKind::Shingled, equality_key: 0 }, |_| {});
+            columns.add(&NewRow { place, id: None, kind: ComparisonKind::Shingled, equality_key: 0 }, |_| {});
         }
         let mut all = Self::new(shape);
         all.append(&mut columns, 0);

@@ -16,7 +16,7 @@ use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
-    let mut order = Order(Vec::new());
+    let mut order = SlideOrder(Vec::new());
     xml::visit(&archive.needed(&main.part)?, limits, &mut order)?;
     // The first of several with one id counts.
     let by_id: HashMap<_, _> = relationships.iter().rev().map(|one| (one.id.as_str(), one)).collect();
@@ -39,9 +39,9 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
 }
 
 /// The slides, as the presentation has them: by the names of its relationships to them.
-struct Order(Vec<String>);
+struct SlideOrder(Vec<String>);
 
-impl Visitor for Order {
+impl Visitor for SlideOrder {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         if element.name() == "sldId" {
             self.0.extend(element.prefixed("id"));

@@ -40,7 +40,7 @@ use sieve::Sieve;
 
 use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::error::Error;
 use crate::read::Reading;
 use crate::settings::{AuditSize, Plan, Search};
@@ -105,7 +105,7 @@ pub(crate) struct AuditedRun<'a> {
     corpus: &'a Corpus,
     reading: &'a Reading,
     equals: &'a Equals,
-    order: &'a Order,
+    order: &'a KeeperOrder,
     plan: &'a Plan,
     observer: &'a dyn Observer,
     /// Documents near one of the sample whose rows are looked at, about.
@@ -130,7 +130,7 @@ impl<'a> AuditedRun<'a> {
         corpus: &'a Corpus,
         reading: &'a Reading,
         equals: &'a Equals,
-        order: &'a Order,
+        order: &'a KeeperOrder,
         plan: &'a Plan,
         observer: &'a dyn Observer,
     ) -> Self {
@@ -311,13 +311,13 @@ mod tests {
         corpus: &'a Corpus,
         reading: Reading,
         equals: Equals,
-        order: Order,
+        order: KeeperOrder,
     }
 
     impl<'a> Read<'a> {
         pub(super) fn new(texts: &'a Texts, plan: &Plan) -> Self {
             let reading = read(&texts.corpus, &plan.reading(), &Unobserved).unwrap();
-            let order = Order::new(&reading.documents, &plan.keep, 0).unwrap();
+            let order = KeeperOrder::new(&reading.documents, &plan.keep, 0).unwrap();
             let room = plan.memory.room(1, order.len());
             let equals = Equals::find(&reading.documents, &order, room).unwrap();
             Self { corpus: &texts.corpus, reading, equals, order }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use minwise::sort::{Mixed, sort_mixed};
 
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::error::Error;
 use crate::memory::{Parts, WorkingMemory};
 use crate::read::documents::Documents;
@@ -127,7 +127,11 @@ pub(crate) struct Equals {
 
 impl Equals {
     /// Groups the documents.
-    pub(crate) fn find(documents: &Documents, order: &Order, room: WorkingMemory) -> Result<Self, Error> {
+    pub(crate) fn find(
+        documents: &Documents,
+        order: &KeeperOrder,
+        room: WorkingMemory,
+    ) -> Result<Self, Error> {
         let mut first: Vec<u32> = (0..order.len() as u32).collect();
         let mut groups = vec![];
         let mut members = vec![];

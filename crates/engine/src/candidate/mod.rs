@@ -25,7 +25,7 @@ use crate::candidate::gather::{Equals, GatheredKeys};
 use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, JoinInput, Scale};
 use crate::candidate::neighbourhood::Candidates;
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::candidate::partners::CandidatePairs;
 use crate::candidate::plane::Plane;
 use crate::candidate::screen::{Screen, Screened};
@@ -51,7 +51,7 @@ pub(crate) fn find(
     corpus: &Corpus,
     reading: &Reading,
     equals: &Equals,
-    order: &Order,
+    order: &KeeperOrder,
     plan: &Plan,
     observer: &dyn Observer,
 ) -> Result<Candidates, Error> {
@@ -90,7 +90,7 @@ pub(crate) fn find(
 fn by_bands(
     documents: &Documents,
     wanted: impl Fn(u32) -> bool + Sync,
-    order: &Order,
+    order: &KeeperOrder,
     plan: &Plan,
     observer: &dyn Observer,
 ) -> Result<Groups, Error> {

@@ -7,7 +7,7 @@ use crate::read::documents::Documents;
 
 /// Documents have a place in keeper order: the one that comes first stays.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct KeeperOrder {
     len: u32,
     /// The documents by place, and their places; nothing where that is the same.
     sorted: Option<Sorted>,
@@ -19,7 +19,7 @@ struct Sorted {
     places: Vec<u32>,
 }
 
-impl Order {
+impl KeeperOrder {
     /// The order that a policy gives. The first documents are of references, and stay where they are.
     pub(crate) fn new(documents: &Documents, keep: &KeepPolicy, references: u32) -> Result<Self, Error> {
         Ok(Self::of_ranks(&documents.ranks()?, keep, references, documents.len() as u32))

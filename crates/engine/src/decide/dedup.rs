@@ -9,7 +9,7 @@ use crate::audit;
 use crate::candidate;
 use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::decide::checkpoint;
 use crate::decide::large::spare;
 use crate::decide::{Decided, Decisions, Removed, warn_of_recall};
@@ -30,7 +30,7 @@ pub fn dedup(
     decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
     reading.key.check(plan)?;
-    let order = Order::new(&reading.documents, &plan.keep, reading.references)?;
+    let order = KeeperOrder::new(&reading.documents, &plan.keep, reading.references)?;
     let room = plan.memory.room(plan.threads, order.len());
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
@@ -62,7 +62,7 @@ pub fn dedup(
 /// Decides which documents of a neighbourhood stay.
 struct Verdicts<'a> {
     equals: &'a Equals,
-    order: &'a Order,
+    order: &'a KeeperOrder,
     plan: &'a Plan,
     reading: &'a Reading,
 }
@@ -277,7 +277,7 @@ struct Visit {
 }
 
 /// The documents of a neighbourhood with all their equals, in keeper order.
-fn visits(documents: &[u32], equals: &Equals, order: &Order) -> Vec<Visit> {
+fn visits(documents: &[u32], equals: &Equals, order: &KeeperOrder) -> Vec<Visit> {
     let all: u64 = documents.iter().map(|&first| equals.copies(first)).sum();
     let mut visits: Vec<Visit> = Vec::with_capacity(all as usize);
     let mut sorted = true;

@@ -10,7 +10,7 @@ use minwise_corpus::Corpus;
 use crate::candidate;
 use crate::candidate::gather::Equals;
 use crate::candidate::neighbourhood::Candidates;
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::decide::edges::{Edges, Neighbours};
 use crate::decide::warn_of_recall;
 use crate::error::{Error, ErrorKind};
@@ -68,7 +68,7 @@ pub fn pairs(
             }
         })?;
     let documents = reading.documents.len();
-    let order = Order::of_input(documents);
+    let order = KeeperOrder::of_input(documents);
     let room = plan.memory.room(plan.threads, documents);
     let equals = Equals::find(&reading.documents, &order, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;

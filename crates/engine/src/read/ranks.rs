@@ -151,7 +151,7 @@ fn reason(ranking: &Ranking, field: &str, value: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidate::order::Order;
+    use crate::candidate::order::KeeperOrder;
 
     fn ranks(keep: &KeepPolicy, values: &[Option<&str>]) -> (Ranks, Vec<u64>) {
         let (mut ranks, mut words) = (Ranks::new(keep), vec![]);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn order(keep: &KeepPolicy, references: u32, words: &[u64], documents: u32) -> Vec<u32> {
-        let order = Order::of_ranks(words, keep, references, documents);
+        let order = KeeperOrder::of_ranks(words, keep, references, documents);
         (0..documents).map(|place| order.document(place)).collect()
     }
 

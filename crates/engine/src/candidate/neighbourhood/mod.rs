@@ -17,7 +17,7 @@ use std::ops::Range;
 use minwise::cluster::Forest;
 
 use crate::candidate::groups::Groups;
-use crate::candidate::order::Order;
+use crate::candidate::order::KeeperOrder;
 use crate::candidate::partners::{CandidatePairs, Partners};
 use crate::candidate::screen::Screened;
 use crate::error::Error;
@@ -56,7 +56,11 @@ enum MeetingSource {
 
 impl Candidates {
     /// Gathers the groups of all bands.
-    pub(crate) fn of_groups(groups: Groups, order: &Order, documents: &Documents) -> Result<Self, Error> {
+    pub(crate) fn of_groups(
+        groups: Groups,
+        order: &KeeperOrder,
+        documents: &Documents,
+    ) -> Result<Self, Error> {
         let mut forest = Forest::new(order.len());
         groups.for_each(|_, group| {
             for &place in &group[1..] {
@@ -293,7 +297,7 @@ mod tests {
                 new.add(&words).unwrap();
             }
         }
-        let order = Order::of_input(number as usize);
+        let order = KeeperOrder::of_input(number as usize);
         Candidates::of_groups(new.finish().unwrap(), &order, &documents(number)).unwrap()
     }
 

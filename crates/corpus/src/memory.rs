@@ -77,7 +77,7 @@ impl InMemory {
     pub fn records<I: AsRef<str>, T: AsRef<str>>(
         records: impl IntoIterator<Item = (Option<I>, Option<T>)>,
     ) -> Self {
-        let mut packer = Packer::default();
+        let mut packer = BlockPacker::default();
         for (id, text) in records {
             packer.push(id.as_ref().map(AsRef::as_ref), text.as_ref().map(AsRef::as_ref));
         }
@@ -170,7 +170,7 @@ impl fmt::Debug for InMemory {
 
 /// Packs texts into blocks.
 #[derive(Default)]
-struct Packer {
+struct BlockPacker {
     blocks: Vec<TextBlock>,
     ids: LargeStringBuilder,
     texts: LargeStringBuilder,
@@ -179,7 +179,7 @@ struct Packer {
     has_id: bool,
 }
 
-impl Packer {
+impl BlockPacker {
     fn push(&mut self, id: Option<&str>, text: Option<&str>) {
         self.has_id |= id.is_some();
         self.ids.append_option(id);

@@ -19,7 +19,7 @@ use crate::prepare::{Prepared, posted};
 use crate::record::{NewDocument, Record, metadata_text};
 use crate::settings::Texts;
 use crate::store::{Change, Space, View};
-use crate::text::Packer;
+use crate::text::TextCompressor;
 
 /// Bytes that a text may have.
 const MOST_BYTES: usize = 1 << 30;
@@ -161,7 +161,7 @@ impl Index {
         }
         let next = AtomicUsize::new(0);
         let work = || {
-            let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
+            let (mut prepared, mut packer) = (Prepared::default(), TextCompressor::new());
             let mut done = vec![];
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -192,7 +192,7 @@ impl Index {
         document: &NewDocument,
         added: u64,
         prepared: &mut Prepared,
-        packer: &mut Packer,
+        packer: &mut TextCompressor,
     ) -> Written {
         self.preparation.prepare(&document.text, prepared);
         let record = Record {

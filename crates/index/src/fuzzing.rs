@@ -7,7 +7,7 @@ use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::postings::{self, Posting, Row};
 use crate::record::{Mark, MarkedPlace, Record};
-use crate::text::{Packer, unpack};
+use crate::text::{TextCompressor, unpack};
 
 /// Reads bytes as every kind of row.
 pub fn decode(bytes: &[u8]) {
@@ -53,6 +53,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
         record.to_bytes(),
         stored.to_bytes(),
         CommonFrequencies::default().with(3, (0..30).map(|n| n / 2).collect()).to_parts().concat(),
-        Packer::new().pack(&"some words, and again, ".repeat(9)),
+        TextCompressor::new().pack(&"some words, and again, ".repeat(9)),
     ]
 }

@@ -22,7 +22,7 @@ use crate::progress::Reached;
 use crate::record::{NewDocument, Record};
 use crate::settings::Texts;
 use crate::store::View;
-use crate::text::Packer;
+use crate::text::TextCompressor;
 
 impl Index {
     /// Makes the index in a folder whole: documents that cannot be read as they were added are taken out, and everything that
@@ -65,7 +65,7 @@ impl Index {
     fn salvage(&self, new: &Self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
-        let (mut prepared, mut packer) = (Prepared::default(), Packer::new());
+        let (mut prepared, mut packer) = (Prepared::default(), TextCompressor::new());
         let (mut batch, mut bytes, mut there) = (DocumentBatch::default(), 0, 0);
         let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
@@ -99,7 +99,7 @@ impl Index {
         number: u32,
         record: Record,
         prepared: &mut Prepared,
-        packer: &mut Packer,
+        packer: &mut TextCompressor,
     ) -> Option<Written> {
         let metadata = record.metadata()?;
         Self::check_id(&record.id).ok()?;

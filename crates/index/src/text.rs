@@ -6,9 +6,9 @@ use zstd::bulk::{Compressor, Decompressor};
 const LEVEL: i32 = 1;
 
 /// Compresses texts.
-pub(crate) struct Packer(Option<Compressor<'static>>);
+pub(crate) struct TextCompressor(Option<Compressor<'static>>);
 
-impl Packer {
+impl TextCompressor {
     pub(crate) fn new() -> Self {
         // Without memory for a context, every text is stored as it is.
         Self(Compressor::new(LEVEL).ok())
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn what_is_packed_is_unpacked() {
-        let mut packer = Packer::new();
+        let mut packer = TextCompressor::new();
         for text in ["", "a", "中文", &"the same again, ".repeat(1000)] {
             let packed = packer.pack(text);
             assert!(packed.len() <= 1 + text.len());

@@ -17,7 +17,7 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// The tests of `tests/browser`, and what they are run with, which is looked for once.
 #[derive(Default)]
-pub struct Pages(OnceCell<Result<Tools, String>>);
+pub struct BrowserTests(OnceCell<Result<Tools, String>>);
 
 /// What the tests need.
 struct Tools {
@@ -28,7 +28,7 @@ struct Tools {
     tests: Vec<String>,
 }
 
-impl Pages {
+impl BrowserTests {
     /// Two parts: a server that is slow or wrong can be had only of a stand-in, and only the real one shows that the page fits it.
     pub fn parts(&self) -> [Part<'_>; 2] {
         [

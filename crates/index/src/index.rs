@@ -89,7 +89,7 @@ pub struct Listing<'l> {
 /// Some documents of an index.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Page {
+pub struct DocumentPage {
     /// The documents.
     pub entries: Vec<Entry>,
     /// Where to go on, if there may be more.
@@ -254,7 +254,7 @@ impl Index {
     }
 
     /// Documents in the order in which they were added, or the other way round.
-    pub fn list(&self, listing: &Listing<'_>) -> Result<Page> {
+    pub fn list(&self, listing: &Listing<'_>) -> Result<DocumentPage> {
         let view = self.store.view();
         let search = listing.search.to_lowercase();
         let matches = |entry: &Entry| {
@@ -264,7 +264,7 @@ impl Index {
                 || entry.title.as_deref().is_some_and(has)
                 || entry.metadata.values().any(|value| says(value, &has))
         };
-        let mut page = Page { entries: vec![], next: None };
+        let mut page = DocumentPage { entries: vec![], next: None };
         let (mut last, mut looks) = (None, listing.looks.unwrap_or(usize::MAX));
         let mut visit = |key: &[u8], payload: &[u8]| {
             let number = self.number_of(key)?;

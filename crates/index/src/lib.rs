@@ -69,7 +69,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use fault::Fault;
 pub use folder::FORMAT;
 pub use frequencies::CommonFrequencies;
-pub use index::{Index, Listing, Page, Statistics, StoredDocument};
+pub use index::{DocumentPage, Index, Listing, Statistics, StoredDocument};
 pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
 pub use query::{

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::browser::{self, Pages};
+use crate::browser::{self, BrowserTests};
 use crate::run::{self, find, has_nextest, root, target};
 use ignored::Choice;
 pub use long::test as long;
@@ -34,7 +34,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
     if !words.is_empty() {
         return Ok(part::run("cargo x test", vec![rust], &notes));
     }
-    let pages = Pages::default();
+    let pages = BrowserTests::default();
     let mut parts = vec![
         rust,
         Part::new("doc tests", "the examples in the documentation of every crate", || {
@@ -60,7 +60,7 @@ fn api_part() -> Part<'static> {
 
 /// The tests in a browser. Returns whether all passed.
 pub fn browser() -> bool {
-    let pages = Pages::default();
+    let pages = BrowserTests::default();
     part::run("cargo x test-browser", pages.parts().into(), &[])
 }
 

@@ -1,14 +1,14 @@
 //! Maps from some characters to texts or numbers, as generated tables hold them.
 
 /// A map from some characters to values. Characters that share all but the last byte are a page, in which that byte is looked up.
-pub(super) struct Pages {
+pub(super) struct CharacterPages {
     /// Where each page begins among the bytes; the last entry is their number.
     pub(super) starts: &'static [u16],
     /// The last bytes of the characters, page by page, ascending.
     pub(super) bytes: &'static [u8],
 }
 
-impl Pages {
+impl CharacterPages {
     /// The place of a character among all of them.
     #[inline]
     fn place(&self, c: char) -> Option<usize> {
@@ -20,15 +20,15 @@ impl Pages {
 }
 
 /// Characters that become texts.
-pub(super) struct Texts {
-    pub(super) pages: Pages,
+pub(super) struct TextTable {
+    pub(super) pages: CharacterPages,
     /// Where the text of each character begins; the last entry is the end of all texts.
     pub(super) starts: &'static [u16],
     /// All texts, one behind the other.
     pub(super) joined: &'static str,
 }
 
-impl Texts {
+impl TextTable {
     /// The text of a character; `None` if it stays as it is.
     #[inline]
     pub(super) fn text(&self, c: char) -> Option<&'static str> {
@@ -40,7 +40,7 @@ impl Texts {
 
 /// Characters that have a small number.
 pub(super) struct Numbers {
-    pub(super) pages: Pages,
+    pub(super) pages: CharacterPages,
     pub(super) numbers: &'static [u8],
 }
 

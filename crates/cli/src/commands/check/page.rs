@@ -18,7 +18,7 @@ const LONG: usize = 6000;
 
 /// The page of documents that were checked. Of each it holds what is shown and no more.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct CheckPage {
     lines: Vec<SummaryLine>,
     sections: String,
 }
@@ -33,7 +33,7 @@ struct SummaryLine {
     longest: usize,
 }
 
-impl Page {
+impl CheckPage {
     /// Shows a document.
     pub fn add(&mut self, one: &CheckedDocument) {
         let matches = &one.answer.matches;
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_page_holds_what_it_shows_and_not_the_texts() {
-        let mut page = Page::default();
+        let mut page = CheckPage::default();
         for number in 0..9 {
             let (id, text) = (format!("d{number}"), "no match ".repeat(100_000));
             let document = NewDocument { id, text, ..NewDocument::default() };
@@ -335,7 +335,8 @@ mod tests {
 
     #[test]
     fn a_page_says_what_was_no_evidence() {
-        let shown = |options: &CheckOptions| Page::default().finish(&IndexSettings::default(), options, 1.0);
+        let shown =
+            |options: &CheckOptions| CheckPage::default().finish(&IndexSettings::default(), options, 1.0);
         let all = CheckOptions::default();
         assert!(shown(&all).contains("are exact, on shingles of"));
         assert!(!shown(&all).contains("Left out") && !shown(&all).contains("passed over"));

@@ -29,7 +29,7 @@ use ::parquet::schema::types::TypePtr;
 use arrow_schema::{Schema, SchemaRef};
 
 use self::leaves::Leaf;
-use self::pages::Pages;
+use self::pages::ColumnPages;
 use super::optional;
 use super::table::{Rows, TableFormat, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
@@ -127,7 +127,7 @@ pub(super) struct ParquetFile {
 struct RowGroup {
     rows: Range<u64>,
     /// Where the pages of the wanted columns lie, in the order of [`ColumnNumbers::all`].
-    pages: Vec<Pages>,
+    pages: Vec<ColumnPages>,
 }
 
 impl ParquetFile {

@@ -12,7 +12,7 @@ use ::parquet::file::page_index::offset_index::PageLocation;
 use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::leaves::{Leaf, leaves};
-use super::pages::{Pages, locate};
+use super::pages::{ColumnPages, locate};
 use super::{ParquetFile, RowGroup, place};
 use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
@@ -100,7 +100,7 @@ fn located(
     number: usize,
     group: &RowGroupMetaData,
     columns: &ColumnNumbers,
-) -> Result<Vec<Pages>> {
+) -> Result<Vec<ColumnPages>> {
     let locate = |column: usize| {
         let chunk = group.column(column);
         guarded(|| locate(reader, chunk, group.num_rows() as u64))
@@ -110,7 +110,7 @@ fn located(
 }
 
 /// A column of a row group, and where its pages lie.
-type TextPages<'g> = (&'g ColumnChunkMetaData, &'g Pages);
+type TextPages<'g> = (&'g ColumnChunkMetaData, &'g ColumnPages);
 
 /// Cuts a row group into pieces at the pages of its texts.
 fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {

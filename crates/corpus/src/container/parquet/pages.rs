@@ -23,7 +23,7 @@ const HEADER_BYTES: usize = 1 << 10;
 
 /// The pages of a column chunk.
 #[derive(Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct ColumnPages {
     /// Where they lie. The first row of a page is the first that begins in it or behind it.
     pub(super) locations: Vec<PageLocation>,
     /// For each page, whether it begins within a row; empty if each row has one value.
@@ -35,12 +35,12 @@ pub(super) struct Pages {
 /// If rows have lists, a page of the first version does not say how many rows it has, and may begin within a row: pyarrow cuts
 /// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows; starting every
 /// piece at the beginning of its row group instead would decode a row group as often as it has pieces.
-pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -> Result<Pages> {
+pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
     let (start, len) = column.byte_range();
     let max_level = column.column_descr().max_rep_level();
-    let mut found = Pages::default();
+    let mut found = ColumnPages::default();
     let mut row = 0u64;
     while let Some(page) = pages.peek_next_page()? {
         if page.is_dict {
@@ -98,7 +98,7 @@ pub(super) struct Section<P> {
 impl<P: PageReader> Section<P> {
     /// The pages from the one in which a row begins, and the rows to be skipped before that row: the rest of a row that began
     /// before the page counts as one.
-    pub(super) fn from_row(pages: P, located: &Pages, row: usize) -> (Self, usize) {
+    pub(super) fn from_row(pages: P, located: &ColumnPages, row: usize) -> (Self, usize) {
         let first_row = |page: &PageLocation| usize::try_from(page.first_row_index).unwrap_or(0);
         let first = located.locations.partition_point(|page| first_row(page) <= row).saturating_sub(1);
         let before = located.locations.get(first).map_or(0, first_row);

@@ -187,7 +187,7 @@ pub struct PairsArgs {
 
     /// How pairs are written.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
-    pub format: PairFormat,
+    pub format: PairFormatArg,
 
     /// Replace an output that exists.
     #[arg(long)]
@@ -325,7 +325,7 @@ pub struct EstimateArgs {
 
     /// How pairs are written; a pair in `tsv` has its estimate and the standard error of it.
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
-    pub format: PairFormat,
+    pub format: PairFormatArg,
 
     /// Replace an output that exists.
     #[arg(long)]
@@ -635,18 +635,18 @@ pub enum LogFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PairFormat {
+pub enum PairFormatArg {
     /// `id`, `id` and similarity, separated by tabs.
     Tsv,
     /// One JSON object a line.
     Jsonl,
 }
 
-impl From<PairFormat> for minwise_engine::PairFormat {
-    fn from(format: PairFormat) -> Self {
+impl From<PairFormatArg> for minwise_engine::PairFormat {
+    fn from(format: PairFormatArg) -> Self {
         match format {
-            PairFormat::Tsv => Self::Tsv,
-            PairFormat::Jsonl => Self::Jsonl,
+            PairFormatArg::Tsv => Self::Tsv,
+            PairFormatArg::Jsonl => Self::Jsonl,
         }
     }
 }

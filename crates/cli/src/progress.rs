@@ -13,12 +13,12 @@ use crate::printer::Printer;
 use crate::spell::spelled;
 
 /// Shows how a run goes.
-pub struct Progress {
+pub struct ProgressPrinter {
     printer: Printer,
     bar: Mutex<Option<ProgressBar>>,
 }
 
-impl Progress {
+impl ProgressPrinter {
     pub fn new(printer: &Printer) -> Self {
         Self { printer: *printer, bar: Mutex::new(None) }
     }
@@ -55,7 +55,7 @@ impl Progress {
     }
 }
 
-impl Observer for Progress {
+impl Observer for ProgressPrinter {
     fn begin(&self, stage: Stage, total: u64) {
         match stage {
             // Opening may wait for standard input for ever, and leaves nothing behind but an empty folder for the run.

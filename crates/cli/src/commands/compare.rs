@@ -19,7 +19,7 @@ use crate::Exit;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 /// Registers or stored bits of each sketch that `--all` compares.
@@ -42,7 +42,7 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
             hint: None,
         });
     }
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let left = document(&args.left, &options, &progress)?;
     let right = document(&args.right, &options, &progress)?;
     let inputs = Inputs::default()
@@ -70,14 +70,14 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
 const CHUNK_BYTES: u64 = 4 << 20;
 
 /// The text that `name` stands for: a file, or a record of one.
-fn document(name: &str, options: &ReadOptions, progress: &Progress) -> Result<String, Failure> {
+fn document(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Result<String, Failure> {
     match name.rsplit_once('#') {
         Some((path, id)) if !Path::new(name).exists() => record(name, path, id, options, progress),
         _ => whole(name, options, progress),
     }
 }
 
-fn whole(name: &str, options: &ReadOptions, progress: &Progress) -> Result<String, Failure> {
+fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Result<String, Failure> {
     if Path::new(name).is_dir() {
         return Err(Failure::Error {
             message: format!("`{name}` is a folder, but a comparison takes one document"),
@@ -104,7 +104,7 @@ fn record(
     path: &str,
     id: &str,
     options: &ReadOptions,
-    progress: &Progress,
+    progress: &ProgressPrinter,
 ) -> Result<String, Failure> {
     let format = match options.format {
         InputFormat::Only(format) if format.layout() == Layout::Records => format,

@@ -9,7 +9,7 @@ use super::{rejects, report_rejects};
 use crate::Exit;
 use crate::args::{DedupArgs, WorkArgs};
 use crate::printer::{Failure, Printer};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::shell;
 
@@ -19,7 +19,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     let options = options(args, &mut problems);
     let run = problems.built(DedupRun::new(options))?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
     printer.summary(outcome.summary(), started.elapsed());

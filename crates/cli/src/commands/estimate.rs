@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::Exit;
 use crate::args::EstimateArgs;
 use crate::printer::{Failure, Printer, counted, grouped, total_error};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -29,7 +29,7 @@ pub fn run(args: &EstimateArgs, printer: &Printer) -> Result<Exit, Failure> {
         .overwrite(args.force);
     let run = problems.built(EstimateRun::new(options))?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
     let elapsed = started.elapsed();

@@ -23,7 +23,7 @@ use crate::Exit;
 use crate::args::RunArgs;
 use crate::interrupt;
 use crate::printer::{Failure, Printer};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::spell::spelled;
 
 /// Rejected records that are shown.
@@ -40,7 +40,7 @@ fn report_rejects(report: Option<&str>) -> String {
     }
 }
 
-fn open(inputs: &[Input], options: &ReadOptions, progress: &Progress) -> Result<Corpus, Failure> {
+fn open(inputs: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> Result<Corpus, Failure> {
     Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
 }
 

@@ -13,7 +13,7 @@ use crate::printer::{
     Failure, Printer, counted, expected, found_by, grouped, megabytes, put_aside, reordered, skipped_line,
     total_error, with_nulls,
 };
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -28,7 +28,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
         .overwrite(args.force);
     let run = problems.built(PairsRun::new(options))?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);

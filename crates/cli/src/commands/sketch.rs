@@ -10,7 +10,7 @@ use super::{REPORTED_BY_DEDUP, rejects};
 use crate::Exit;
 use crate::args::SketchFileArgs;
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -26,7 +26,7 @@ pub fn run(args: &SketchFileArgs, printer: &Printer) -> Result<Exit, Failure> {
         .overwrite(args.force);
     let run = problems.built(SketchRun::new(options))?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let outcome = run.execute(&progress)?;
     progress.clear();
     summary(&outcome, started, printer);

@@ -10,7 +10,7 @@ use super::REPORTED_BY_DEDUP;
 use crate::Exit;
 use crate::args::WeightsArgs;
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::spell::spelled;
 
@@ -25,7 +25,7 @@ pub fn run(args: &WeightsArgs, printer: &Printer) -> Result<Exit, Failure> {
         .overwrite(args.force);
     let run = problems.built(WeightsRun::new(options))?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let counted_here = run.execute(&progress)?;
     progress.clear();
     let elapsed = started.elapsed();

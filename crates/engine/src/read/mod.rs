@@ -65,7 +65,7 @@ pub struct Reading {
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Progress {
+struct ReadProgress {
     /// Chunks that are done.
     chunks: usize,
     /// The source of the last of them, and its lines so far: lines are numbered within a source.
@@ -81,7 +81,7 @@ struct SegmentHeader {
     rejected_of_references: u64,
     repaired: u64,
     ranks: Ranks,
-    after: Progress,
+    after: ReadProgress,
 }
 
 /// Refuses a keeper policy whose fields the corpus was not opened for: it would rank nothing.
@@ -148,7 +148,7 @@ struct Desk<'a> {
     plan: &'a ReadPlan,
     tools: &'a Tools,
     reading: Reading,
-    progress: Progress,
+    progress: ReadProgress,
     /// Segments in the folder of the run.
     segments: usize,
     /// What has not gone into a segment yet.
@@ -246,7 +246,7 @@ impl<'a> Desk<'a> {
             plan,
             tools,
             reading,
-            progress: Progress::default(),
+            progress: ReadProgress::default(),
             segments: 0,
             pending: Pending::new(plan),
             most_bytes: room.reading(),
@@ -286,7 +286,7 @@ impl<'a> Desk<'a> {
 
     fn take_in(&mut self, chunk: &Chunk, (mut part, scanned): (ReadChunk, u64)) -> Result<(), Error> {
         if chunk.source() != self.progress.source {
-            self.progress = Progress { source: chunk.source(), lines: 0, ..self.progress };
+            self.progress = ReadProgress { source: chunk.source(), lines: 0, ..self.progress };
         }
         self.field.look(&part, self.corpus)?;
         if self.reading.documents.is_empty() && chunk.size_bytes() >= CHUNK_BYTES / 2 {

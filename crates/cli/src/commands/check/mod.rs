@@ -22,7 +22,7 @@ use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
 use crate::interrupt;
 use crate::printer::{Failure, Printer, counted, grouped, skipped_line};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 /// A document that was checked.
@@ -50,7 +50,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let fields = settings::fields("--exclude", &wanted, &mut problems);
     problems.finish()?;
 
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     options.ignore_text = forms(&settings::words(&args.matching.ignore_text), &reading, &progress)?;
     let index = Index::open(Path::new(&args.index))?;
     let certain = index.settings().passage;
@@ -135,7 +135,7 @@ fn with_fields(
     inputs: &[Input],
     reading: &mut ReadOptions,
     fields: Vec<FieldPath>,
-    progress: &Progress,
+    progress: &ProgressPrinter,
 ) -> Result<Corpus, Failure> {
     let are_records =
         matches!(reading.format, InputFormat::Only(format) if format.layout() == Layout::Records);
@@ -251,7 +251,7 @@ fn given_metadata(given: &[String], problems: &mut FlagProblems) -> Map<String, 
 }
 
 /// The texts of forms.
-fn forms(paths: &[Input], options: &ReadOptions, progress: &Progress) -> Result<Vec<String>, Failure> {
+fn forms(paths: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> Result<Vec<String>, Failure> {
     if paths.is_empty() {
         return Ok(vec![]);
     }

@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::args::IndexAddArgs;
 use crate::commands::documents::{self, CHUNK_BYTES, Rejected, Rejects};
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
 /// Documents that a sheet names and that were not there, which are shown.
@@ -43,7 +43,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let sheet = args.meta.as_deref().map(documents::sheet).transpose()?.unwrap_or_default();
     let index = super::open(&args.folder)?;
     let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
-    let progress = Progress::new(printer);
+    let progress = ProgressPrinter::new(printer);
     let corpus = crate::commands::open(&settings::words(&args.inputs), &options, &progress)?;
     same_ids(&corpus)?;
     let added = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

@@ -13,7 +13,7 @@ pub(super) struct FilterPlan {
 }
 
 /// What becomes of pairs of one similarity.
-struct Pairs {
+struct PairFates {
     similarity: f64,
     /// The probability that a look rejects a pair.
     rejected: f64,
@@ -25,7 +25,7 @@ struct Pairs {
 
 impl FilterPlan {
     /// Tenths of the similarity, and the threshold.
-    fn pairs(&self) -> Vec<Pairs> {
+    fn pairs(&self) -> Vec<PairFates> {
         let mut similarities: Vec<f64> = (1..=10).map(|tenths| f64::from(tenths) / 10.0).collect();
         similarities.push(self.threshold);
         similarities.sort_by(f64::total_cmp);
@@ -35,7 +35,7 @@ impl FilterPlan {
             .map(|similarity| {
                 // Registers of `minhash` agree with the probability of the similarity itself.
                 let screened = self.filter.outcome(similarity, Use::Screen);
-                Pairs {
+                PairFates {
                     similarity,
                     rejected: screened.rejected,
                     compared: screened.comparisons,
@@ -68,7 +68,7 @@ impl FilterPlan {
         let pairs: Vec<Value> = self
             .pairs()
             .into_iter()
-            .map(|Pairs { similarity, rejected, compared, compared_deciding }| {
+            .map(|PairFates { similarity, rejected, compared, compared_deciding }| {
                 json!({
                     "similarity": similarity,
                     "rejected": rejected,
@@ -113,7 +113,7 @@ impl FilterPlan {
         let looks = filter.looks().iter().map(look_row).collect();
         out += &table(First::Numbers, ["registers", "m_lower", "m_upper", "rejected", "accepted"], looks);
         out += "\nregisters that are compared on average; `dedup` and `pairs` only reject, and verify what is left\n\n";
-        let pair_row = |Pairs { similarity, rejected, compared, compared_deciding }| {
+        let pair_row = |PairFates { similarity, rejected, compared, compared_deciding }| {
             [
                 similarity.to_string(),
                 format!("{rejected:.6}"),

@@ -15,7 +15,7 @@ use crate::args::{PlanArgs, PlanFormat};
 use crate::printer::Failure;
 use crate::settings::{self, FlagProblems};
 use filter::FilterPlan;
-use ranking::Ranking;
+use ranking::MethodRanking;
 
 const PLOT_COLUMNS: usize = 61;
 const PLOT_ROWS: usize = 13;
@@ -34,7 +34,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     problems.finish()?;
     let banding = banding.ok_or_else(|| Failure::Options(vec![]))?;
 
-    let plan = Plan { banding, threshold, method, error, filter };
+    let plan = PlanSummary { banding, threshold, method, error, filter };
     let out = match args.format {
         PlanFormat::Text => plan.text(),
         PlanFormat::Json => plan.json(),
@@ -43,7 +43,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-struct Plan {
+struct PlanSummary {
     banding: Banding,
     threshold: f64,
     method: Method,
@@ -51,7 +51,7 @@ struct Plan {
     filter: Option<FilterPlan>,
 }
 
-impl Plan {
+impl PlanSummary {
     fn probability(&self, similarity: f64) -> f64 {
         Curve::from(self.banding).probability(similarity)
     }
@@ -77,7 +77,7 @@ impl Plan {
                 json!({"similarity": similarity, "probability": self.probability(similarity)})
             })
             .collect();
-        let ranking = Ranking::new(self.threshold, self.error);
+        let ranking = MethodRanking::new(self.threshold, self.error);
         let mut plan = json!({
             "sketch": self.method.to_string(),
             "threshold": self.threshold,
@@ -131,7 +131,7 @@ impl Plan {
             let similarity = f64::from(i) / 20.0;
             out += &format!("{similarity:>10.2}  {:>11.6}\n", self.probability(similarity));
         }
-        out += &Ranking::new(self.threshold, self.error).text();
+        out += &MethodRanking::new(self.threshold, self.error).text();
         if let Some(filter) = &self.filter {
             out += &filter.text();
         }

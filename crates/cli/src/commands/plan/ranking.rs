@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use super::{First, table};
 
 /// All kinds of sketches, for one standard error at one similarity.
-pub(super) struct Ranking {
+pub(super) struct MethodRanking {
     similarity: f64,
     error: f64,
     /// Those that can have the error, the fewest bytes first, and of as many bytes the fewest hashes.
-    ranked: Vec<Ranked>,
+    ranked: Vec<RankedMethod>,
     /// The largest of each kind that cannot.
     out_of_reach: Vec<Method>,
 }
 
-struct Ranked {
+struct RankedMethod {
     method: Method,
     bytes: usize,
     hashes: usize,
@@ -33,12 +33,12 @@ impl Recommended {
     }
 }
 
-impl Ranking {
+impl MethodRanking {
     pub(super) fn new(similarity: f64, error: f64) -> Self {
         let (mut ranked, mut out_of_reach) = (vec![], vec![]);
         for kind in Method::kinds() {
             match Method::smallest(kind, similarity, error) {
-                Some(method) => ranked.push(Ranked {
+                Some(method) => ranked.push(RankedMethod {
                     method,
                     bytes: method.size_bytes(),
                     hashes: method.hashes_per_shingle(),
@@ -53,7 +53,7 @@ impl Ranking {
     /// What finds candidates at the least cost.
     fn candidates(&self) -> Option<Recommended> {
         let least = self.ranked.iter().find(|ranked| ranked.method.bandable().is_some())?;
-        let Ranked { method, bytes, hashes } = *least;
+        let RankedMethod { method, bytes, hashes } = *least;
         let hashes = if hashes == 1 { "1 hash".to_owned() } else { format!("{hashes} hashes") };
         let reason = format!(
             "{bytes} bytes and {hashes} a shingle; of those that can be banded none takes fewer bytes, and with as many none fewer hashes"
@@ -71,7 +71,7 @@ impl Ranking {
     pub(super) fn sketches_json(&self) -> Value {
         self.ranked
             .iter()
-            .map(|Ranked { method, bytes, hashes }| {
+            .map(|RankedMethod { method, bytes, hashes }| {
                 json!({
                     "sketch": method.to_string(),
                     "bytes": bytes,
@@ -130,7 +130,7 @@ impl Ranking {
     }
 
     fn ranked_text(&self) -> String {
-        let rows = self.ranked.iter().map(|Ranked { method, bytes, hashes }| {
+        let rows = self.ranked.iter().map(|RankedMethod { method, bytes, hashes }| {
             let bands = if method.bandable().is_some() { "yes" } else { "no" };
             [method.to_string(), bytes.to_string(), hashes.to_string(), bands.to_owned()]
         });

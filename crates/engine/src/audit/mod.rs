@@ -34,7 +34,7 @@ use minwise::estimate::ratio::{Drawn, share_found};
 use minwise::verify::Measure;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
-use partners::{LOOKED_AT, Partners};
+use partners::{LOOKED_AT, SamplePartners};
 use serde::Serialize;
 use sieve::Sieve;
 
@@ -199,7 +199,7 @@ impl<'a> AuditedRun<'a> {
             .collect();
         let met = met::met(self, candidates, is_duplicate, &pairs)?;
         let mut met = met.iter();
-        let seen = |Partners { similar, stand_for }: &Partners| {
+        let seen = |SamplePartners { similar, stand_for }: &SamplePartners| {
             let found = met.by_ref().take(similar.len()).filter(|&&met| met).count() as u64;
             Seen { pairs: similar.len() as u64, found, stand_for: *stand_for }
         };

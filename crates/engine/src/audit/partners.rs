@@ -23,7 +23,7 @@ const ASKED: usize = 1000;
 
 /// What was found out about one set of the sample.
 #[derive(Debug, Default)]
-pub(super) struct Partners {
+pub(super) struct SamplePartners {
     /// The documents that are similar, of those that were compared exactly.
     pub similar: Vec<u32>,
     /// How many documents near this one each of those compared stands for.
@@ -57,7 +57,7 @@ pub(super) fn find(
     sieve: &Sieve,
     sets: &[u32],
     read_bytes: u64,
-) -> Result<Vec<Partners>, Error> {
+) -> Result<Vec<SamplePartners>, Error> {
     let near = near(run, sieve, sets)?;
     let most = most_read(run, &near, read_bytes)?;
     let plan = run.plan;
@@ -88,7 +88,7 @@ pub(super) fn find(
         let near = &near[item];
         let share = if compared == 0 { 1.0 } else { near.all as f64 / compared as f64 };
         let stand_for = share * (1u64 << near.halvings) as f64;
-        Ok(Partners { similar, stand_for })
+        Ok(SamplePartners { similar, stand_for })
     };
     // Large documents take much room to be compared, so that no more threads do so than may cut them whole at one time.
     let mut longest = vec![];
@@ -103,7 +103,7 @@ pub(super) fn find(
         (0..sets.len()).partition(|&item| longest[item] <= preparation.whole_bytes(1));
     let most_bytes = large.iter().map(|&item| longest[item]).max().unwrap_or(1);
     let fewer = (preparation.whole_bytes(plan.threads) / most_bytes).clamp(1, plan.threads as u64);
-    let mut partners: Vec<Partners> = sets.iter().map(|_| Partners::default()).collect();
+    let mut partners: Vec<SamplePartners> = sets.iter().map(|_| SamplePartners::default()).collect();
     for (items, threads) in [(small, plan.threads), (large, fewer as usize)] {
         let mut next = items.iter();
         let work = |room: &mut Room, at: usize| work(room, items[at]);

@@ -10,7 +10,7 @@ use crate::index::{Index, Writer};
 use crate::store::{Change, State};
 
 /// What becomes of the shingles that are not in the frequencies yet.
-pub(crate) enum Pending {
+pub(crate) enum PendingCounts {
     /// They stay.
     Same,
     /// These join them.
@@ -26,14 +26,14 @@ impl Index {
         writer: &mut Writer,
         change: Change<'_>,
         state: State,
-        pending: Pending,
+        pending: PendingCounts,
     ) -> Result<()> {
         change.commit(&state)?;
         writer.state = state;
         match pending {
-            Pending::Same => {}
-            Pending::More(shingles) => writer.pending.1.extend(shingles),
-            Pending::Dropped => writer.pending = (state.next, vec![]),
+            PendingCounts::Same => {}
+            PendingCounts::More(shingles) => writer.pending.1.extend(shingles),
+            PendingCounts::Dropped => writer.pending = (state.next, vec![]),
         }
         self.folder.acknowledge(state.sequence)
     }

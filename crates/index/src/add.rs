@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use minwise::candidate::Fingerprint;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::acknowledge::Pending;
+use crate::acknowledge::PendingCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::in_place::InPlaceOfText;
@@ -296,7 +296,7 @@ impl Index {
         }
         put_postings(&mut change, Space::Bands, state.sequence, bands);
         put_postings(&mut change, Space::Fingerprints, state.sequence, fingerprints);
-        self.acknowledge(&mut writer, change, state, Pending::More(pending))?;
+        self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
         // The documents are there, whatever becomes of their counts: those are tried again with the next ones.
         let _ = self.count_pending(&mut writer);
         Ok(added)
@@ -336,7 +336,7 @@ impl Index {
         state.sequence += 1;
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
-        self.acknowledge(writer, change, state, Pending::Dropped)
+        self.acknowledge(writer, change, state, PendingCounts::Dropped)
     }
 
     /// Writes a table of frequencies in place of the one that is there.

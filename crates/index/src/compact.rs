@@ -2,7 +2,7 @@
 
 use minwise::{Observer, Stage};
 
-use crate::acknowledge::Pending;
+use crate::acknowledge::PendingCounts;
 use crate::error::Result;
 use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::index::Index;
@@ -135,7 +135,7 @@ impl Index {
         state.removed = state.removed.saturating_sub(removed);
         let mut change = self.store.change();
         self.put_frequencies(&mut change, &table)?;
-        self.acknowledge(&mut writer, change, state, Pending::Dropped)
+        self.acknowledge(&mut writer, change, state, PendingCounts::Dropped)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Removing documents.
 
-use crate::acknowledge::Pending;
+use crate::acknowledge::PendingCounts;
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
 use crate::store::{Change, Space, State, View};
@@ -27,7 +27,7 @@ impl Index {
             self.drop_rows(&view, &mut change, &mut state, number)?;
         }
         if !ids.is_empty() {
-            self.acknowledge(&mut writer, change, state, Pending::Same)?;
+            self.acknowledge(&mut writer, change, state, PendingCounts::Same)?;
         }
         Ok(ids.len() as u64)
     }

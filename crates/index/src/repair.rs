@@ -12,7 +12,7 @@ use std::path::Path;
 use minwise::{Observer, Stage};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::acknowledge::Pending;
+use crate::acknowledge::PendingCounts;
 use crate::add::{DocumentBatch, FULL, FULL_BYTES, Written, post, words_to_bytes};
 use crate::check::{FindingKind, IntegrityReport, end};
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Index {
         let mut writer = new.write();
         let mut state = writer.state;
         state.sequence = self.write().state.sequence.max(noted) + 1;
-        new.acknowledge(&mut writer, new.store.change(), state, Pending::Same)?;
+        new.acknowledge(&mut writer, new.store.change(), state, PendingCounts::Same)?;
         drop(writer);
         self.salvage(&new, checked, observer)?;
         let sequence = new.write().state.sequence;

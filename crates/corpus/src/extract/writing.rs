@@ -13,13 +13,13 @@ pub(super) struct Writing<'l> {
     text: String,
     marks: Vec<ExtractedMark>,
     /// A place that has no character yet.
-    pending: Option<Pending>,
+    pending: Option<PendingBreak>,
     paragraphs: u32,
     over: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Pending {
+enum PendingBreak {
     /// The next paragraph that has a character, whichever number it will have.
     Paragraph,
     Place(MarkPlace),
@@ -80,20 +80,20 @@ impl<'l> Writing<'l> {
     pub(super) fn begin_paragraph(&mut self) {
         self.end_line();
         if self.pending.is_none() {
-            self.pending = Some(Pending::Paragraph);
+            self.pending = Some(PendingBreak::Paragraph);
         }
     }
 
     /// Ends the line; what follows is at this place.
     pub(super) fn begin(&mut self, place: MarkPlace) {
         self.end_line();
-        self.pending = Some(Pending::Place(place));
+        self.pending = Some(PendingBreak::Place(place));
     }
 
     fn mark(&mut self, ahead: usize) {
         let place = match self.pending.take() {
-            Some(Pending::Place(place)) => place,
-            Some(Pending::Paragraph) => {
+            Some(PendingBreak::Place(place)) => place,
+            Some(PendingBreak::Paragraph) => {
                 self.paragraphs += 1;
                 MarkPlace::Paragraph(self.paragraphs)
             }

@@ -152,7 +152,7 @@ struct Desk<'a> {
     /// Segments in the folder of the run.
     segments: usize,
     /// What has not gone into a segment yet.
-    pending: Pending,
+    pending: PendingSegment,
     /// Bytes in memory from which on they are put away.
     most_bytes: u64,
     field: FieldSought,
@@ -215,7 +215,7 @@ fn lacks_field(rejected: &Rejected) -> bool {
 
 /// What is counted for a segment while it grows.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingSegment {
     rejected: u64,
     rejected_of_references: u64,
     repaired: u64,
@@ -224,7 +224,7 @@ struct Pending {
     chunks: usize,
 }
 
-impl Pending {
+impl PendingSegment {
     fn new(plan: &ReadPlan) -> Self {
         Self { ranks: Ranks::new(&plan.key.keep), ..Self::default() }
     }
@@ -248,7 +248,7 @@ impl<'a> Desk<'a> {
             reading,
             progress: ReadProgress::default(),
             segments: 0,
-            pending: Pending::new(plan),
+            pending: PendingSegment::new(plan),
             most_bytes: room.reading(),
             field: FieldSought::default(),
         };
@@ -339,7 +339,7 @@ impl<'a> Desk<'a> {
             // From here on everything is on disk sooner or later, and smaller pieces leave more room for other things.
             let room = self.plan.memory.room(self.plan.threads, documents.len());
             self.most_bytes = self.most_bytes.min(room.segment());
-            self.pending = Pending::new(self.plan);
+            self.pending = PendingSegment::new(self.plan);
             return Ok(());
         };
         let piece = Piece::Segment(self.segments);
@@ -373,7 +373,7 @@ impl<'a> Desk<'a> {
         let medium = documents.now_stored(file)?;
         rejected.now_stored(medium, rejects);
         self.segments += 1;
-        self.pending = Pending::new(self.plan);
+        self.pending = PendingSegment::new(self.plan);
         Ok(())
     }
 

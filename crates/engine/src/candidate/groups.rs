@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::storage::store::{Stored, Writer};
-use crate::storage::work::{self, Piece, WorkFolder};
+use crate::storage::work::{self, WorkFile, WorkFolder};
 
 /// Words that are read together.
 const TOGETHER: usize = 256 << 10;
@@ -119,7 +119,7 @@ impl<'a> NewGroups<'a> {
         let file = match work {
             None => None,
             Some(work) => {
-                let mut writer = work.create(Piece::Groups)?;
+                let mut writer = work.create(WorkFile::Groups)?;
                 writer.begin(SECTION)?;
                 Some((work, writer, 0))
             }
@@ -151,7 +151,7 @@ impl<'a> NewGroups<'a> {
         let words = match (self.file, self.spilled) {
             (Some((work, writer, words)), _) => {
                 writer.finish(&GroupsHeader { words })?;
-                return open(work.reopen(Piece::Groups)?);
+                return open(work.reopen(WorkFile::Groups)?);
             }
             (None, Some((file, written))) => {
                 file.append(cast_slice(&self.held))?;
@@ -165,10 +165,10 @@ impl<'a> NewGroups<'a> {
 
 /// The groups that an earlier process has found.
 pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
-    if !work.has(Piece::Groups) {
+    if !work.has(WorkFile::Groups) {
         return Ok(None);
     }
-    let groups = open(work.open_piece(Piece::Groups)?)?;
+    let groups = open(work.open_piece(WorkFile::Groups)?)?;
     let (mut sensible, mut words) = (true, 0);
     groups.for_each(|band, group| {
         words += 2 + group.len() as u64;

@@ -11,7 +11,7 @@ use crate::decide::Removed;
 use crate::error::Error;
 use crate::settings::Plan;
 use crate::storage::store::Stored;
-use crate::storage::work::{self, Piece, WorkFolder};
+use crate::storage::work::{self, WorkFile, WorkFolder};
 use crate::verify::{Reordered, Verification, Verified};
 
 const REMOVED: &str = "removed";
@@ -48,7 +48,7 @@ pub(crate) fn write(
     removed: &[Removed],
     spared: &[Removed],
 ) -> Result<(), Error> {
-    let mut writer = work.create(Piece::Batch(batch))?;
+    let mut writer = work.create(WorkFile::Batch(batch))?;
     for (section, list) in [(REMOVED, removed), (SPARED, spared)] {
         writer.begin(section)?;
         for &Removed { document, of, similarity } in list {
@@ -84,8 +84,8 @@ pub(crate) fn resume(
     let (mut removed, mut spared) = (vec![], vec![]);
     let mut last: Option<(CheckpointHeader, Stored)> = None;
     let mut batches = 0;
-    while work.has(Piece::Batch(batches)) {
-        let file = work.open_piece(Piece::Batch(batches))?;
+    while work.has(WorkFile::Batch(batches)) {
+        let file = work.open_piece(WorkFile::Batch(batches))?;
         for (section, list) in [(REMOVED, &mut removed), (SPARED, &mut spared)] {
             for ([document, of], [similarity]) in entries(&file, section)? {
                 if [document, of].iter().any(|&document| document as usize >= documents) {

@@ -21,7 +21,7 @@ use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::{Rejected, Rejects};
 use crate::rows::Rows;
 use crate::settings::{ReadKey, ReadPlan};
-use crate::storage::work::{self, Piece, WorkFolder};
+use crate::storage::work::{self, WorkFile, WorkFolder};
 use crate::turn::LargeDocumentLock;
 
 pub(crate) mod documents;
@@ -262,8 +262,8 @@ impl<'a> Desk<'a> {
 
     /// Takes in what an earlier process has read.
     fn take_up(&mut self, work: &WorkFolder) -> Result<(), Error> {
-        while work.has(Piece::Segment(self.segments)) {
-            let file = work.open_piece(Piece::Segment(self.segments))?;
+        while work.has(WorkFile::Segment(self.segments)) {
+            let file = work.open_piece(WorkFile::Segment(self.segments))?;
             let mut about: SegmentHeader = work::about(&file)?;
             let [rejects] = file.ranges([REJECTS])?;
             let before = self.reading.documents.len() as u32;
@@ -342,7 +342,7 @@ impl<'a> Desk<'a> {
             self.pending = PendingSegment::new(self.plan);
             return Ok(());
         };
-        let piece = Piece::Segment(self.segments);
+        let piece = WorkFile::Segment(self.segments);
         let mut writer = work.create(piece)?;
         let mut open: Option<Section> = None;
         let mut begun = vec![];

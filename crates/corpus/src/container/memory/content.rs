@@ -35,7 +35,7 @@ const ROW_BYTES: u64 = 32;
 #[derive(Debug)]
 pub(super) struct Rows {
     batches: Vec<MemoryBatch>,
-    pieces: Vec<Piece>,
+    pieces: Vec<BatchPiece>,
     /// The number of rows.
     count: u64,
     text_bytes: u64,
@@ -59,7 +59,7 @@ struct MemoryBatch {
 
 /// Rows of a batch that are scanned together.
 #[derive(Debug, Clone)]
-struct Piece {
+struct BatchPiece {
     batch: usize,
     rows: Range<usize>,
     text_bytes: u64,
@@ -144,7 +144,7 @@ impl Rows {
             text_bytes += batch.text_bytes(row);
             let is_full = text_bytes + ROW_BYTES * (row + 1 - start) as u64 >= PIECE_BYTES;
             if is_full || row + 1 == batch.rows {
-                self.pieces.push(Piece { batch: number, rows: start..row + 1, text_bytes });
+                self.pieces.push(BatchPiece { batch: number, rows: start..row + 1, text_bytes });
                 self.text_bytes += text_bytes;
                 (start, text_bytes) = (row + 1, 0);
             }
@@ -261,7 +261,7 @@ impl Stretch<'_> {
 
 impl Content for Rows {
     fn cuts(&self, _source: &Source) -> CutPoints {
-        let size = |piece: &Piece| PieceSize {
+        let size = |piece: &BatchPiece| PieceSize {
             decoded_bytes: piece.text_bytes + ROW_BYTES * piece.rows.len() as u64,
             stored_bytes: piece.text_bytes,
         };

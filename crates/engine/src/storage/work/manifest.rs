@@ -4,7 +4,7 @@ use minwise::{Observer, Stage};
 use minwise_corpus::{ContentHash, Corpus};
 use serde::{Deserialize, Serialize};
 
-use super::{Piece, WorkFolder, about, finish};
+use super::{WorkFile, WorkFolder, about, finish};
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::storage::store::Stored;
@@ -62,7 +62,7 @@ impl Manifest {
     }
 
     pub(super) fn write(&self, work: &WorkFolder) -> Result<(), Error> {
-        finish(work.create(Piece::Manifest)?, self)
+        finish(work.create(WorkFile::Manifest)?, self)
     }
 
     /// Refuses to go on with a run that was begun with something else.

@@ -42,7 +42,7 @@ const BATCH: FileKind =
 
 /// A file in the folder of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum WorkFile {
     Manifest,
     Segment(usize),
     Groups,
@@ -50,7 +50,7 @@ pub(crate) enum Piece {
     Finishing,
 }
 
-impl Piece {
+impl WorkFile {
     fn name(self) -> String {
         match self {
             Self::Manifest => "manifest".to_owned(),
@@ -91,7 +91,7 @@ impl Claim {
         let lock = Some(lock(folder)?);
         let claim = Self { folder: folder.to_owned(), lock };
         remove_temporary(folder)?;
-        let finishing = folder.join(Piece::Finishing.name());
+        let finishing = folder.join(WorkFile::Finishing.name());
         if !is_begun(folder) && finishing.exists() {
             // A run that was done was ended while it removed its folder. Its outputs are nothing to another run.
             remove(&finishing)?;
@@ -104,7 +104,7 @@ impl Claim {
         let resumed = is_begun(&self.folder);
         let work = WorkFolder { folder: self.folder.clone(), _lock: self.lock.take(), resumed };
         if resumed {
-            manifest.check(&work.open_piece(Piece::Manifest)?)?;
+            manifest.check(&work.open_piece(WorkFile::Manifest)?)?;
         } else {
             manifest.write(&work)?;
         }
@@ -143,12 +143,12 @@ impl WorkFolder {
 
     /// Notes that outputs are about to be put in place, so that whoever takes the run up again may replace them.
     pub fn note_outputs(&self, outputs: &[String]) -> Result<(), Error> {
-        self.create(Piece::Finishing)?.finish(&outputs)
+        self.create(WorkFile::Finishing)?.finish(&outputs)
     }
 
     /// Notes that all outputs are in place: whoever takes the run up again writes others, or replaces these only if told to.
     pub fn forget_outputs(&self) -> Result<(), Error> {
-        remove(&self.path(Piece::Finishing))
+        remove(&self.path(WorkFile::Finishing))
     }
 
     /// Whether an earlier process began the run.
@@ -163,7 +163,7 @@ impl WorkFolder {
         let remove = |name: &str| remove(&folder.join(name));
         // As long as there is a manifest, whoever is ended here can be taken up again, and finds by the list of outputs that
         // those in place are its own. Without a manifest the list says nothing, but that the folder is to go.
-        let last = [Piece::Manifest.name(), LOCK.to_owned(), Piece::Finishing.name()];
+        let last = [WorkFile::Manifest.name(), LOCK.to_owned(), WorkFile::Finishing.name()];
         // The newest first: a piece is never there without those before it.
         for name in entries(folder)?.iter().rev().filter(|name| is_piece(name) && !last.contains(name)) {
             remove(name)?;
@@ -176,32 +176,32 @@ impl WorkFolder {
         Ok(())
     }
 
-    fn path(&self, piece: Piece) -> PathBuf {
+    fn path(&self, piece: WorkFile) -> PathBuf {
         self.folder.join(piece.name())
     }
 
-    pub(crate) fn has(&self, piece: Piece) -> bool {
+    pub(crate) fn has(&self, piece: WorkFile) -> bool {
         self.path(piece).exists()
     }
 
     /// Begins a piece.
-    pub(crate) fn create(&self, piece: Piece) -> Result<Writer, Error> {
+    pub(crate) fn create(&self, piece: WorkFile) -> Result<Writer, Error> {
         Writer::create(&self.path(piece), piece.kind(), Overwrite::Allow)
     }
 
     /// Opens a piece that another process wrote, and checks every byte of it.
-    pub(crate) fn open_piece(&self, piece: Piece) -> Result<Stored, Error> {
+    pub(crate) fn open_piece(&self, piece: WorkFile) -> Result<Stored, Error> {
         Stored::open(&self.path(piece), piece.kind(), OpenCheck::Everything)
     }
 
     /// Opens a piece that this process has just written.
-    pub(crate) fn reopen(&self, piece: Piece) -> Result<Stored, Error> {
+    pub(crate) fn reopen(&self, piece: WorkFile) -> Result<Stored, Error> {
         Stored::open(&self.path(piece), piece.kind(), OpenCheck::Description)
     }
 }
 
 fn is_begun(folder: &Path) -> bool {
-    folder.join(Piece::Manifest.name()).exists()
+    folder.join(WorkFile::Manifest.name()).exists()
 }
 
 /// Refuses a folder in which no run can be begun, or, with `resume`, none can be taken up.
@@ -238,7 +238,7 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
 
 /// Whether the run in a folder was ended while it put these outputs in place.
 pub fn was_finishing(folder: &Path, outputs: &[String]) -> Result<bool, Error> {
-    let path = folder.join(Piece::Finishing.name());
+    let path = folder.join(WorkFile::Finishing.name());
     // Whether it is the same run is for the manifest to say, and without one there is no run.
     if !is_begun(folder) || !path.exists() {
         return Ok(false);
@@ -295,7 +295,7 @@ fn is_piece(name: &str) -> bool {
         name.strip_prefix(prefix)
             .is_some_and(|rest| rest.len() >= 6 && rest.bytes().all(|b| b.is_ascii_digit()))
     };
-    [Piece::Manifest, Piece::Groups, Piece::Finishing].iter().any(|piece| piece.name() == name)
+    [WorkFile::Manifest, WorkFile::Groups, WorkFile::Finishing].iter().any(|piece| piece.name() == name)
         || numbered("segment-")
         || numbered("batch-")
         || name.starts_with(TEMPORARY_PREFIX)

@@ -5,11 +5,11 @@ use crate::hash::multiplicative::FIBONACCI_64;
 use crate::sort::sort_mixed;
 
 /// Shingles and their positions.
-pub(super) type Placed = Vec<(u64, u32)>;
+pub(super) type PlacedShingles = Vec<(u64, u32)>;
 
 /// Makes the n-th occurrence of each shingle, n > 1, a shingle of its own, so that the sets of two documents relate as
 /// their bags do. Occurrences are counted from the front, and the first stays what it is.
-pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (Placed, Placed)) {
+pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (PlacedShingles, PlacedShingles)) {
     let (sorted, scratch) = sorted;
     sorted.clear();
     sorted.extend(shingles.iter().copied().zip(0..));

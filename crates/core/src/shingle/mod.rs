@@ -221,7 +221,7 @@ pub struct Shingles {
     units: Vec<u64>,
     hashes: Vec<u64>,
     /// Shingles and their positions, for those that count repeats.
-    sorted: (bag::Placed, bag::Placed),
+    sorted: (bag::PlacedShingles, bag::PlacedShingles),
 }
 
 impl Shingles {

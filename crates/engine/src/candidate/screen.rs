@@ -10,7 +10,7 @@ use minwise::filter::{ErrorBudget, Filter, bit_looks, default_looks, shuffle};
 use minwise::sketch::{Method, Values};
 
 use crate::candidate::head::{CROWDED, Condition, HeadRule, UNLIKE};
-use crate::read::placed::{PLACED_REGISTERS, Placed};
+use crate::read::placed::{PLACED_REGISTERS, PositionSketcher};
 use crate::rows::Rows;
 use crate::settings::{Plan, Search};
 
@@ -205,7 +205,7 @@ fn looks_of_group(looks: &[usize], first: usize, together: usize, values: usize)
 /// Finds pairs whose shared shingles clearly stand in other places.
 #[derive(Debug)]
 pub(crate) struct OrderScreen {
-    placed: Placed,
+    placed: PositionSketcher,
     /// For each number of agreeing registers: the most aligned ones with which a pair is put aside.
     lower: Vec<Option<usize>>,
     threshold: f64,
@@ -234,7 +234,7 @@ impl OrderScreen {
                 }
             })
             .collect::<Result<_, Error>>()?;
-        let placed = Placed::new(plan.spec.seed)?;
+        let placed = PositionSketcher::new(plan.spec.seed)?;
         Ok(Some(Self { placed, lower, threshold: plan.threshold }))
     }
 

@@ -14,7 +14,7 @@ use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, Section};
 use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
-use crate::read::placed::Placed;
+use crate::read::placed::PositionSketcher;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
 use crate::read::rejected::RejectedRecords;
@@ -467,7 +467,7 @@ struct Tools {
     rows: Option<Rows>,
     /// Whether rows are something else than registers.
     bits: bool,
-    placed: Option<Placed>,
+    placed: Option<PositionSketcher>,
     /// For documents that are cut whole though they are too large for it.
     turns: LargeDocumentLock,
 }
@@ -479,7 +479,7 @@ impl Tools {
             preparation: Preparation::of_checked(spec, &plan.weighing)?,
             rows: plan.key.banding.map(|banding| Rows::new(spec, banding, plan.key.bits)).transpose()?,
             bits: plan.key.bits.is_some(),
-            placed: plan.key.places.then(|| Placed::new(spec.seed)).transpose()?,
+            placed: plan.key.places.then(|| PositionSketcher::new(spec.seed)).transpose()?,
             turns: LargeDocumentLock::default(),
         })
     }
@@ -489,7 +489,7 @@ impl Tools {
             Some(rows) if self.bits => rows.words(),
             _ => self.preparation.words(),
         };
-        let placed_words = self.placed.as_ref().map(Placed::words);
+        let placed_words = self.placed.as_ref().map(PositionSketcher::words);
         Shape { words, placed_words, rank_words: keep.words() }
     }
 

@@ -13,11 +13,11 @@ const FINE: f64 = 64.0;
 
 /// Sketches places, and compares such sketches.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PositionSketcher {
     sketcher: Tolerant,
 }
 
-impl Placed {
+impl PositionSketcher {
     pub(crate) fn new(seed: u64) -> Result<Self, Error> {
         // Positions are rounded down, so places within the tolerance are at most one step further apart.
         let steps = (TOLERANCE * FINE).floor() as u32 + 1;

@@ -39,7 +39,7 @@ pub struct Cws {
 
 /// A point on the axis of weights, as part of its octave: from ½ to 1 of 2ᵏ, the upper end included.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
+struct OctavePoint {
     octave: i64,
     part: f64,
 }
@@ -56,11 +56,11 @@ impl Cws {
     fn sample(&self, set: WeightedSlice<'_>, salt: u64) -> Option<u32> {
         // Ranks are taken relative to the greatest weight's octave, so that none leaves the range of numbers.
         let greatest = set.weights().iter().copied().reduce(f64::max)?;
-        let origin = Point::of(greatest).octave;
-        let mut best: Option<(f64, u64, Point)> = None;
+        let origin = OctavePoint::of(greatest).octave;
+        let mut best: Option<(f64, u64, OctavePoint)> = None;
         for (&shingle, &weight) in set.shingles().iter().zip(set.weights()) {
             let key = fmix64(shingle ^ self.seed);
-            let (below, above) = active(key ^ salt, Point::of(weight));
+            let (below, above) = active(key ^ salt, OctavePoint::of(weight));
             let rank = scaled(score(key ^ salt) / above.part, origin - above.octave);
             if best.is_none_or(|(least, ..)| rank < least) {
                 best = Some((rank, key, below));
@@ -85,7 +85,7 @@ impl WeightedSketcher for Cws {
     }
 }
 
-impl Point {
+impl OctavePoint {
     /// A positive finite weight; 2ᵏ is the upper end of its octave.
     fn of(weight: f64) -> Self {
         let exponent = exponent(weight);
@@ -116,13 +116,13 @@ fn points(entropy: u64, octave: i64) -> impl Iterator<Item = f64> {
 }
 
 /// y and z: the greatest point up to the weight, and the least above it.
-fn active(entropy: u64, weight: Point) -> (Point, Point) {
+fn active(entropy: u64, weight: OctavePoint) -> (OctavePoint, OctavePoint) {
     let (mut below, mut above) = (None, None);
     for part in points(entropy, weight.octave) {
         if part > weight.part {
-            above = Some(Point { octave: weight.octave, part });
+            above = Some(OctavePoint { octave: weight.octave, part });
         } else {
-            below = Some(Point { octave: weight.octave, part });
+            below = Some(OctavePoint { octave: weight.octave, part });
             break;
         }
     }
@@ -133,14 +133,14 @@ fn active(entropy: u64, weight: Point) -> (Point, Point) {
             break point;
         }
         lower -= 1;
-        below = points(entropy, lower).next().map(|part| Point { octave: lower, part });
+        below = points(entropy, lower).next().map(|part| OctavePoint { octave: lower, part });
     };
     let above = loop {
         if let Some(point) = above {
             break point;
         }
         upper += 1;
-        above = points(entropy, upper).last().map(|part| Point { octave: upper, part });
+        above = points(entropy, upper).last().map(|part| OctavePoint { octave: upper, part });
     };
     (below, above)
 }
@@ -163,7 +163,7 @@ mod tests {
             (5e-324, -1074, 1.0),
             (1.5e-323, -1072, 0.75),
         ] {
-            assert_eq!(Point::of(weight), Point { octave, part }, "{weight}");
+            assert_eq!(OctavePoint::of(weight), OctavePoint { octave, part }, "{weight}");
         }
     }
 
@@ -208,12 +208,12 @@ mod tests {
     proptest! {
         #[test]
         fn a_weight_stands_between_its_points(entropy: u64, weight in 1e-9..1e9f64) {
-            let at = Point::of(weight);
+            let at = OctavePoint::of(weight);
             let (below, above) = active(entropy, at);
-            let value = |point: Point| scaled(point.part, point.octave);
+            let value = |point: OctavePoint| scaled(point.part, point.octave);
             prop_assert!(value(below) <= weight && weight < value(above));
             // Whatever lies between the two has the same two.
-            let middle = Point::of(f64::midpoint(value(below), value(above)));
+            let middle = OctavePoint::of(f64::midpoint(value(below), value(above)));
             prop_assert_eq!(active(entropy, middle), (below, above));
         }
     }
@@ -244,7 +244,7 @@ mod tests {
         let mut best = (f64::INFINITY, 0, 0.0);
         for &(shingle, weight) in set {
             let entropy = fmix64(shingle) ^ salt;
-            let octave = Point::of(weight).octave;
+            let octave = OctavePoint::of(weight).octave;
             let all = |octave: i64| {
                 points_as_printed(entropy, octave, misprint).into_iter().map(move |part| scaled(part, octave))
             };
@@ -315,7 +315,7 @@ mod tests {
             .collect();
         for (&word, &salt) in row.iter().zip(&cws.salts) {
             let (shingle, below) = sample_as_printed(&members, salt, Misprint::None);
-            let point = Point::of(below);
+            let point = OctavePoint::of(below);
             let expected =
                 register(fmix64(shingle), fmix64(point.octave.cast_unsigned()) ^ point.part.to_bits());
             assert_eq!(word, expected);

@@ -26,8 +26,8 @@ pub(crate) fn for_each(padded: &[u8], masks: &[ByteMasks], mut emit: impl FnMut(
         let (run, mut alone) =
             if masks.high == 0 { (masks.word, 0) } else { look_closer(padded, base, masks, &mut spill) };
         let shifted = run << 1 | before;
-        let mut begins = Positions(run & !shifted);
-        let mut ends = Positions(shifted & !run);
+        let mut begins = SetBits(run & !shifted);
+        let mut ends = SetBits(shifted & !run);
         if before == 0 {
             start = base + begins.next();
         }
@@ -47,9 +47,9 @@ pub(crate) fn for_each(padded: &[u8], masks: &[ByteMasks], mut emit: impl FnMut(
 }
 
 /// The positions of the bits that are set, lowest first.
-struct Positions(u64);
+struct SetBits(u64);
 
-impl Positions {
+impl SetBits {
     /// The next position; a meaningless one when there is none.
     #[inline(always)]
     fn next(&mut self) -> usize {

@@ -15,7 +15,7 @@ use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::in_place::InPlaceOfText;
 use crate::index::{Index, Writer};
 use crate::postings::{self, Posting};
-use crate::prepare::{Prepared, posted};
+use crate::prepare::{PreparedEntry, posted};
 use crate::record::{NewDocument, Record, metadata_text};
 use crate::settings::Texts;
 use crate::store::{Change, Space, View};
@@ -161,7 +161,7 @@ impl Index {
         }
         let next = AtomicUsize::new(0);
         let work = || {
-            let (mut prepared, mut packer) = (Prepared::default(), TextCompressor::new());
+            let (mut prepared, mut packer) = (PreparedEntry::default(), TextCompressor::new());
             let mut done = vec![];
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl Index {
         &self,
         document: &NewDocument,
         added: u64,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedEntry,
         packer: &mut TextCompressor,
     ) -> Written {
         self.preparation.prepare(&document.text, prepared);

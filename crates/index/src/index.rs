@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
-use crate::prepare::Preparation;
+use crate::prepare::EntryPreparation;
 use crate::record::{Entry, Mark, Record};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::{Space, State, Store, View};
@@ -45,7 +45,7 @@ pub struct Index {
     pub(crate) store: Store,
     pub(crate) folder: Folder,
     pub(crate) settings: IndexSettings,
-    pub(crate) preparation: Preparation,
+    pub(crate) preparation: EntryPreparation,
     pub(crate) writer: Mutex<Writer>,
     /// The frequencies as they were after some change.
     pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
@@ -144,7 +144,7 @@ impl Index {
         settings: &IndexSettings,
         fill: impl FnOnce(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {
-        let preparation = Preparation::new(settings)?;
+        let preparation = EntryPreparation::new(settings)?;
         let folder = Folder::create(path)?;
         let made = Store::open(&folder.store(), path).and_then(|store| {
             store.change().commit(&State::default())?;
@@ -178,7 +178,7 @@ impl Index {
     /// Opens an index. A folder is held by one process at a time: another one gets an error until the index is dropped.
     pub fn open(path: &Path) -> Result<Self> {
         let (folder, settings) = Folder::open(path)?;
-        let preparation = Preparation::new(&settings)?;
+        let preparation = EntryPreparation::new(&settings)?;
         let store = Store::open(&folder.store(), path)?;
         let state = store.view().state()?;
         let acknowledged = folder.acknowledged()?;
@@ -193,7 +193,7 @@ impl Index {
     pub(crate) fn over(
         folder: Folder,
         settings: IndexSettings,
-        preparation: Preparation,
+        preparation: EntryPreparation,
         store: Store,
         state: State,
     ) -> Self {

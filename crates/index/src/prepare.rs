@@ -13,7 +13,7 @@ use crate::settings::IndexSettings;
 
 /// The functions that the settings of an index describe.
 #[derive(Debug, Clone)]
-pub(crate) struct Preparation {
+pub(crate) struct EntryPreparation {
     shingler: Shingler,
     sketcher: Arc<dyn Sketcher>,
     banding: Banding,
@@ -23,7 +23,7 @@ pub(crate) struct Preparation {
 
 /// A document as an index sees it. What it holds is used again for the next one.
 #[derive(Debug, Default)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedEntry {
     pub(crate) shingles: Shingles,
     pub(crate) set: ShingleSet,
     pub(crate) fingerprints: Vec<Fingerprint>,
@@ -35,7 +35,7 @@ pub(crate) struct Prepared {
     work: (Vec<u64>, Vec<u64>),
 }
 
-impl Preparation {
+impl EntryPreparation {
     pub(crate) fn new(settings: &IndexSettings) -> Result<Self> {
         settings.check()?;
         let bits = settings.bits.map(|bits| bits.rows(settings.spec.method.registers())).transpose()?;
@@ -49,13 +49,13 @@ impl Preparation {
     }
 
     /// Fills `out` with all that follows from a text.
-    pub(crate) fn prepare(&self, text: &str, out: &mut Prepared) {
+    pub(crate) fn prepare(&self, text: &str, out: &mut PreparedEntry) {
         self.shingler.shingle_into(text, &mut out.shingles);
         self.finish(out);
     }
 
     /// The same, and says where units stand in the text.
-    pub(crate) fn prepare_with_places(&self, text: &str, out: &mut Prepared) -> UnitRanges {
+    pub(crate) fn prepare_with_places(&self, text: &str, out: &mut PreparedEntry) -> UnitRanges {
         let places = self.shingler.shingle_with_places_into(text, &mut out.shingles);
         self.finish(out);
         places
@@ -71,7 +71,7 @@ impl Preparation {
         self.shingler.shingle_into(text, out);
     }
 
-    fn finish(&self, out: &mut Prepared) {
+    fn finish(&self, out: &mut PreparedEntry) {
         let hashes = out.shingles.hashes();
         out.set = ShingleSet::build(hashes, &mut out.work);
         self.winnow.choose_into(hashes, &mut out.fingerprints);
@@ -81,13 +81,13 @@ impl Preparation {
 
     /// Fills `out` with what follows from the distinct shingles of a document, where its text is not kept. Fingerprints follow
     /// from their order, which is not known.
-    pub(crate) fn prepare_set(&self, set: ShingleSet, wordless: Option<u128>, out: &mut Prepared) {
+    pub(crate) fn prepare_set(&self, set: ShingleSet, wordless: Option<u128>, out: &mut PreparedEntry) {
         out.fingerprints.clear();
         (out.set, out.wordless) = (set, wordless);
         self.sketch(out);
     }
 
-    fn sketch(&self, out: &mut Prepared) {
+    fn sketch(&self, out: &mut PreparedEntry) {
         out.bands.clear();
         if let Some(key) = out.wordless {
             out.bands.push(fmix64(key as u64));
@@ -101,7 +101,7 @@ impl Preparation {
     }
 
     /// The row that is kept of the sketch; empty for a document without shingles.
-    pub(crate) fn row(&self, prepared: &Prepared) -> Vec<u32> {
+    pub(crate) fn row(&self, prepared: &PreparedEntry) -> Vec<u32> {
         match &self.bits {
             _ if prepared.wordless.is_some() => vec![],
             None => prepared.registers.clone(),

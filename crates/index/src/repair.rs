@@ -17,7 +17,7 @@ use crate::add::{DocumentBatch, FULL, FULL_BYTES, Written, post, words_to_bytes}
 use crate::check::{FindingKind, IntegrityReport, end};
 use crate::error::Result;
 use crate::index::Index;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::{NewDocument, Record};
 use crate::settings::Texts;
@@ -65,7 +65,7 @@ impl Index {
     fn salvage(&self, new: &Self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
-        let (mut prepared, mut packer) = (Prepared::default(), TextCompressor::new());
+        let (mut prepared, mut packer) = (PreparedEntry::default(), TextCompressor::new());
         let (mut batch, mut bytes, mut there) = (DocumentBatch::default(), 0, 0);
         let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
@@ -98,7 +98,7 @@ impl Index {
         view: &View<'_>,
         number: u32,
         record: Record,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedEntry,
         packer: &mut TextCompressor,
     ) -> Option<Written> {
         let metadata = record.metadata()?;

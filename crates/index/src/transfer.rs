@@ -16,7 +16,7 @@ use crate::add::{Added, DocumentBatch, Which, Written, words_to_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::InPlaceOfText;
 use crate::index::Index;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::{Mark, NewDocument, Record, metadata_text};
 use crate::settings::{IndexSettings, Texts};
@@ -319,7 +319,7 @@ impl Index {
 
     /// Why what is kept in place of a text is not what this index would have kept, if so.
     fn check_kept(&self, written: &Written) -> std::result::Result<(), String> {
-        let mut prepared = Prepared::default();
+        let mut prepared = PreparedEntry::default();
         let set = written.shingles.iter().copied().collect();
         if written.record.wordless.is_none() == written.shingles.is_empty() {
             return Err("it has to have shingles, or the key of a text without words".to_owned());

@@ -8,7 +8,7 @@ use crate::add::{post, words_to_bytes};
 use crate::compact::Live;
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
 use crate::record::Record;
 use crate::store::{Space, State, View};
@@ -35,7 +35,7 @@ impl Index {
         let end = end(view, state);
         let mut sums = Sums { live: Live::none(end), postings: Some([0; 2]), counted: 0 };
         let mut counted = State { documents: 0, text_bytes: 0, stored_bytes: 0, shingles: 0, ..*state };
-        let mut prepared = Prepared::default();
+        let mut prepared = PreparedEntry::default();
         let progress = Reached::begin(observer, Stage::Check, state.documents);
         for number in 0..end {
             progress.go_on()?;
@@ -89,7 +89,7 @@ impl Index {
         view: &View<'_>,
         number: u32,
         record: &Record,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedEntry,
     ) -> std::result::Result<u64, String> {
         let says = |error: Error| error.what();
         let key = number.to_be_bytes();

@@ -16,7 +16,7 @@ use minwise::Observer;
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::index::Index;
-use crate::prepare::Preparation;
+use crate::prepare::EntryPreparation;
 use crate::store::{Space, State, Store, View};
 
 /// What a finding is about.
@@ -119,7 +119,7 @@ impl Index {
     pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, IntegrityReport)> {
         let mut checked = IntegrityReport::default();
         let (folder, settings) = Folder::open(path)?;
-        let preparation = Preparation::new(&settings)?;
+        let preparation = EntryPreparation::new(&settings)?;
         let store = Store::open(&folder.store(), path)?;
         let noted = folder.acknowledged();
         let view = store.view();

@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{ErrorKind, Result};
 use crate::index::Index;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedEntry;
 use crate::progress::go_on;
 use crate::record::{Entry, Record};
 use crate::settings::Texts;
@@ -81,7 +81,7 @@ pub enum Side<'s> {
 struct PreparedQuery {
     /// The document of the index that it is, if it is one.
     itself: Option<u32>,
-    prepared: Prepared,
+    prepared: PreparedEntry,
     /// Where its units stand, if its text is known.
     places: Option<UnitRanges>,
     /// The shingles, without those that are no evidence: in order, or in ascending order where the text is not known.
@@ -90,7 +90,12 @@ struct PreparedQuery {
 }
 
 impl PreparedQuery {
-    fn new(itself: Option<u32>, prepared: Prepared, places: Option<UnitRanges>, shingles: Vec<u64>) -> Self {
+    fn new(
+        itself: Option<u32>,
+        prepared: PreparedEntry,
+        places: Option<UnitRanges>,
+        shingles: Vec<u64>,
+    ) -> Self {
         let set = evidence::remaining(&shingles).collect();
         Self { itself, prepared, places, shingles, set }
     }
@@ -119,7 +124,7 @@ impl Index {
     ) -> Result<Answer> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;
-        let mut prepared = Prepared::default();
+        let mut prepared = PreparedEntry::default();
         let places = self.preparation.prepare_with_places(query.text, &mut prepared);
         let shingles = evidence.of_query(query.text, prepared.shingles.hashes(), Some(&places));
         let itself = query.itself.map(|id| self.number(&view, id)).transpose()?.flatten();
@@ -139,7 +144,7 @@ impl Index {
         }
         let evidence = self.evidence(options)?;
         let kept = self.in_place_of_text(&view, number, &record)?;
-        let mut prepared = Prepared::default();
+        let mut prepared = PreparedEntry::default();
         self.preparation.prepare_set(kept.set, record.wordless, &mut prepared);
         prepared.fingerprints = kept.fingerprints;
         let shingles = evidence.of_query("", prepared.set.as_slice(), None);

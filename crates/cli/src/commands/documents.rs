@@ -20,7 +20,7 @@ pub const CHUNK_BYTES: u64 = 4 << 20;
 
 /// The documents of a chunk.
 #[derive(Debug, Default)]
-pub struct Read {
+pub struct ChunkDocuments {
     /// Each with its source and the line that it begins on, counted from the first of the chunk; its id is empty if it has
     /// none.
     pub documents: Vec<(u32, u64, NewDocument)>,
@@ -150,8 +150,8 @@ pub fn read(
     chunk: &Chunk,
     fields: &[FieldPath],
     scratch: &mut Scratch,
-) -> Result<Read, Failure> {
-    let mut read = Read::default();
+) -> Result<ChunkDocuments, Failure> {
+    let mut read = ChunkDocuments::default();
     let nulls = corpus.options().nulls;
     let mut null_error = None;
     let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {

@@ -290,12 +290,12 @@ mod tests {
     use crate::settings::{Bands, RunSettings};
 
     /// A corpus of texts.
-    pub(super) struct Texts {
+    pub(super) struct AuditTexts {
         corpus: Corpus,
         _folder: TempDir,
     }
 
-    impl Texts {
+    impl AuditTexts {
         pub(super) fn new(texts: impl Iterator<Item = String>) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("in.jsonl");
@@ -307,15 +307,15 @@ mod tests {
     }
 
     /// What a run has found out before it is audited.
-    pub(super) struct Read<'a> {
+    pub(super) struct AuditInput<'a> {
         corpus: &'a Corpus,
         reading: Reading,
         equals: Equals,
         order: KeeperOrder,
     }
 
-    impl<'a> Read<'a> {
-        pub(super) fn new(texts: &'a Texts, plan: &Plan) -> Self {
+    impl<'a> AuditInput<'a> {
+        pub(super) fn new(texts: &'a AuditTexts, plan: &Plan) -> Self {
             let reading = read(&texts.corpus, &plan.reading(), &Unobserved).unwrap();
             let order = KeeperOrder::new(&reading.documents, &plan.keep, 0).unwrap();
             let room = plan.memory.room(1, order.len());
@@ -356,14 +356,14 @@ mod tests {
     #[test]
     fn the_interval_covers_the_truth_where_some_stand_for_many() {
         const RUNS: u32 = 200;
-        let texts = Texts::new(families());
+        let texts = AuditTexts::new(families());
         let (mut covered, mut narrow) = (0, 0);
         for seed in 0..RUNS {
             let spec = format!("casefold / words:1 / minhash:128 / seed:{seed}").parse().unwrap();
             let settings = settings(spec);
             let plan = settings.plan().unwrap();
-            let read = Read::new(&texts, &plan);
-            let Read { corpus, reading, equals, order } = &read;
+            let read = AuditInput::new(&texts, &plan);
+            let AuditInput { corpus, reading, equals, order } = &read;
             let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
             let audit = |documents, looked_at| {
                 let audit = Some(AuditSize::Documents(documents));
@@ -383,12 +383,12 @@ mod tests {
 
     #[test]
     fn a_sample_may_be_seen_in_portions() {
-        let texts = Texts::new(families());
+        let texts = AuditTexts::new(families());
         let spec = "casefold / words:1 / minhash:128 / seed:1".parse().unwrap();
         let audit = Some(AuditSize::Documents(300));
         let plan = RunSettings { audit, ..settings(spec) }.plan().unwrap();
-        let read = Read::new(&texts, &plan);
-        let Read { corpus, reading, equals, order } = &read;
+        let read = AuditInput::new(&texts, &plan);
+        let AuditInput { corpus, reading, equals, order } = &read;
         let candidates = candidate::find(corpus, reading, equals, order, &plan, &Unobserved).unwrap();
         let audit = |portion| {
             let run = AuditedRun { portion, ..read.run(&plan, LOOKED_AT) };

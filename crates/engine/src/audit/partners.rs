@@ -238,7 +238,7 @@ fn check(run: &AuditedRun<'_>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::tests::{Read, Texts};
+    use crate::audit::tests::{AuditInput, AuditTexts};
     use crate::settings::{Bands, RunSettings};
 
     #[test]
@@ -259,11 +259,11 @@ mod tests {
         let words = |name: &str| (0..30).map(|at| format!("{name}{at}")).collect::<Vec<String>>().join(" ");
         let large = (0..FAMILY).map(|member| format!("{} own{member}", words("large")));
         let small = (0..3).map(|member| format!("{} own{member}", words("small")));
-        let texts = Texts::new(large.chain(small));
+        let texts = AuditTexts::new(large.chain(small));
         let spec = "casefold / words:1 / minhash:64 / seed:1".parse().unwrap();
         let bands = Bands::ForRecall(0.9);
         let plan = &RunSettings { spec, bands, threads: Some(1), ..RunSettings::default() }.plan().unwrap();
-        let read = Read::new(&texts, plan);
+        let read = AuditInput::new(&texts, plan);
         let run = read.run(plan, LOOKED_AT);
         let sieve = Sieve::new(plan).unwrap().unwrap();
         let sets = [1, 2, 3, 5, 8, FAMILY as u32];

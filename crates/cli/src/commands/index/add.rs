@@ -69,7 +69,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
         let documents: Vec<_> = read.documents.into_iter().map(|(.., document)| document).collect();
         let batch = index.prepare(&documents, added, 1)?;
-        let documents::Read { rejects, nulls, skipped, null_error, lines, .. } = read;
+        let documents::ChunkDocuments { rejects, nulls, skipped, null_error, lines, .. } = read;
         Ok(Ready { batch, nameless, rejects, nulls, skipped, null_error, lines, source, bytes })
     };
     let write = |mut ready: Ready| -> Result<(), Failure> {

@@ -257,7 +257,7 @@ impl Sketch {
     /// Returns an error that says what was expected and what was found if the bytes are of another form or a newer version, are
     /// cut short, continue behind the end, or were changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader { bytes, at: 0 };
+        let mut reader = ByteReader { bytes, at: 0 };
         let magic = reader.take(MAGIC.len(), "the first bytes")?;
         if magic != MAGIC {
             let found = format!("`{}`", magic.escape_ascii());
@@ -319,12 +319,12 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Reads bytes from front to back.
-struct Reader<'a> {
+struct ByteReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], Error> {
         let rest = &self.bytes[self.at..];
         let taken = rest.get(..count).ok_or_else(|| {

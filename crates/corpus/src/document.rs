@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::extract::FileProperties;
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::unescape::unescape_piece;
 
 /// A document as it was read. Its text is there as a whole, or is a [`DocumentText`] that may be too long for it ([`MaybeLong`]).
@@ -92,7 +92,7 @@ impl<'a> DocumentText<'a> {
 /// A text that is read piece by piece out of its source.
 #[derive(Debug)]
 pub struct LongText {
-    reader: Reader,
+    reader: SourceReader,
     parts: Vec<TextPart>,
     characters: u64,
     bytes: u64,
@@ -119,7 +119,7 @@ pub(crate) enum Writing {
 
 impl LongText {
     /// The text that these parts are together. They have been checked: all of them is UTF-8, and what is escaped is so rightly.
-    pub(crate) fn new(reader: Reader, parts: Vec<TextPart>) -> Result<Self> {
+    pub(crate) fn new(reader: SourceReader, parts: Vec<TextPart>) -> Result<Self> {
         let mut text = Self { reader, parts, characters: 0, bytes: 0, repaired: false };
         let (mut characters, mut bytes) = (0, 0);
         let repaired = text.read::<Error>(&mut |piece| {

@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// Opens the source for reading and checks that it is still what it was.
-    pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<Reader> {
+    pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<SourceReader> {
         let name = &*self.name;
         let (file, base) = match (&self.store, self.path()) {
             (Store::Spooled { base }, _) => (spool.cloned(), *base),
@@ -136,17 +136,17 @@ impl Source {
             (Store::InPlace { .. }, None) | (Store::Memory(_) | Store::Unreadable { .. }, _) => (None, 0),
         };
         // An empty spool has no file, and nobody asks it for a byte.
-        Ok(Reader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
+        Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 
     /// Opens the gzip file of a source, as it is stored, with its members; `None` if they are not known.
-    pub(crate) fn open_packed(&self) -> Result<Option<(Reader, &GzipMembers)>> {
+    pub(crate) fn open_packed(&self) -> Result<Option<(SourceReader, &GzipMembers)>> {
         let (Some(packed), Some(path)) = (&self.packed, self.path()) else { return Ok(None) };
         let file = open_file(path, &self.name)?;
         let metadata = file.metadata().map_err(|error| Error::io("read", &*self.name, error))?;
         self.check_unchanged(&metadata, packed.size_bytes, packed.modified)?;
         let (name, size_bytes) = (Arc::clone(&self.name), packed.size_bytes);
-        let reader = Reader { file: Some(Arc::new(file)), base: 0, size_bytes, name };
+        let reader = SourceReader { file: Some(Arc::new(file)), base: 0, size_bytes, name };
         Ok(Some((reader, &packed.members)))
     }
 
@@ -179,14 +179,14 @@ pub fn reason_of(error: std::io::Error) -> String {
 
 /// An open source.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader {
+pub(crate) struct SourceReader {
     pub(crate) file: Option<Arc<File>>,
     pub(crate) base: u64,
     pub(crate) size_bytes: u64,
     pub(crate) name: Arc<str>,
 }
 
-impl Reader {
+impl SourceReader {
     pub(crate) fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

@@ -19,7 +19,7 @@ use crate::problem::FileProblem;
 use crate::reject::Reject;
 use crate::scratch::{Scratch, grown};
 use crate::shape::Shapes;
-use crate::source::{Reader, Source};
+use crate::source::{Source, SourceReader};
 use crate::unfolded::Unfolded;
 
 /// Bytes in which line ends are counted at a time.
@@ -238,7 +238,7 @@ pub(crate) struct SourceHandle<'a> {
 
 impl<'a> SourceHandle<'a> {
     /// Opens the source and checks that it is still what it was.
-    pub(crate) fn reader(&self) -> Result<Reader> {
+    pub(crate) fn reader(&self) -> Result<SourceReader> {
         self.source.open(self.shared.spool.as_ref())
     }
 
@@ -359,7 +359,7 @@ impl Sources {
     }
 
     /// Opens a source.
-    pub(crate) fn reader(&self, number: u32) -> Result<Reader> {
+    pub(crate) fn reader(&self, number: u32) -> Result<SourceReader> {
         self.get(number)?.0.reader()
     }
 

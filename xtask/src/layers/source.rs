@@ -52,7 +52,7 @@ type Seen = Vec<(usize, usize)>;
 impl Tree {
     /// Reads the crate whose root is `file`. `read` returns the text of a file, or `None` if there is none.
     pub fn read(file: &Path, read: &dyn Fn(&Path) -> Result<Option<String>>) -> Result<Self> {
-        let mut reader = Reader {
+        let mut reader = CrateReader {
             tree: Self { modules: vec![] },
             read,
             at: ROOT,
@@ -143,7 +143,7 @@ impl Tree {
 }
 
 /// Walks through the files of a crate and fills the tree.
-struct Reader<'a> {
+struct CrateReader<'a> {
     tree: Tree,
     read: &'a dyn Fn(&Path) -> Result<Option<String>>,
     /// The module that is being read.
@@ -153,7 +153,7 @@ struct Reader<'a> {
     problem: Option<anyhow::Error>,
 }
 
-impl Reader<'_> {
+impl CrateReader<'_> {
     fn push(&mut self, path: Vec<String>, file: PathBuf, parent: Option<usize>) -> usize {
         self.tree.modules.push(Module {
             path,
@@ -293,7 +293,7 @@ fn after_colons(tokens: &IntoIter) -> Option<(TokenTree, IntoIter)> {
     Some((tokens.next()?, tokens))
 }
 
-impl<'ast> Visit<'ast> for Reader<'_> {
+impl<'ast> Visit<'ast> for CrateReader<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         let (attributes, name) = head(item);
         if is_test(attributes) {

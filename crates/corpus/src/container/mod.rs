@@ -66,7 +66,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, InputFormat};
 use crate::options::ReadOptions;
 use crate::output::{Output, OutputVerdict, TableCompression};
-use crate::source::{Reader, Source};
+use crate::source::{Source, SourceReader};
 use crate::sources::{Content, Sources};
 
 /// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file
@@ -246,7 +246,7 @@ pub(crate) struct Opening<'a> {
 
 impl Opening<'_> {
     /// Opens the bytes of the source. Documents are opened only when they are scanned, because there may be hundreds of thousands.
-    pub(crate) fn reader(&self) -> Result<Reader> {
+    pub(crate) fn reader(&self) -> Result<SourceReader> {
         self.source.open(self.spool)
     }
 }

@@ -113,7 +113,7 @@ pub(super) struct HtmlHead {
 
 /// Writes the text of a page, and gives what stands in its head.
 pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> HtmlHead {
-    let reader = RefCell::new(Reader {
+    let reader = RefCell::new(HtmlReader {
         writing,
         title: String::new(),
         metadata: BTreeMap::new(),
@@ -126,14 +126,14 @@ pub(super) fn write(page: &str, writing: &mut Writing<'_>) -> HtmlHead {
     let tokenizer = Tokenizer::new(Sink { reader, told: Cell::new(false) }, options);
     tags::feed(&tokenizer, page.strip_prefix('\u{feff}').unwrap_or(page), MOST_ATTRIBUTES);
     tokenizer.end();
-    let Reader { title, metadata, .. } = tokenizer.sink.reader.into_inner();
+    let HtmlReader { title, metadata, .. } = tokenizer.sink.reader.into_inner();
     let title = title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     HtmlHead { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
 /// The tokeniser lends its sink out unchanged, hence the cells.
 struct Sink<'w, 'l> {
-    reader: RefCell<Reader<'w, 'l>>,
+    reader: RefCell<HtmlReader<'w, 'l>>,
     told: Cell<bool>,
 }
 
@@ -143,7 +143,7 @@ impl Told for Sink<'_, '_> {
     }
 }
 
-struct Reader<'w, 'l> {
+struct HtmlReader<'w, 'l> {
     writing: &'w mut Writing<'l>,
     title: String,
     metadata: BTreeMap<String, String>,
@@ -181,7 +181,7 @@ impl TokenSink for Sink<'_, '_> {
     }
 }
 
-impl Reader<'_, '_> {
+impl HtmlReader<'_, '_> {
     fn characters(&mut self, characters: &str) {
         match self.within {
             Within::Title => self.title.push_str(characters),

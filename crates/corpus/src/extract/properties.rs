@@ -53,7 +53,7 @@ pub(super) fn read(
     known: &'static [(&'static str, &'static str)],
     limits: &ExtractLimits,
 ) -> Result<Properties, Refusal> {
-    let mut reader = Reader { known, current: None, values: vec![String::new(); known.len()] };
+    let mut reader = PropertyReader { known, current: None, values: vec![String::new(); known.len()] };
     xml::visit(bytes, limits, &mut reader)?;
     let mut metadata = BTreeMap::new();
     for ((_, key), value) in known.iter().zip(reader.values) {
@@ -65,14 +65,14 @@ pub(super) fn read(
     Ok((title, metadata))
 }
 
-struct Reader {
+struct PropertyReader {
     known: &'static [(&'static str, &'static str)],
     /// The known element that is open.
     current: Option<usize>,
     values: Vec<String>,
 }
 
-impl Visitor for Reader {
+impl Visitor for PropertyReader {
     fn open(&mut self, element: &Element<'_>) -> Enter {
         let number = self.known.iter().position(|(name, _)| *name == element.name());
         // The first of several counts.

@@ -32,7 +32,7 @@ use crate::store::View;
 pub use answer::{Answer, Match, Queried, Reasons};
 pub use options::{CheckOptions, OptionProblem};
 pub use passages::SharedPassage;
-use reader::Reader;
+use reader::DocumentReader;
 use window::DateWindow;
 
 /// A document to look for.
@@ -197,7 +197,7 @@ impl Index {
         let found = candidates::find(self, view, asked, options, observer)?;
         let screen = screen::Screen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
-        let mut reader = Reader::new(self, view);
+        let mut reader = DocumentReader::new(self, view);
         let window = options.window();
         let mut answer = Answer {
             query: Queried {
@@ -264,7 +264,7 @@ impl Index {
 
     fn compared(
         &self,
-        reader: &mut Reader<'_, '_>,
+        reader: &mut DocumentReader<'_, '_>,
         asked: &PreparedQuery,
         evidence: &Evidence,
         number: u32,

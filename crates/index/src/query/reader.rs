@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::store::View;
 
 /// Reads documents, one after the other, into the same buffers.
-pub(crate) struct Reader<'i, 'v> {
+pub(crate) struct DocumentReader<'i, 'v> {
     index: &'i Index,
     view: &'v View<'i>,
     shingles: Shingles,
@@ -29,7 +29,7 @@ pub(crate) struct Other<'r> {
     pub(crate) set: ShingleSet,
 }
 
-impl<'i, 'v> Reader<'i, 'v> {
+impl<'i, 'v> DocumentReader<'i, 'v> {
     pub(crate) fn new(index: &'i Index, view: &'v View<'i>) -> Self {
         let (masked, work) = Default::default();
         Self { index, view, shingles: Shingles::new(), masked, places: None, work }

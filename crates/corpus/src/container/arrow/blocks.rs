@@ -12,7 +12,7 @@ use super::{ArrowFile, BatchBlock, Shape};
 use crate::container::table::{Foreign, Piece, Table, Wanted, guarded, wanted};
 use crate::error::Result;
 use crate::options::ReadOptions;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 const MAGIC: &[u8] = b"ARROW1";
 /// The magic number at the end, and the length of the footer before it.
@@ -22,7 +22,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 impl ArrowFile {
     /// Finds the messages and the columns.
-    pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
+    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<Table<Self>> {
         let mut head = [0; MAGIC.len()];
         let is_file = reader.size_bytes() >= head.len() as u64 && {
             reader.read_exact_at(0, &mut head)?;
@@ -103,7 +103,7 @@ fn wrong(message: &str) -> ArrowError {
 }
 
 /// Follows the footer of a file.
-fn from_footer(reader: &Reader) -> Result<Walk> {
+fn from_footer(reader: &SourceReader) -> Result<Walk> {
     let at_footer = |error: Foreign| error.at(reader.name(), "its footer");
     let size = reader.size_bytes();
     let mut trailer = [0; TRAILER_BYTES as usize];
@@ -168,7 +168,7 @@ pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
 }
 
 /// Walks over the messages of a stream.
-fn from_stream(reader: &Reader) -> Result<Walk> {
+fn from_stream(reader: &SourceReader) -> Result<Walk> {
     let mut walk: Option<Walk> = None;
     let (mut offset, mut number) = (0, 0);
     while let Some((prefix, metadata)) = message_len(reader, offset, number)? {
@@ -212,7 +212,7 @@ fn from_stream(reader: &Reader) -> Result<Walk> {
 }
 
 /// The bytes of the marker and length before a message, and the length; `None` at the end of the stream.
-fn message_len(reader: &Reader, offset: u64, number: usize) -> Result<Option<(u64, u64)>> {
+fn message_len(reader: &SourceReader, offset: u64, number: usize) -> Result<Option<(u64, u64)>> {
     let left = reader.size_bytes() - offset;
     if left == 0 {
         return Ok(None);

@@ -15,7 +15,7 @@ use crate::container::table::{Foreign, Selection, Table, chosen_rows, guarded, s
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::Sources;
 
 /// Writes the rows at `places` as one file or stream like the first of `sources`.
@@ -71,7 +71,7 @@ impl Batches {
     pub(super) fn selected<T>(
         &mut self,
         file: &ArrowFile,
-        reader: &Reader,
+        reader: &SourceReader,
         selection: &Selection<T>,
     ) -> Result<RecordBatch> {
         let before = self.before.take().filter(|(source, _)| *source == selection.source);

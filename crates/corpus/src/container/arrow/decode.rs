@@ -14,7 +14,7 @@ use super::dictionaries::KnownDictionaries;
 use super::{ArrowFile, lengths};
 use crate::container::table::{Cells, ColumnEnd, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
 use crate::error::Result;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Decodes batches, with the dictionaries that came before the last of them.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// The same with what it lacks of the first `before` dictionaries of a file; `None` if that is nothing.
-    fn advanced(&self, file: &ArrowFile, reader: &Reader, before: usize) -> Result<Option<Self>> {
+    fn advanced(&self, file: &ArrowFile, reader: &SourceReader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);
         for number in &missing {
@@ -45,7 +45,7 @@ impl Decoder {
     fn batch(
         &self,
         file: &ArrowFile,
-        reader: &Reader,
+        reader: &SourceReader,
         number: usize,
         projection: Option<&[usize]>,
     ) -> Result<RecordBatch> {
@@ -81,7 +81,7 @@ fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), 
 }
 
 /// The bytes of a message, whose place was checked when the file was opened.
-fn load(reader: &Reader, block: &Block) -> Result<Buffer> {
+fn load(reader: &SourceReader, block: &Block) -> Result<Buffer> {
     let len = block.metaDataLength() as usize + block.bodyLength() as usize;
     let mut bytes = MutableBuffer::from_len_zeroed(len);
     reader.read_exact_at(block.offset() as u64, &mut bytes)?;
@@ -90,7 +90,7 @@ fn load(reader: &Reader, block: &Block) -> Result<Buffer> {
 
 impl ArrowFile {
     /// Decodes the wanted columns of a record batch.
-    pub(super) fn rows(&self, reader: &Reader, number: usize, first_row: u64) -> Result<Rows> {
+    pub(super) fn rows(&self, reader: &SourceReader, number: usize, first_row: u64) -> Result<Rows> {
         let roots: Vec<usize> = self.roots().into_iter().collect();
         let decoder = self.decoder(reader, number, &roots)?;
         let decoded = decoder.batch(self, reader, number, Some(&roots))?;
@@ -113,7 +113,7 @@ impl ArrowFile {
     }
 
     /// The decoder of the wanted columns. It is shared, so that dictionaries are read once and not for each batch.
-    fn decoder(&self, reader: &Reader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
+    fn decoder(&self, reader: &SourceReader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
         // Dictionaries of columns that nobody asks for are not read at all.
         let fields = self.schema.fields();
         let needed = roots
@@ -131,7 +131,12 @@ impl ArrowFile {
     }
 
     /// Decodes all columns of a record batch; `decoder` is what the batch before left.
-    pub(super) fn whole(&self, reader: &Reader, number: usize, decoder: &mut Decoder) -> Result<RecordBatch> {
+    pub(super) fn whole(
+        &self,
+        reader: &SourceReader,
+        number: usize,
+        decoder: &mut Decoder,
+    ) -> Result<RecordBatch> {
         if let Some(next) = decoder.advanced(self, reader, self.dictionaries_before(number))? {
             *decoder = next;
         }

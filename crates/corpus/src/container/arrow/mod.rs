@@ -29,7 +29,7 @@ use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputVerdict, TableCompression};
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::{Content, Sources, TakeBatch};
 
 /// Arrow IPC.
@@ -148,7 +148,7 @@ impl ArrowFile {
 }
 
 impl TableFormat for ArrowFile {
-    fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows> {
+    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, piece, rows.start)
     }
 
@@ -156,13 +156,13 @@ impl TableFormat for ArrowFile {
         self.schema.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
-    fn schema(&self, _reader: &Reader) -> Result<SchemaRef> {
+    fn schema(&self, _reader: &SourceReader) -> Result<SchemaRef> {
         Ok(Arc::clone(&self.schema))
     }
 
     fn batches(
         &self,
-        reader: &Reader,
+        reader: &SourceReader,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::field::FieldPath;
 use crate::options::{Delimiter, ReadOptions};
 use crate::scratch::grown;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Bytes between two places at which a source can be cut.
 pub(super) const CUT_BYTES: u64 = 1 << 20;
@@ -38,7 +38,7 @@ pub(crate) struct Delimited {
 impl Delimited {
     /// Reads the header and finds the cuts. Of the delimiters, the first with which the header has the wanted columns is taken.
     pub(crate) fn open(
-        reader: &Reader,
+        reader: &SourceReader,
         delimiters: &[Delimiter],
         options: &ReadOptions,
         observer: &dyn Observer,
@@ -87,7 +87,7 @@ struct CsvHeader {
 
 impl CsvHeader {
     /// Reads the header as it is with this delimiter.
-    fn read(reader: &Reader, delimiter: u8) -> Result<Self> {
+    fn read(reader: &SourceReader, delimiter: u8) -> Result<Self> {
         let header = header(reader, delimiter)?;
         let body = header.strip_prefix(BOM.as_bytes()).unwrap_or(&header);
         let mut names = Vec::new();
@@ -100,7 +100,7 @@ impl CsvHeader {
     }
 
     /// The wanted columns. A source without a header has none.
-    fn columns(&self, reader: &Reader, options: &ReadOptions) -> Result<ColumnNumbers> {
+    fn columns(&self, reader: &SourceReader, options: &ReadOptions) -> Result<ColumnNumbers> {
         if self.bytes == 0 {
             return Ok(ColumnNumbers::default());
         }
@@ -111,7 +111,7 @@ impl CsvHeader {
 }
 
 /// The bytes of the header, line end included. A byte-order mark before it is not a part of the first name.
-fn header(reader: &Reader, delimiter: u8) -> Result<Vec<u8>> {
+fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
     let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
     reader.read_exact_at(0, &mut head)?;
     let body = head.strip_prefix(BOM.as_bytes()).unwrap_or(&head);
@@ -129,7 +129,12 @@ fn header(reader: &Reader, delimiter: u8) -> Result<Vec<u8>> {
 }
 
 /// The places where records begin.
-fn cuts(reader: &Reader, header_bytes: u64, delimiter: u8, observer: &dyn Observer) -> Result<Vec<u64>> {
+fn cuts(
+    reader: &SourceReader,
+    header_bytes: u64,
+    delimiter: u8,
+    observer: &dyn Observer,
+) -> Result<Vec<u64>> {
     let size = reader.size_bytes();
     let mut splitter = Splitter::new(delimiter);
     let (mut cuts, mut record, mut offset) = (vec![0], header_bytes, header_bytes);

@@ -13,14 +13,14 @@ use crate::field::join;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::grown;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Visits the records of some stretches between cuts, in order, and returns how many lines there are.
 ///
 /// The line of a record is the one on which it begins, counted from 0 at the first line of the chunk.
 pub(crate) fn scan(
     delimited: &Delimited,
-    reader: &Reader,
+    reader: &SourceReader,
     source: u32,
     pieces: Range<usize>,
     options: &ReadOptions,
@@ -64,7 +64,7 @@ pub(crate) fn scan(
 }
 
 /// The lines of a stretch that is not loaded as a whole.
-fn count_lines(reader: &Reader, mut from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<u64> {
+fn count_lines(reader: &SourceReader, mut from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<u64> {
     let mut lines = 0;
     while from < to {
         let block = grown(bytes, (to - from).min(CUT_BYTES) as usize);

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::extract::{FileProperties, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// How a file that is one document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(super) fn find<'a>(
 /// The text of a file that is too long to be loaded; `None` if it is no plain text in UTF-8, and has to be loaded to be read
 /// or refused.
 pub(super) fn find_long(
-    reader: &Reader,
+    reader: &SourceReader,
     reading: Reading,
     options: &ReadOptions,
 ) -> Result<Option<LongText>> {

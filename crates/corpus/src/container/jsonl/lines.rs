@@ -13,7 +13,7 @@ use crate::document::{LONG_BYTES, MaybeLong};
 use crate::error::Result;
 use crate::reject::Reject;
 use crate::scratch::grown;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Bytes read past the end of a chunk, in the hope of finding the end of its last line there.
 const READ_PAST_BYTES: u64 = 64 << 10;
@@ -67,7 +67,7 @@ pub(crate) struct LongLine {
 /// Visits the lines that start in `start..end`, in order, and returns how many they are. Only the last of them can be long; it
 /// is returned instead of being visited.
 pub(crate) fn scan_lines(
-    reader: &Reader,
+    reader: &SourceReader,
     (start, end): (u64, u64),
     limit: u64,
     window: &mut Vec<u8>,
@@ -156,7 +156,7 @@ fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(
 }
 
 /// The first line feed at or after `from`, or the end of the source.
-fn find_line_feed(reader: &Reader, mut from: u64) -> Result<u64> {
+fn find_line_feed(reader: &SourceReader, mut from: u64) -> Result<u64> {
     let mut block = Vec::new();
     while from < reader.size_bytes() {
         let size = (reader.size_bytes() - from).min(SEARCH_BYTES) as usize;
@@ -178,14 +178,19 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    fn reader(bytes: &[u8]) -> Reader {
+    fn reader(bytes: &[u8]) -> SourceReader {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        Reader { file: Some(Arc::new(file)), base: 0, size_bytes: bytes.len() as u64, name: "a.jsonl".into() }
+        SourceReader {
+            file: Some(Arc::new(file)),
+            base: 0,
+            size_bytes: bytes.len() as u64,
+            name: "a.jsonl".into(),
+        }
     }
 
     /// The offsets, lengths and texts of the lines that start in a chunk.
-    fn lines(reader: &Reader, span: (u64, u64)) -> Result<Vec<(u64, u64, String)>> {
+    fn lines(reader: &SourceReader, span: (u64, u64)) -> Result<Vec<(u64, u64, String)>> {
         let mut found = vec![];
         scan_lines(reader, span, 100, &mut vec![], &mut |line| {
             let LineContent::Text(text) = line.content else { panic!("a line is no text") };

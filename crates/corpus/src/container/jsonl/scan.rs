@@ -18,7 +18,7 @@ use crate::options::{Nulls, ReadOptions};
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
-use crate::source::{Reader, Source};
+use crate::source::{Source, SourceReader};
 use crate::sources::{
     Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, SourcePart, TakeBatch, Visit,
 };
@@ -186,7 +186,7 @@ fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
 }
 
 /// Looks through a long line, which lies at `range` without its line feed.
-fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions) -> Result<SkeletonOutcome> {
+fn look(reader: &SourceReader, range: Range<u64>, options: &ReadOptions) -> Result<SkeletonOutcome> {
     // The texts of a list stand in many places, and each may be short, so that the line is loaded.
     if options.text_fields.iter().any(FieldPath::has_lists) {
         return Ok(SkeletonOutcome::NoSkeleton);
@@ -197,7 +197,7 @@ fn look(reader: &Reader, range: Range<u64>, options: &ReadOptions) -> Result<Ske
 /// The record that a long line is.
 fn parsed(
     looked: &SkeletonOutcome,
-    reader: &Reader,
+    reader: &SourceReader,
     options: &ReadOptions,
     fields: &[FieldPath],
 ) -> Result<Parsed> {

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Strings with more bytes are left out.
 const LONGEST_BYTES: usize = 1 << 20;
@@ -75,7 +75,7 @@ impl Skeleton {
     }
 
     /// Whether a string that was left out has half of a surrogate pair. The strings were checked before.
-    pub(crate) fn omits_lone_surrogate(&self, reader: &Reader) -> Result<bool> {
+    pub(crate) fn omits_lone_surrogate(&self, reader: &SourceReader) -> Result<bool> {
         let there = |omitted: &Omitted| TextPart::There(omitted.inside.clone(), Writing::Escaped);
         Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
     }
@@ -93,7 +93,7 @@ impl Skeleton {
 }
 
 /// Looks through a line that lies at `range` of the source, without its line end.
-pub(crate) fn skeleton(reader: &Reader, range: Range<u64>) -> Result<SkeletonOutcome> {
+pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<SkeletonOutcome> {
     let mut look = SkeletonScan { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
     let (mut window, mut at) = (Vec::new(), range.start);
     while at < range.end {
@@ -132,7 +132,7 @@ pub(crate) enum Parsed {
 /// Parses a line of which there is the skeleton.
 pub(crate) fn parse_skeleton(
     skeleton: &Skeleton,
-    reader: &Reader,
+    reader: &SourceReader,
     options: &ReadOptions,
     fields: &[FieldPath],
 ) -> Result<Parsed> {
@@ -363,12 +363,12 @@ mod tests {
     use super::*;
 
     /// A source that has these bytes behind three others.
-    fn reader(bytes: &[u8]) -> Reader {
+    fn reader(bytes: &[u8]) -> SourceReader {
         let mut file: File = tempfile::tempfile().unwrap();
         file.write_all(b"...").unwrap();
         file.write_all(bytes).unwrap();
         let size_bytes = 3 + bytes.len() as u64;
-        Reader { file: Some(Arc::new(file)), base: 0, size_bytes, name: "-".into() }
+        SourceReader { file: Some(Arc::new(file)), base: 0, size_bytes, name: "-".into() }
     }
 
     fn looked(line: &[u8]) -> SkeletonOutcome {

@@ -22,7 +22,7 @@ use crate::container::table::{Foreign, Selection, guarded, many_of, selections};
 use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::output::{Output, TableCompression};
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::TakeBatch;
 
 /// Decoded bytes that a batch has about, and rows that it has at most.
@@ -33,17 +33,17 @@ const GROUP_BYTES: usize = 64 << 20;
 
 impl ParquetFile {
     /// The columns as Arrow describes them.
-    pub(super) fn arrow_schema(&self, reader: &Reader) -> Result<SchemaRef> {
+    pub(super) fn arrow_schema(&self, reader: &SourceReader) -> Result<SchemaRef> {
         Ok(Arc::clone(self.described(reader)?.schema()))
     }
 
-    fn described(&self, reader: &Reader) -> Result<ArrowReaderMetadata> {
+    fn described(&self, reader: &SourceReader) -> Result<ArrowReaderMetadata> {
         guarded(|| ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), ArrowReaderOptions::new()))
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
     /// The columns as they are read: texts as views, because a page has a text of its dictionary once for many rows.
-    fn described_with_views(&self, reader: &Reader) -> Result<ArrowReaderMetadata> {
+    fn described_with_views(&self, reader: &SourceReader) -> Result<ArrowReaderMetadata> {
         let schema = self.arrow_schema(reader)?;
         let viewed = |field: &FieldRef| match field.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 => {
@@ -61,7 +61,7 @@ impl ParquetFile {
     /// Hands on rows as record batches with all columns.
     pub(super) fn arrow_batches(
         &self,
-        reader: &Reader,
+        reader: &SourceReader,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
@@ -78,7 +78,7 @@ impl ParquetFile {
 
     fn selected(
         &self,
-        reader: &Reader,
+        reader: &SourceReader,
         described: &ArrowReaderMetadata,
         selection: &Selection<()>,
     ) -> Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>, ::parquet::errors::ParquetError>

@@ -16,7 +16,7 @@ use crate::container::table::{Foreign, Selection, Table, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::Sources;
 
 /// Bytes that are decoded together, of one column.
@@ -87,7 +87,7 @@ pub(super) fn copy_columns<T>(
 
 fn copy_column<T>(
     file: &ParquetFile,
-    reader: &Reader,
+    reader: &SourceReader,
     selection: &Selection<T>,
     number: usize,
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,

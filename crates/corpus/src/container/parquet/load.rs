@@ -13,11 +13,11 @@ use super::pages::Section;
 use super::{ParquetFile, place};
 use crate::container::table::{Cells, Level, Rows, decimal, guarded};
 use crate::error::Result;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 impl ParquetFile {
     /// Decodes rows, which all lie in one row group.
-    pub(super) fn rows(&self, reader: &Reader, rows: Range<u64>) -> Result<Rows> {
+    pub(super) fn rows(&self, reader: &SourceReader, rows: Range<u64>) -> Result<Rows> {
         let mut cells = Vec::new();
         for (wanted, column) in self.columns.all().enumerate() {
             cells.push(self.cells(reader, &rows, wanted, column)?);
@@ -27,7 +27,7 @@ impl ParquetFile {
         Ok(Rows { first_row: rows.start, texts: cells, id, values })
     }
 
-    fn cells(&self, reader: &Reader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {
+    fn cells(&self, reader: &SourceReader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {
         let number = self.group_of(rows.start);
         let decode = || {
             let missing = || ParquetError::General("there is no such row group".to_owned());

@@ -39,7 +39,7 @@ use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputVerdict, TableCompression};
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::{Content, Sources, TakeBatch};
 
 /// Parquet.
@@ -143,7 +143,7 @@ impl ParquetFile {
 }
 
 impl TableFormat for ParquetFile {
-    fn load(&self, reader: &Reader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
+    fn load(&self, reader: &SourceReader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
         self.rows(reader, rows)
     }
 
@@ -151,13 +151,13 @@ impl TableFormat for ParquetFile {
         self.fields().iter().map(|field| field.name()).collect()
     }
 
-    fn schema(&self, reader: &Reader) -> Result<SchemaRef> {
+    fn schema(&self, reader: &SourceReader) -> Result<SchemaRef> {
         self.arrow_schema(reader)
     }
 
     fn batches(
         &self,
-        reader: &Reader,
+        reader: &SourceReader,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {

@@ -19,7 +19,7 @@ use crate::container::table::{Foreign, Piece, Table, VALUES, guarded};
 use crate::error::{Error, Result};
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Decoded bytes of text that a piece has at least, unless its row group ends.
 const PIECE_BYTES: u64 = 64 << 10;
@@ -30,7 +30,7 @@ const ROW_BYTES: u64 = 32;
 
 impl ParquetFile {
     /// Reads the footer, finds the columns and locates their pages.
-    pub(super) fn open(reader: &Reader, options: &ReadOptions) -> Result<Table<Self>> {
+    pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<Table<Self>> {
         // Statistics are made anew for what is written, and take most of the memory.
         let lean = ParquetMetaDataOptions::new()
             .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -83,7 +83,7 @@ impl ParquetFile {
 }
 
 /// Refuses what could not be copied, before the work begins.
-fn check_compression(reader: &Reader, number: usize, group: &RowGroupMetaData) -> Result<()> {
+fn check_compression(reader: &SourceReader, number: usize, group: &RowGroupMetaData) -> Result<()> {
     for chunk in group.columns() {
         if matches!(chunk.compression_codec(), CompressionCodec::BROTLI | CompressionCodec::LZO) {
             let message =
@@ -96,7 +96,7 @@ fn check_compression(reader: &Reader, number: usize, group: &RowGroupMetaData) -
 
 /// The pages of the wanted columns of a row group.
 fn located(
-    reader: &Reader,
+    reader: &SourceReader,
     number: usize,
     group: &RowGroupMetaData,
     columns: &ColumnNumbers,
@@ -160,7 +160,7 @@ fn least(texts: &[TextPages<'_>]) -> u64 {
 
 /// The error that a list was named as Parquet stores it; `None` if none was.
 fn raw_path(
-    reader: &Reader,
+    reader: &SourceReader,
     leaves: &[Option<Leaf>],
     schema: &SchemaDescriptor,
     options: &ReadOptions,
@@ -178,7 +178,7 @@ fn raw_path(
 }
 
 fn check(
-    reader: &Reader,
+    reader: &SourceReader,
     leaves: &[Option<Leaf>],
     number: usize,
     column: &ColumnDescriptor,

@@ -16,7 +16,7 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
 use super::levels::{PageLevels, begun};
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Enough for the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
@@ -35,7 +35,7 @@ pub(super) struct ColumnPages {
 /// If rows have lists, a page of the first version does not say how many rows it has, and may begin within a row: pyarrow cuts
 /// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows; starting every
 /// piece at the beginning of its row group instead would decode a row group as often as it has pieces.
-pub(super) fn locate(reader: &Reader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
+pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
     let (start, len) = column.byte_range();
@@ -156,7 +156,7 @@ impl<P: PageReader> PageReader for Section<P> {
 
 /// Takes note of where the last header was looked for, which is where its page begins.
 struct Recorder {
-    reader: Reader,
+    reader: SourceReader,
     last: AtomicU64,
 }
 
@@ -179,13 +179,13 @@ impl ChunkReader for Recorder {
     }
 }
 
-impl Length for Reader {
+impl Length for SourceReader {
     fn len(&self) -> u64 {
         self.size_bytes()
     }
 }
 
-impl ChunkReader for Reader {
+impl ChunkReader for SourceReader {
     type T = BufReader<SourceCursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
@@ -204,7 +204,7 @@ impl ChunkReader for Reader {
 
 /// A source read forwards from some position.
 pub(crate) struct SourceCursor {
-    reader: Reader,
+    reader: SourceReader,
     at: u64,
 }
 

@@ -53,24 +53,24 @@ pub(crate) use self::words::{many_of, one_of};
 pub(crate) use self::written::{VALUES, days, decimal};
 use crate::document::RecordPlace;
 use crate::error::Result;
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::TakeBatch;
 
 /// A file of one of the formats that store rows by column.
 pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     /// Decodes the wanted columns of the rows of a piece.
-    fn load(&self, reader: &Reader, piece: usize, rows: Range<u64>) -> Result<Rows>;
+    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<Rows>;
 
     /// The names of the columns at the top.
     fn columns(&self) -> Vec<&str>;
 
     /// The columns as Arrow describes them.
-    fn schema(&self, reader: &Reader) -> Result<SchemaRef>;
+    fn schema(&self, reader: &SourceReader) -> Result<SchemaRef>;
 
     /// Hands on rows of the file, which is the source of this number, as record batches.
     fn batches(
         &self,
-        reader: &Reader,
+        reader: &SourceReader,
         places: &mut dyn Iterator<Item = RecordPlace>,
         take: &mut TakeBatch<'_>,
     ) -> Result<()>;

@@ -1,7 +1,7 @@
 //! From what records are read: bytes with positions.
 
 use crate::error::Result;
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Bytes that can be read at any position, any number of times.
 pub(crate) trait ByteSource {
@@ -12,7 +12,7 @@ pub(crate) trait ByteSource {
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()>;
 }
 
-impl ByteSource for Reader {
+impl ByteSource for SourceReader {
     fn size_bytes(&self) -> u64 {
         self.size_bytes()
     }

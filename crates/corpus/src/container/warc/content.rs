@@ -18,7 +18,7 @@ use crate::members::Alignment;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::scratch::{Scratch, grown};
-use crate::source::{Reader, Source};
+use crate::source::{Source, SourceReader};
 use crate::sources::{
     Content, CutPoints, LoadTurns, PieceSize, ScannedLines, SourceHandle, SourcePart, Visit,
 };
@@ -147,7 +147,7 @@ impl WarcRecords {
 }
 
 /// The reason that a record which is not loaded is no document, told by the media type of its HTTP response.
-fn media(reader: &Reader, record: &Record) -> Result<Option<RejectReason>> {
+fn media(reader: &SourceReader, record: &Record) -> Result<Option<RejectReason>> {
     let block = record.block.end - record.block.start;
     let mut head = vec![0; block.min(HTTP_HEAD_BYTES) as usize];
     reader.read_exact_at(record.block.start, &mut head)?;
@@ -161,7 +161,7 @@ fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
 }
 
 /// Why the bytes at a place are no record.
-fn bad(reader: &Reader, place: &RecordPlace) -> Result<Reject> {
+fn bad(reader: &SourceReader, place: &RecordPlace) -> Result<Reject> {
     Ok(match parse_at(reader, place.offset)? {
         Err(Bad { problem, id, .. }) => Reject { reason: problem.into(), id },
         // The bytes were no record when the source was opened.

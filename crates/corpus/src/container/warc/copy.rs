@@ -21,7 +21,7 @@ use crate::members::GzipMembers;
 use crate::output::{Output, OutputVerdict};
 use crate::problem::FileProblem;
 use crate::scratch::grown;
-use crate::source::Reader;
+use crate::source::SourceReader;
 use crate::sources::{SourceHandle, Sources};
 
 /// Bytes copied at a time.
@@ -63,7 +63,7 @@ pub(super) fn copy(
 /// Whether each record is written, by its number.
 fn chosen(
     archive: &WarcRecords,
-    reader: &Reader,
+    reader: &SourceReader,
     documents: &HashSet<usize>,
     verdict: OutputVerdict,
 ) -> Result<Vec<bool>> {
@@ -107,7 +107,7 @@ impl MemberCopier<'_> {
         &mut self,
         archive: &WarcRecords,
         handle: &SourceHandle<'_>,
-        reader: &Reader,
+        reader: &SourceReader,
         chosen: &[bool],
     ) -> Result<()> {
         let is_chosen = |number: usize| chosen.get(number).copied().unwrap_or_default();
@@ -122,7 +122,7 @@ impl MemberCopier<'_> {
     /// Copies the gzip members of records.
     fn copy_members(
         &mut self,
-        file: &Reader,
+        file: &SourceReader,
         members: &GzipMembers,
         records: impl Iterator<Item = Range<u64>>,
     ) -> Result<()> {
@@ -141,7 +141,11 @@ impl MemberCopier<'_> {
     }
 
     /// Writes each record as a gzip member.
-    fn write_members(&mut self, reader: &Reader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
+    fn write_members(
+        &mut self,
+        reader: &SourceReader,
+        records: impl Iterator<Item = Range<u64>>,
+    ) -> Result<()> {
         for record in records {
             self.end_record()?;
             self.copy_range(reader, record.clone(), Output::write_bytes)?;
@@ -154,7 +158,7 @@ impl MemberCopier<'_> {
     }
 
     /// Writes the bytes of records.
-    fn copy_bytes(&mut self, reader: &Reader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
+    fn copy_bytes(&mut self, reader: &SourceReader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
         let mut run = 0..0;
         let mut last = None;
         for record in records {
@@ -170,7 +174,7 @@ impl MemberCopier<'_> {
         last.map_or(Ok(()), |last| self.note_end(reader, &last))
     }
 
-    fn copy_run(&mut self, reader: &Reader, run: Range<u64>) -> Result<()> {
+    fn copy_run(&mut self, reader: &SourceReader, run: Range<u64>) -> Result<()> {
         if !run.is_empty() {
             self.end_record()?;
         }
@@ -187,7 +191,7 @@ impl MemberCopier<'_> {
     }
 
     /// Notes whether the record that was written last has no end. Only the last record of a source may have none.
-    fn note_end(&mut self, reader: &Reader, record: &Range<u64>) -> Result<()> {
+    fn note_end(&mut self, reader: &SourceReader, record: &Range<u64>) -> Result<()> {
         if record.end == reader.size_bytes() {
             let record = parse_at(reader, record.start)?.map_err(|_| reader.changed())?;
             let mut tail =
@@ -200,7 +204,7 @@ impl MemberCopier<'_> {
 
     fn copy_range(
         &mut self,
-        reader: &Reader,
+        reader: &SourceReader,
         range: Range<u64>,
         write: fn(&mut Output, &[u8]) -> Result<()>,
     ) -> Result<()> {

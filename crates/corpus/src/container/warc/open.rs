@@ -12,7 +12,7 @@ use super::http::ContentType;
 use super::record::{Record, RecordKind, Records};
 use crate::error::{Error, ErrorKind, Result};
 use crate::members::{Alignment, GzipMembers};
-use crate::source::Reader;
+use crate::source::SourceReader;
 
 /// Bytes between two places at which a source can be cut.
 const CUT_BYTES: u64 = 1 << 20;
@@ -96,7 +96,7 @@ pub(super) struct WarcRecords {
 impl WarcRecords {
     /// Finds the records of a source.
     pub(super) fn open(
-        reader: &Reader,
+        reader: &SourceReader,
         members: Option<&GzipMembers>,
         observer: &dyn Observer,
     ) -> Result<Self> {

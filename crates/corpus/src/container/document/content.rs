@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::find::{self, Reading, Retention, Whole};
+use super::find::{self, ReadingMode, Retention, Whole};
 use crate::compression::Compression;
 use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
@@ -17,7 +17,7 @@ use crate::sources::{Content, CutPoints, LoadTurns, ScannedLines, SourceHandle, 
 /// A file that is one document.
 #[derive(Debug)]
 pub(super) struct WholeFile {
-    pub(super) reading: Reading,
+    pub(super) reading: ReadingMode,
     /// How the file is compressed; it is decompressed each time it is read.
     pub(super) compression: Option<Compression>,
 }

@@ -19,7 +19,7 @@ use crate::source::SourceReader;
 
 /// How a file that is one document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ReadingMode {
     /// As the characters it holds.
     Plain,
     /// As the kind of document it is.
@@ -44,7 +44,7 @@ pub(super) struct Whole<'a> {
 /// The text that a file stands for.
 pub(super) fn find<'a>(
     raw: &'a [u8],
-    (reading, compression): (Reading, Option<Compression>),
+    (reading, compression): (ReadingMode, Option<Compression>),
     name: &str,
     options: &ReadOptions,
     turn: ReadPass,
@@ -75,7 +75,7 @@ pub(super) fn find<'a>(
 /// or refused.
 pub(super) fn find_long(
     reader: &SourceReader,
-    reading: Reading,
+    reading: ReadingMode,
     options: &ReadOptions,
 ) -> Result<Option<LongText>> {
     if options.encoding == Encoding::Latin1 {
@@ -126,10 +126,10 @@ fn unfold<'a>(
 }
 
 /// What a file is.
-fn kind(bytes: &[u8], name: &str, reading: Reading) -> Result<Recognised, RejectReason> {
+fn kind(bytes: &[u8], name: &str, reading: ReadingMode) -> Result<Recognised, RejectReason> {
     match reading {
-        Reading::Plain => Ok(Recognised::Text),
-        Reading::Extracted => match recognise(bytes, Some(name)) {
+        ReadingMode::Plain => Ok(Recognised::Text),
+        ReadingMode::Extracted => match recognise(bytes, Some(name)) {
             Ok(Recognised::Text | Recognised::Markdown) if is_binary(bytes) => {
                 Err(RejectReason::NoText { refusal: UNKNOWN })
             }

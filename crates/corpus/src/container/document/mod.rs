@@ -6,7 +6,7 @@ mod find;
 use std::ops::Range;
 
 use self::content::WholeFile;
-use self::find::Reading;
+use self::find::ReadingMode;
 use super::jsonl::Jsonl;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
@@ -24,21 +24,21 @@ impl Format {
 }
 
 /// Files that are read as the kind of document they are.
-pub(super) static DOCUMENT: Files = Files { format: Format::DOCUMENT, reading: Reading::Extracted };
+pub(super) static DOCUMENT: Files = Files { format: Format::DOCUMENT, reading: ReadingMode::Extracted };
 /// Files that are read as the characters they hold.
-pub(super) static TEXT: Files = Files { format: Format::TEXT, reading: Reading::Plain };
+pub(super) static TEXT: Files = Files { format: Format::TEXT, reading: ReadingMode::Plain };
 
 /// Files that are one document each.
 #[derive(Debug)]
 pub(super) struct Files {
     format: Format,
-    reading: Reading,
+    reading: ReadingMode,
 }
 
 impl Files {
     /// Whether files that no other format claims are read this way.
     fn is_last_resort(&self) -> bool {
-        self.reading == Reading::Extracted
+        self.reading == ReadingMode::Extracted
     }
 }
 

@@ -16,7 +16,7 @@ use crate::in_place::InPlaceOfText;
 use crate::index::{Index, Writer};
 use crate::postings::{self, Posting};
 use crate::prepare::{PreparedEntry, posted};
-use crate::record::{NewDocument, Record, metadata_text};
+use crate::record::{DocumentRow, NewDocument, metadata_text};
 use crate::settings::Texts;
 use crate::store::{Change, Space, View};
 use crate::text::TextCompressor;
@@ -92,7 +92,7 @@ impl DocumentBatch {
 /// A document with everything that is written of it.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) record: Record,
+    pub(crate) record: DocumentRow,
     pub(crate) text: Vec<u8>,
     pub(crate) sketch: Vec<u8>,
     pub(crate) set: Vec<u8>,
@@ -195,7 +195,7 @@ impl Index {
         packer: &mut TextCompressor,
     ) -> Written {
         self.preparation.prepare(&document.text, prepared);
-        let record = Record {
+        let record = DocumentRow {
             id: document.id.clone(),
             title: document.title.clone(),
             metadata: metadata_text(&document.metadata),

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::postings::{PREFIXES, Row};
 use crate::progress::{Reached, go_on};
-use crate::record::{Entry, Record};
+use crate::record::{DocumentRow, Entry};
 use crate::sets::SetReader;
 use crate::store::{Space, View};
 
@@ -149,7 +149,7 @@ impl Index {
         self.entry(&self.record_of(view, number)?)
     }
 
-    fn record_of(&self, view: &View<'_>, number: u32) -> Result<Record> {
+    fn record_of(&self, view: &View<'_>, number: u32) -> Result<DocumentRow> {
         let missing = || self.damaged(format!("document number {number} has no record"));
         self.record(view, number)?.ok_or_else(missing)
     }

@@ -6,7 +6,7 @@ use minwise::candidate::Fingerprint;
 use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::postings::{self, Posting, Row};
-use crate::record::{Mark, MarkedPlace, Record};
+use crate::record::{DocumentRow, Mark, MarkedPlace};
 use crate::text::{TextCompressor, unpack};
 
 /// Reads bytes as every kind of row.
@@ -14,8 +14,8 @@ pub fn decode(bytes: &[u8]) {
     if let Some(row) = Row::decode(bytes) {
         assert!(row.find(u64::MAX).count() <= row.iter().count());
     }
-    if let Some(record) = Record::from_bytes(bytes) {
-        assert_eq!(Record::from_bytes(&record.to_bytes()).as_ref(), Some(&record));
+    if let Some(record) = DocumentRow::from_bytes(bytes) {
+        assert_eq!(DocumentRow::from_bytes(&record.to_bytes()).as_ref(), Some(&record));
         drop(record.entry());
     }
     if let Some(stored) = InPlaceOfText::from_bytes(bytes) {
@@ -29,7 +29,7 @@ pub fn decode(bytes: &[u8]) {
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let posting = |document: u32| (document * 7, Posting { document, at: document * 300 });
-    let record = Record {
+    let record = DocumentRow {
         id: "an id".to_owned(),
         title: Some("A title".to_owned()),
         metadata: r#"{"year":2020}"#.to_owned(),

@@ -11,7 +11,7 @@ use crate::folder::Folder;
 use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
 use crate::prepare::EntryPreparation;
-use crate::record::{Entry, Mark, Record};
+use crate::record::{DocumentRow, Entry, Mark};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::{Space, State, Store, View};
 use crate::text;
@@ -317,20 +317,20 @@ impl Index {
         Ok(u32::from_be_bytes(bytes))
     }
 
-    pub(crate) fn record(&self, view: &View<'_>, number: u32) -> Result<Option<Record>> {
+    pub(crate) fn record(&self, view: &View<'_>, number: u32) -> Result<Option<DocumentRow>> {
         view.get(Space::Records, &number.to_be_bytes())?.map(|bytes| self.decoded(&bytes)).transpose()
     }
 
-    pub(crate) fn decoded(&self, payload: &[u8]) -> Result<Record> {
-        Record::from_bytes(payload).ok_or_else(|| self.damaged("a record cannot be read"))
+    pub(crate) fn decoded(&self, payload: &[u8]) -> Result<DocumentRow> {
+        DocumentRow::from_bytes(payload).ok_or_else(|| self.damaged("a record cannot be read"))
     }
 
-    pub(crate) fn entry(&self, record: &Record) -> Result<Entry> {
+    pub(crate) fn entry(&self, record: &DocumentRow) -> Result<Entry> {
         record.entry().ok_or_else(|| self.damaged(format!("the metadata of `{}` cannot be read", record.id)))
     }
 
     /// The text of a document, if texts are kept.
-    pub(crate) fn text(&self, view: &View<'_>, number: u32, record: &Record) -> Result<Option<String>> {
+    pub(crate) fn text(&self, view: &View<'_>, number: u32, record: &DocumentRow) -> Result<Option<String>> {
         if self.settings.texts == Texts::LeftOut {
             return Ok(None);
         }
@@ -346,7 +346,7 @@ impl Index {
         &self,
         view: &View<'_>,
         number: u32,
-        record: &Record,
+        record: &DocumentRow,
     ) -> Result<InPlaceOfText> {
         let bytes = view.get(Space::Sets, &number.to_be_bytes())?;
         bytes

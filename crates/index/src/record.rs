@@ -98,7 +98,7 @@ pub struct Entry {
 
 /// The row of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct DocumentRow {
     pub(crate) id: String,
     pub(crate) title: Option<String>,
     /// An object of JSON, or nothing for an empty one.
@@ -117,7 +117,7 @@ pub(crate) struct Record {
     pub(crate) marks: Vec<Mark>,
 }
 
-impl Record {
+impl DocumentRow {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         // Numbers, strings and sequences of known length: there is nothing that could fail.
         postcard::to_stdvec(self).unwrap_or_default()

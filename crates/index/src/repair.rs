@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
-use crate::record::{NewDocument, Record};
+use crate::record::{DocumentRow, NewDocument};
 use crate::settings::Texts;
 use crate::store::View;
 use crate::text::TextCompressor;
@@ -97,7 +97,7 @@ impl Index {
         &self,
         view: &View<'_>,
         number: u32,
-        record: Record,
+        record: DocumentRow,
         prepared: &mut PreparedEntry,
         packer: &mut TextCompressor,
     ) -> Option<Written> {
@@ -108,7 +108,7 @@ impl Index {
             if xxh3_64(text.as_bytes()).to_le_bytes() != record.content {
                 return None;
             }
-            let Record { id, title, added, marks, .. } = record;
+            let DocumentRow { id, title, added, marks, .. } = record;
             let document = NewDocument { id, text, title, metadata, marks };
             return Some(self.written_of(&document, added, prepared, packer));
         }

@@ -5,7 +5,7 @@ use minwise::verify::ShingleSet;
 
 use crate::error::Result;
 use crate::index::Index;
-use crate::record::Record;
+use crate::record::DocumentRow;
 use crate::store::View;
 
 /// Reads shingle sets into the same buffers.
@@ -24,7 +24,7 @@ impl<'i, 'v> SetReader<'i, 'v> {
     }
 
     /// Reads the distinct shingles of a document.
-    pub(crate) fn read(&mut self, number: u32, record: &Record) -> Result<&ShingleSet> {
+    pub(crate) fn read(&mut self, number: u32, record: &DocumentRow) -> Result<&ShingleSet> {
         match self.index.text(self.view, number, record)? {
             Some(text) => {
                 self.index.preparation.shingles(&text, &mut self.shingles);

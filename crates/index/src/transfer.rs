@@ -18,7 +18,7 @@ use crate::in_place::InPlaceOfText;
 use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
-use crate::record::{Mark, NewDocument, Record, metadata_text};
+use crate::record::{DocumentRow, Mark, NewDocument, metadata_text};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::Space;
 
@@ -352,7 +352,7 @@ fn from_stored(
         Some(key) => Some(u128::from_le_bytes(decode(key)?.try_into().ok()?)),
     };
     Some(Written {
-        record: Record {
+        record: DocumentRow {
             id,
             title,
             metadata: metadata_text(metadata),

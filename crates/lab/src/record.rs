@@ -33,7 +33,7 @@ pub struct Picture {
 
 /// What came of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ExperimentRecord {
     /// `source/place`.
     pub name: String,
     /// What it is about.
@@ -71,7 +71,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
     /// The record.
-    pub record: Record,
+    pub record: ExperimentRecord,
     /// A file's name and content, for each picture.
     pub drawings: Vec<(String, String)>,
 }
@@ -106,7 +106,7 @@ impl RecordedRun {
             description: chart.description.clone(),
         });
         let settings = definition.settings(options.quick);
-        let record = Record {
+        let record = ExperimentRecord {
             name: experiment.name.to_owned(),
             title: definition.title.clone(),
             place: definition.place.clone(),
@@ -157,7 +157,7 @@ impl RecordedRun {
 
 const RESULT: &str = "result.json";
 
-impl Record {
+impl ExperimentRecord {
     /// The verdict, or why there is none.
     #[must_use]
     pub fn outcome(&self) -> String {
@@ -245,7 +245,7 @@ impl Record {
 }
 
 /// Writes `README.md` of a folder of records: what ran, and what came of it.
-pub fn write_index(folder: &Path, records: &[Record]) -> Result<()> {
+pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     let mut table = Table::new("index", "", &["experiment", "what", "class", "verdict"]);
     for record in records {
         // Links are written here, the table would escape nothing in them.
@@ -282,13 +282,13 @@ pub fn summary(runs: impl Iterator<Item = (bool, bool)>) -> String {
 }
 
 /// The records below a folder, in the order of their names.
-pub fn read_all(folder: &Path) -> Result<Vec<Record>> {
+pub fn read_all(folder: &Path) -> Result<Vec<ExperimentRecord>> {
     let mut records = vec![];
     for source in folders(folder)? {
         for experiment in folders(&source)? {
             let path = experiment.join(RESULT);
             if path.exists() {
-                let record: Record = serde_json::from_str(&fs_err::read_to_string(&path)?)
+                let record: ExperimentRecord = serde_json::from_str(&fs_err::read_to_string(&path)?)
                     .with_context(|| format!("`{}` is no result of an experiment", path.display()))?;
                 records.push(record);
             }

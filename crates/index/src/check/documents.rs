@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::Reached;
-use crate::record::Record;
+use crate::record::DocumentRow;
 use crate::store::{Space, State, View};
 
 /// What the documents add up to.
@@ -88,7 +88,7 @@ impl Index {
         &self,
         view: &View<'_>,
         number: u32,
-        record: &Record,
+        record: &DocumentRow,
         prepared: &mut PreparedEntry,
     ) -> std::result::Result<u64, String> {
         let says = |error: Error| error.what();

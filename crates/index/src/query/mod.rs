@@ -26,7 +26,7 @@ use crate::error::{ErrorKind, Result};
 use crate::index::Index;
 use crate::prepare::PreparedEntry;
 use crate::progress::go_on;
-use crate::record::{Entry, Record};
+use crate::record::{DocumentRow, Entry};
 use crate::settings::Texts;
 use crate::store::View;
 pub use answer::{Answer, Match, Queried, Reasons};
@@ -164,7 +164,7 @@ impl Index {
     }
 
     /// The number and the record of a document that has to be there.
-    fn known(&self, view: &View<'_>, id: &str) -> Result<(u32, Record)> {
+    fn known(&self, view: &View<'_>, id: &str) -> Result<(u32, DocumentRow)> {
         let no_such = || ErrorKind::NoSuchDocument { id: id.to_owned() };
         let number = self.number(view, id)?.ok_or_else(no_such)?;
         Ok((number, self.record(view, number)?.ok_or_else(no_such)?))
@@ -243,7 +243,7 @@ impl Index {
 
     fn is_excluded(
         &self,
-        record: &Record,
+        record: &DocumentRow,
         metadata: Option<&Map<String, Value>>,
         options: &CheckOptions,
         window: Option<&DateWindow<'_>>,
@@ -268,7 +268,7 @@ impl Index {
         asked: &PreparedQuery,
         evidence: &Evidence,
         number: u32,
-        record: &Record,
+        record: &DocumentRow,
         options: &CheckOptions,
     ) -> Result<Option<Match>> {
         let other = reader.read(number, record, evidence)?;

@@ -6,7 +6,7 @@ use minwise::verify::ShingleSet;
 use super::evidence::{self, Evidence};
 use crate::error::Result;
 use crate::index::Index;
-use crate::record::Record;
+use crate::record::DocumentRow;
 use crate::store::View;
 
 /// Reads documents, one after the other, into the same buffers.
@@ -36,7 +36,12 @@ impl<'i, 'v> DocumentReader<'i, 'v> {
     }
 
     /// Reads a document and takes out what is no evidence.
-    pub(crate) fn read(&mut self, number: u32, record: &Record, evidence: &Evidence) -> Result<Other<'_>> {
+    pub(crate) fn read(
+        &mut self,
+        number: u32,
+        record: &DocumentRow,
+        evidence: &Evidence,
+    ) -> Result<Other<'_>> {
         if let Some(text) = self.index.text(self.view, number, record)? {
             let places = self.index.preparation.shingles_with_places(&text, &mut self.shingles);
             self.masked = evidence.of_document(&text, self.shingles.hashes(), Some(&places));

@@ -6,7 +6,7 @@ use minwise::sketch::BitRows;
 use super::{CheckOptions, PreparedQuery};
 use crate::error::Result;
 use crate::index::Index;
-use crate::record::Record;
+use crate::record::DocumentRow;
 use crate::store::{Space, View};
 
 /// The probability with which a document at the threshold is passed over, if it has no fingerprint in common.
@@ -55,7 +55,7 @@ impl Screen {
         asked: &PreparedQuery,
         row: &[u32],
         number: u32,
-        record: &Record,
+        record: &DocumentRow,
         options: &CheckOptions,
     ) -> Result<bool> {
         if self.filters.is_empty() {

@@ -9,13 +9,13 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::plot::{attribute, escape};
-use crate::record::{Picture, Record, summary};
+use crate::record::{ExperimentRecord, Picture, summary};
 use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
 
 /// The page of these records, whose pictures lie below `folder`.
-pub fn page(folder: &Path, records: &[Record]) -> Result<String> {
+pub fn page(folder: &Path, records: &[ExperimentRecord]) -> Result<String> {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -31,7 +31,7 @@ pub fn page(folder: &Path, records: &[Record]) -> Result<String> {
     Ok(out + "</main>\n</body>\n</html>\n")
 }
 
-fn contents(records: &[Record]) -> String {
+fn contents(records: &[ExperimentRecord]) -> String {
     let mut out = String::from(
         "<nav aria-label=\"Experiments\"><div class=\"wide\"><table>\n\
          <thead><tr><th>experiment</th><th>what</th><th>verdict</th></tr></thead>\n<tbody>\n",
@@ -47,7 +47,7 @@ fn contents(records: &[Record]) -> String {
     out + "</tbody></table></div></nav>\n"
 }
 
-fn verdict(record: &Record) -> String {
+fn verdict(record: &ExperimentRecord) -> String {
     let class = match (&record.verdict, record.is_expected) {
         (None, _) => "skipped",
         (_, false) => "unexpected",
@@ -57,7 +57,7 @@ fn verdict(record: &Record) -> String {
     format!("<span class=\"verdict {class}\">{}{unexpected}</span>", escape(&record.outcome()))
 }
 
-fn section(folder: &Path, record: &Record) -> Result<String> {
+fn section(folder: &Path, record: &ExperimentRecord) -> Result<String> {
     let mut out = format!(
         "<section id=\"{0}\">\n<h2>{0}: {1}</h2>\n<p>{2} · {3} · class {4}</p>\n",
         attribute(&record.name),
@@ -101,7 +101,7 @@ fn section(folder: &Path, record: &Record) -> Result<String> {
     Ok(out + "</section>\n")
 }
 
-fn figure(folder: &Path, record: &Record, picture: &Picture) -> Result<String> {
+fn figure(folder: &Path, record: &ExperimentRecord, picture: &Picture) -> Result<String> {
     // The name comes from a file: it must not lead out of the folder.
     let is_plain = |name: &str| {
         name.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', ':']))
@@ -154,10 +154,10 @@ mod tests {
 
     const BAD: &str = "<script>alert(\"1\")</script>&";
 
-    fn record(verdict: Option<ExperimentVerdict>) -> Record {
+    fn record(verdict: Option<ExperimentVerdict>) -> ExperimentRecord {
         let mut table = Table::new("t", BAD, &[BAD]);
         table.push(vec![BAD.into()]);
-        Record {
+        ExperimentRecord {
             name: "002/figure-1".to_owned(),
             title: BAD.to_owned(),
             place: BAD.to_owned(),

@@ -7,7 +7,7 @@ use super::document;
 use super::headers::Headers;
 use super::http;
 use super::open::{Role, WarcRecords, kind_of};
-use super::record::{Bad, Record, RecordKind, id_of, parse_at};
+use super::record::{Bad, RecordKind, WarcRecord, id_of, parse_at};
 use crate::container::turn::ReadPass;
 use crate::decode::Decoded;
 use crate::document::{Document, DocumentText, LONG_BYTES, RecordPlace};
@@ -147,14 +147,14 @@ impl WarcRecords {
 }
 
 /// The reason that a record which is not loaded is no document, told by the media type of its HTTP response.
-fn media(reader: &SourceReader, record: &Record) -> Result<Option<RejectReason>> {
+fn media(reader: &SourceReader, record: &WarcRecord) -> Result<Option<RejectReason>> {
     let block = record.block.end - record.block.start;
     let mut head = vec![0; block.min(HTTP_HEAD_BYTES) as usize];
     reader.read_exact_at(record.block.start, &mut head)?;
     Ok(document::of_media(&http::content_type(&head)))
 }
 
-/// The id of a record: the header that the id field names, or else `WARC-Record-ID`.
+/// The id of a record: the header that the id field names, or else `WARC-WarcRecord-ID`.
 fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
     let named = headers.get(&options.id_field.to_string()).filter(|id| !id.is_empty());
     named.or_else(|| id_of(headers)).map(ToOwned::to_owned)
@@ -180,7 +180,7 @@ fn find<'a>(
         Ok(record) => record,
         Err(Bad { problem, id, .. }) => return Ok(Err(Reject { reason: problem.into(), id })),
     };
-    let Record { headers, block, .. } = &record;
+    let WarcRecord { headers, block, .. } = &record;
     let options = handle.options();
     let id = id(headers, options);
     // `parse_at` has checked that the block lies in the bytes.

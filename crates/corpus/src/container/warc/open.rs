@@ -9,7 +9,7 @@ use minwise::Observer;
 
 use super::headers::Headers;
 use super::http::ContentType;
-use super::record::{Record, RecordKind, Records};
+use super::record::{RecordKind, Records, WarcRecord};
 use crate::error::{Error, ErrorKind, Result};
 use crate::members::{Alignment, GzipMembers};
 use crate::source::SourceReader;
@@ -49,7 +49,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    fn of(record: &Record) -> Self {
+    fn of(record: &WarcRecord) -> Self {
         match kind_of(record) {
             RecordKind::Response | RecordKind::Conversion | RecordKind::Resource => Self::Document,
             kind @ (RecordKind::Warcinfo
@@ -63,7 +63,7 @@ impl Role {
 }
 
 /// The kind of a record. A `resource` that is no document counts as another kind of record: Wget stores its log as one.
-pub(super) fn kind_of(record: &Record) -> RecordKind {
+pub(super) fn kind_of(record: &WarcRecord) -> RecordKind {
     match record.kind {
         RecordKind::Resource if !is_document(&record.headers) => RecordKind::Other,
         kind => kind,

@@ -94,7 +94,7 @@ impl RecordKind {
 
 /// A record whose head was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct WarcRecord {
     /// The value of `WARC-Type`.
     pub(crate) kind: RecordKind,
     /// All headers of the record.
@@ -106,7 +106,7 @@ pub(crate) struct Record {
 }
 
 #[cfg(test)]
-impl Record {
+impl WarcRecord {
     /// The id of the record, as [`id_of`] has it.
     pub(crate) fn id(&self) -> Option<&str> {
         id_of(&self.headers)
@@ -178,7 +178,7 @@ impl From<WarcProblem> for RejectReason {
     }
 }
 
-/// The id that headers give: `WARC-Record-ID` without its angle brackets.
+/// The id that headers give: `WARC-WarcRecord-ID` without its angle brackets.
 ///
 /// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it.
 pub(crate) fn id_of(headers: &Headers) -> Option<&str> {
@@ -206,7 +206,7 @@ impl WarcFault {
 }
 
 /// The record that begins at `start`. The outer error is one of the disk, the inner one of the data.
-pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, Bad>> {
+pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<WarcRecord, Bad>> {
     match parse(source, start)? {
         Ok(record) => Ok(Ok(record)),
         Err(WarcFault { problem, understood, id }) => {
@@ -216,7 +216,7 @@ pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::resu
     }
 }
 
-fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Record, WarcFault>> {
+fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<WarcRecord, WarcFault>> {
     let mut head = Vec::new();
     let mut len = FIRST_HEAD_BYTES;
     let head_bytes = loop {
@@ -253,7 +253,7 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<Rec
         return fault(WarcProblem::WrongLength { given: length });
     }
     let bytes = start..skip_blank(source, block.end)?;
-    Ok(Ok(Record { kind: RecordKind::of(headers.get("WARC-Type")), headers, bytes, block }))
+    Ok(Ok(WarcRecord { kind: RecordKind::of(headers.get("WARC-Type")), headers, bytes, block }))
 }
 
 /// A number of decimal digits and nothing else: `parse` would take a sign, too.
@@ -366,7 +366,7 @@ impl<'s, S: ByteSource> Records<'s, S> {
         Self { source, at: 0 }
     }
 
-    fn step(&mut self) -> Result<Option<std::result::Result<Record, Bad>>> {
+    fn step(&mut self) -> Result<Option<std::result::Result<WarcRecord, Bad>>> {
         if self.at == 0 {
             self.at = skip_blank(self.source, 0)?;
         }
@@ -384,7 +384,7 @@ impl<'s, S: ByteSource> Records<'s, S> {
 
 impl<S: ByteSource> Iterator for Records<'_, S> {
     /// A record, or bytes that are none. The outer error is one of the disk, after which the walk ends.
-    type Item = Result<std::result::Result<Record, Bad>>;
+    type Item = Result<std::result::Result<WarcRecord, Bad>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let step = self.step();

@@ -14,7 +14,7 @@ use minwise_corpus::{Output, Overwrite};
 use minwise_lab::corpus::{self, Made};
 use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
-use minwise_lab::record::{self, Record, RecordedRun};
+use minwise_lab::record::{self, ExperimentRecord, RecordedRun};
 use minwise_lab::verdict::ExperimentVerdict;
 use minwise_lab::{catalogue, report};
 use serde_json::json;
@@ -164,7 +164,7 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
     // Made before hours of work, because it fails if the machine has no fonts.
     let renderer = args.png.then(Renderer::new).transpose()?;
     let begin = Instant::now();
-    let mut records: Vec<Record> = vec![];
+    let mut records: Vec<ExperimentRecord> = vec![];
     for experiment in &experiments {
         args.messages.event(&json!({"event": "experiment", "name": experiment.name}));
         let run = RecordedRun::of(experiment, &options)?;

@@ -22,13 +22,13 @@ pub(crate) fn typed(kind: &str, id: &str, block: &[u8]) -> Vec<u8> {
 }
 
 /// All records and gaps of bytes in memory.
-pub(crate) fn walk(bytes: &[u8]) -> Vec<std::result::Result<Record, Bad>> {
+pub(crate) fn walk(bytes: &[u8]) -> Vec<std::result::Result<WarcRecord, Bad>> {
     Records::new(&bytes).map(|step| step.unwrap()).collect()
 }
 
 /// The kind of each record, with its block, or the problem.
 fn outline(bytes: &[u8]) -> Vec<std::result::Result<(RecordKind, &[u8]), WarcProblem>> {
-    let block = |record: &Record| &bytes[record.block.start as usize..record.block.end as usize];
+    let block = |record: &WarcRecord| &bytes[record.block.start as usize..record.block.end as usize];
     walk(bytes)
         .into_iter()
         .map(|step| step.map(|record| (record.kind, block(&record))).map_err(|bad| bad.problem))

@@ -25,7 +25,7 @@ pub struct ChunkDocuments {
     /// none.
     pub documents: Vec<(u32, u64, NewDocument)>,
     /// Records that were rejected, in order.
-    pub rejects: Vec<Rejected>,
+    pub rejects: Vec<RejectedDocument>,
     /// Records whose text is null, which are left out.
     pub nulls: u64,
     /// Records that are no documents, which are left out.
@@ -33,12 +33,12 @@ pub struct ChunkDocuments {
     /// Lines of the chunk.
     pub lines: u64,
     /// The first record whose text is null, if that ends the run.
-    pub null_error: Option<Rejected>,
+    pub null_error: Option<RejectedDocument>,
 }
 
 /// A record that was rejected.
 #[derive(Debug, Clone)]
-pub struct Rejected {
+pub struct RejectedDocument {
     source: u32,
     /// The line that it begins on, counted from the first of the chunk.
     line: u64,
@@ -47,7 +47,7 @@ pub struct Rejected {
     message: String,
 }
 
-impl Rejected {
+impl RejectedDocument {
     fn new(place: &RecordPlace, id: Option<String>, reason: &'static str, message: String) -> Self {
         Self { source: place.source, line: place.line, id, reason, message }
     }
@@ -60,20 +60,20 @@ impl Rejected {
 
 /// All records that were rejected, in order.
 #[derive(Debug, Default)]
-pub struct Rejects {
+pub struct RejectList {
     /// The first of them in words, as many as are shown.
     shown: Vec<String>,
     lines: Vec<RejectLine>,
 }
 
-impl Rejects {
+impl RejectList {
     /// Adds rejects of a chunk. `before` lines of its source come before it.
-    pub fn extend(&mut self, rejected: Vec<Rejected>, corpus: &Corpus, before: u64) {
+    pub fn extend(&mut self, rejected: Vec<RejectedDocument>, corpus: &Corpus, before: u64) {
         for rejected in rejected {
             if self.shown.len() < SHOWN_REJECTS {
                 self.shown.push(rejected.describe(corpus, before));
             }
-            let Rejected { source, line, id, reason, message } = rejected;
+            let RejectedDocument { source, line, id, reason, message } = rejected;
             let file = corpus.sources().get(source as usize).map(|source| source.name().to_owned());
             let (line, reason) = (Some(before + line + 1), reason.to_owned());
             self.lines.push(RejectLine { file, line, id, reason, message });
@@ -114,7 +114,7 @@ pub fn list_of_rejects(path: Option<&str>, force: bool) -> Result<Option<(&str, 
 }
 
 /// Ends the run at a record whose text is null, if that is the rule. `before` lines of its source come before its chunk.
-pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&Rejected>) -> Result<(), Failure> {
+pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&RejectedDocument>) -> Result<(), Failure> {
     let Some(rejected) = found else { return Ok(()) };
     Err(Failure::Error {
         message: rejected.describe(corpus, before),
@@ -164,7 +164,7 @@ pub fn read(
                 None => read.documents.push((place.source, place.line, document)),
                 Some(error) => {
                     let id = Some(document.id);
-                    read.rejects.push(Rejected::new(&place, id, error.code(), error.to_string()));
+                    read.rejects.push(RejectedDocument::new(&place, id, error.code(), error.to_string()));
                 }
             }
         }
@@ -172,7 +172,7 @@ pub fn read(
         Err(Reject { reason: RejectReason::NotText { .. }, .. }) => read.skipped += 1,
         Err(reject) => {
             let message = reject.reason.to_string();
-            let rejected = Rejected::new(&place, reject.id, reject.reason.code(), message);
+            let rejected = RejectedDocument::new(&place, reject.id, reject.reason.code(), message);
             if nulls == Nulls::Error && matches!(reject.reason, RejectReason::Null { .. }) {
                 null_error.get_or_insert_with(|| rejected.clone());
             }

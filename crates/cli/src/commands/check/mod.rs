@@ -16,7 +16,7 @@ use minwise_index::{
 use serde_json::{Map, Value, json};
 
 use self::page::CheckPage;
-use super::documents::{self, CHUNK_BYTES, Rejects};
+use super::documents::{self, CHUNK_BYTES, RejectList};
 use super::overwrite;
 use crate::Exit;
 use crate::args::{CheckArgs, ListFormat, MatchArgs};
@@ -68,7 +68,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let recall = index.settings().probability(options.threshold)?;
     printer.note(&format!("finds       {}", found_for_certain(&options, index.settings(), recall)));
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
-    let (mut scratch, mut page, mut rejects) = (Scratch::new(), CheckPage::default(), Rejects::default());
+    let (mut scratch, mut page, mut rejects) = (Scratch::new(), CheckPage::default(), RejectList::default());
     let (mut found, mut checked, mut skipped) = (false, 0, 0);
     let mut lines = documents::LineCounter::default();
     for chunk in corpus.chunks(CHUNK_BYTES) {

@@ -9,7 +9,7 @@ use minwise_index::{Added, DocumentBatch, NewDocument};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
-use crate::commands::documents::{self, CHUNK_BYTES, Rejected, Rejects};
+use crate::commands::documents::{self, CHUNK_BYTES, RejectList, RejectedDocument};
 use crate::printer::{Failure, Printer, counted, grouped, megabytes, skipped_line, with_nulls};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
@@ -22,10 +22,10 @@ struct Ready {
     batch: DocumentBatch,
     /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
     nameless: Vec<(usize, u32, u64, NewDocument)>,
-    rejects: Vec<Rejected>,
+    rejects: Vec<RejectedDocument>,
     nulls: u64,
     skipped: u64,
-    null_error: Option<Rejected>,
+    null_error: Option<RejectedDocument>,
     lines: u64,
     source: u32,
     bytes: u64,
@@ -51,7 +51,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.begin(Stage::Read, corpus.size_bytes());
 
     let named = AtomicU64::new(0);
-    let (mut total, mut rejects, mut read) = (Added::default(), Rejects::default(), 0);
+    let (mut total, mut rejects, mut read) = (Added::default(), RejectList::default(), 0);
     let mut lines = documents::LineCounter::default();
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{command, find, is_root, output, root, target};
 use crate::test::build_minwise;
-use crate::test::part::{Part, PartOutcome, Report};
+use crate::test::part::{Part, PartOutcome, RunnerReport};
 use crate::test::runner::Runner;
 
 /// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
@@ -43,7 +43,7 @@ impl BrowserTests {
         ]
     }
 
-    fn run(&self, test: impl FnOnce(&Tools) -> Result<Report>) -> Result<PartOutcome> {
+    fn run(&self, test: impl FnOnce(&Tools) -> Result<RunnerReport>) -> Result<PartOutcome> {
         match self.tools()? {
             Ok(tools) => Ok(PartOutcome::Ran(test(tools)?)),
             Err(why) => Ok(PartOutcome::Skipped(why.clone())),
@@ -81,7 +81,7 @@ impl Tools {
     }
 
     /// Runs the files of tests with such names.
-    fn run(&self, is_wanted: impl Fn(&str) -> bool, environment: &[(&str, &str)]) -> Result<Report> {
+    fn run(&self, is_wanted: impl Fn(&str) -> bool, environment: &[(&str, &str)]) -> Result<RunnerReport> {
         let mut command = Command::new(&self.node);
         // One after the other: some of them measure time.
         command.current_dir(root()).args(["--test", "--test-reporter=spec", "--test-concurrency=1"]);
@@ -91,7 +91,7 @@ impl Tools {
     }
 
     /// The page once more, with the server that it is made for.
-    fn against_server(&self) -> Result<Report> {
+    fn against_server(&self) -> Result<RunnerReport> {
         let open = Server::start(&self.minwise, "open", None)?;
         let guarded = Server::start(&self.minwise, "guarded", Some(TOKEN))?;
         self.run(

@@ -14,7 +14,7 @@ use crate::jobs::JobKind;
 
 /// What a request was.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     route: String,
     method: String,
     status: u16,
@@ -40,7 +40,7 @@ struct EndedRequest {
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Request, Counter>,
+    requests: Family<RequestLabels, Counter>,
     seconds: Family<Route, Histogram, fn() -> Histogram>,
     refused: Family<Reason, Counter>,
     jobs: Family<EndedRequest, Counter>,
@@ -98,7 +98,7 @@ impl Metrics {
     pub(crate) fn answered(&self, route: &str, method: &str, status: u16, time: Duration) {
         let route = route.to_owned();
         self.seconds.get_or_create(&Route { route: route.clone() }).observe(time.as_secs_f64());
-        self.requests.get_or_create(&Request { route, method: method.to_owned(), status }).inc();
+        self.requests.get_or_create(&RequestLabels { route, method: method.to_owned(), status }).inc();
     }
 
     /// Counts a file that gave no text.

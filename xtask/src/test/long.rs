@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Tests;
 use super::ignored::Choice;
-use super::part::{self, Part, PartOutcome, Report};
+use super::part::{self, Part, PartOutcome, RunnerReport};
 use crate::features;
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 
@@ -69,7 +69,7 @@ fn oldest() -> Result<PartOutcome> {
         let mut command = Command::new("cargo");
         command.current_dir(root()).args([&*toolchain, "check", "--workspace", "--locked", "--target-dir"]);
         run::check(command.arg(folder).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))?;
-        return Ok(PartOutcome::Ran(Report::of_one()));
+        return Ok(PartOutcome::Ran(RunnerReport::of_one()));
     }
     Ok(PartOutcome::Skipped(format!(
         "Rust {version} is not installed: `rustup toolchain install {version}.0`"

@@ -18,7 +18,7 @@ use crate::browser::{self, BrowserTests};
 use crate::run::{self, find, has_nextest, root, target};
 use ignored::Choice;
 pub use long::test as long;
-use part::{Part, PartOutcome, Report};
+use part::{Part, PartOutcome, RunnerReport};
 use runner::Runner;
 
 /// All tests but the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
@@ -75,7 +75,7 @@ fn vectors() -> Result<PartOutcome> {
         return Ok(PartOutcome::Skipped(why.to_owned()));
     }
     reference()?;
-    Ok(PartOutcome::Ran(Report::of_one()))
+    Ok(PartOutcome::Ran(RunnerReport::of_one()))
 }
 
 /// Converted outputs, read by programs that share no code with ours.
@@ -131,7 +131,7 @@ struct Tests<'a> {
 
 impl Tests<'_> {
     /// Runs them. Tests that were left out are not counted.
-    fn run(&self) -> Result<Report> {
+    fn run(&self) -> Result<RunnerReport> {
         let has_nextest = has_nextest();
         let mut command = if has_nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
         command.args(["--workspace", "--no-fail-fast"]);

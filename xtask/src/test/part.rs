@@ -27,21 +27,21 @@ impl<'a> Part<'a> {
     pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self::new(name, does, || {
             run()?;
-            Ok(PartOutcome::Ran(Report::of_one()))
+            Ok(PartOutcome::Ran(RunnerReport::of_one()))
         })
     }
 }
 
 /// How a part ended, unless it could not be run at all.
 pub enum PartOutcome {
-    Ran(Report),
+    Ran(RunnerReport),
     /// Nothing was run, for this reason.
     Skipped(String),
 }
 
 /// What a runner of tests reported.
 #[derive(Debug, Default, PartialEq)]
-pub struct Report {
+pub struct RunnerReport {
     pub counts: TestCounts,
     /// The lines with which the runner closed.
     pub closing: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Report {
     pub is_failed: bool,
 }
 
-impl Report {
+impl RunnerReport {
     /// The report of a part that is one test, which passed.
     pub fn of_one() -> Self {
         Self { counts: TestCounts { passed: 1, ..TestCounts::default() }, ..Self::default() }
@@ -86,7 +86,7 @@ struct EndedPart {
 impl EndedPart {
     fn new(name: &'static str, time: Duration, outcome: Result<PartOutcome>) -> Self {
         let (outcome, mut counts, lines) = match outcome {
-            Ok(PartOutcome::Ran(Report { counts, closing, is_failed })) => {
+            Ok(PartOutcome::Ran(RunnerReport { counts, closing, is_failed })) => {
                 (if is_failed { "failed" } else { "passed" }, counts, closing)
             }
             Ok(PartOutcome::Skipped(why)) => ("skipped", TestCounts::default(), vec![why]),
@@ -179,8 +179,12 @@ mod tests {
 
     use super::*;
 
-    fn report(passed: u64, failed: u64, skipped: u64) -> Report {
-        Report { counts: TestCounts { passed, failed, skipped }, closing: vec![], is_failed: failed > 0 }
+    fn report(passed: u64, failed: u64, skipped: u64) -> RunnerReport {
+        RunnerReport {
+            counts: TestCounts { passed, failed, skipped },
+            closing: vec![],
+            is_failed: failed > 0,
+        }
     }
 
     #[test]
@@ -240,7 +244,7 @@ pages       skipped         0.0 s       0       0        1
 
     #[test]
     fn a_runner_that_fails_without_a_failed_test_counts_as_one() {
-        let report = Report { is_failed: true, ..report(5, 0, 0) };
+        let report = RunnerReport { is_failed: true, ..report(5, 0, 0) };
         let ended = [EndedPart::new("Rust tests", Duration::ZERO, Ok(PartOutcome::Ran(report)))];
         assert_eq!(closing_line(&ended), "5 passed, 1 failed, 0 skipped");
     }

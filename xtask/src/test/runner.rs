@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow};
 
-use super::part::{Report, TestCounts};
+use super::part::{RunnerReport, TestCounts};
 use crate::run::shown;
 
 /// The program whose closing lines are read.
@@ -23,7 +23,7 @@ pub enum Runner {
 
 impl Runner {
     /// Runs a command that this runner is in. A failing test is part of the report; an error means that nothing ran.
-    pub fn run(self, command: &mut Command) -> Result<Report> {
+    pub fn run(self, command: &mut Command) -> Result<RunnerReport> {
         let shown = shown(command);
         println!("$ {shown}");
         if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
@@ -54,7 +54,7 @@ impl Runner {
         if is_failed && closing.is_empty() {
             closing.push(format!("`{shown}` failed before any test was run"));
         }
-        Ok(Report { counts, closing, is_failed })
+        Ok(RunnerReport { counts, closing, is_failed })
     }
 
     /// The numbers and the closing lines in what a runner printed.

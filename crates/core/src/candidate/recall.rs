@@ -265,7 +265,7 @@ impl ExpectedRecall {
 pub struct Followers {
     keepers: BTreeMap<u32, Keeper>,
     /// The document whose pairs come at present.
-    now: Option<Removed>,
+    now: Option<RemovedDocument>,
 }
 
 /// A kept document.
@@ -280,7 +280,7 @@ struct Keeper {
 
 /// A removed document and its best keeper.
 #[derive(Debug, Clone, Copy)]
-struct Removed {
+struct RemovedDocument {
     document: u32,
     keeper: u32,
     odds: f64,
@@ -290,7 +290,7 @@ impl Followers {
     /// Adds a pair of a removed document and a kept one. `odds` is what [`ExpectedRecall::add`] returned for it. The pairs of
     /// one document come one after the other.
     pub fn add(&mut self, document: u32, keeper: u32, odds: f64, pairs: u64) {
-        let removed = Removed { document, keeper, odds };
+        let removed = RemovedDocument { document, keeper, odds };
         match &mut self.now {
             Some(now) if now.document == document => {
                 if odds < now.odds {

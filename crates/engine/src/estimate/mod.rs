@@ -27,7 +27,7 @@ use crate::parallel;
 
 /// What is to be compared.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct EstimateRequest<'a> {
     /// The first file.
     pub first: &'a SketchFile,
     /// The second; without one, the documents of the first are compared with one another.
@@ -73,7 +73,7 @@ pub struct Compared {
 /// Compares all pairs and gives those at or above the threshold to `visit`, by the first document and then the second.
 /// Documents without shingles are in no pair.
 pub fn for_each_pair(
-    request: &Request<'_>,
+    request: &EstimateRequest<'_>,
     observer: &dyn Observer,
     mut visit: impl FnMut(&EstimatedPair) -> Result<(), Error> + Send,
 ) -> Result<Compared, Error> {
@@ -114,7 +114,7 @@ struct Screening {
 
 impl Screening {
     fn new(
-        request: &Request<'_>,
+        request: &EstimateRequest<'_>,
         rule: HeadRule,
         bounds: Vec<DifferenceBound>,
         filter: Option<Filter>,
@@ -180,7 +180,7 @@ struct SketchPairs<'a> {
 }
 
 impl<'a> SketchPairs<'a> {
-    fn new(request: &Request<'a>) -> Result<Self, Error> {
+    fn new(request: &EstimateRequest<'a>) -> Result<Self, Error> {
         let first = request.first;
         let second = request.second.unwrap_or(first);
         check_same(first, second)?;
@@ -299,7 +299,7 @@ impl<'a> SketchPairs<'a> {
     }
 
     /// The error of all looks of the filter together.
-    fn filter_error(&self, request: &Request<'_>) -> f64 {
+    fn filter_error(&self, request: &EstimateRequest<'_>) -> f64 {
         let Way::Heads(screening) = &self.way else { return 0.0 };
         match (&screening.filter, request.filter) {
             (Some(filter), Some(ErrorBudget::PerLook(error))) => {
@@ -331,7 +331,7 @@ fn empty_before(file: &SketchFile) -> Vec<u32> {
     before
 }
 
-fn way(request: &Request<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
+fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Error> {
     let (threshold, method) = (request.threshold, request.first.spec().method);
     let statistic = sketcher.statistic();
     // A sketch states its own bounds if its estimate is another function of the rows.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Destination, PairFormat, overwrite, refuse};
 use crate::error::{Error, SettingProblem};
 use crate::estimate::sketch_file::SketchFile;
-use crate::estimate::{Compared, EstimatedPair, Request, for_each_pair};
+use crate::estimate::{Compared, EstimateRequest, EstimatedPair, for_each_pair};
 use crate::setters::setters;
 use crate::settings::{
     FILTER_ERROR, all_cores, check_error_per_look, check_filter_error, check_looked, check_looks,
@@ -141,7 +141,7 @@ impl EstimateRun {
         }
         let mut out =
             options.output.as_ref().map(|output| output.open(overwrite(options.overwrite))).transpose()?;
-        let request = Request {
+        let request = EstimateRequest {
             first: &first,
             second: second.as_ref(),
             of: options.of.as_deref(),

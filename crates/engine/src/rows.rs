@@ -19,7 +19,7 @@ pub(crate) const SHELF: usize = 1 << 17;
 
 /// The form of a run's rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Rows {
+pub(crate) struct RowLayout {
     banding: Banding,
     form: RowForm,
 }
@@ -30,7 +30,7 @@ enum RowForm {
     Bits(BitRows),
 }
 
-impl Rows {
+impl RowLayout {
     pub(crate) fn new(spec: &Spec, banding: Banding, bits: Option<Bits>) -> Result<Self, Error> {
         let registers = spec.method.registers();
         let form = match bits {
@@ -105,12 +105,12 @@ mod tests {
     use super::*;
     use crate::settings::RunSettings;
 
-    fn rows(bits: Option<&str>) -> Rows {
+    fn rows(bits: Option<&str>) -> RowLayout {
         let banding = Banding::new(16, 6, 128).unwrap();
-        Rows::new(&Spec::default(), banding, bits.map(|bits| bits.parse().unwrap())).unwrap()
+        RowLayout::new(&Spec::default(), banding, bits.map(|bits| bits.parse().unwrap())).unwrap()
     }
 
-    fn row(rows: &Rows, registers: &[u32]) -> Vec<u32> {
+    fn row(rows: &RowLayout, registers: &[u32]) -> Vec<u32> {
         let mut row = vec![0; rows.words()];
         rows.store(registers, &mut row);
         row

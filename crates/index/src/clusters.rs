@@ -12,7 +12,7 @@ use minwise::{Observer, Stage};
 
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::postings::{PREFIXES, Row};
+use crate::postings::{PREFIXES, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::record::{DocumentRow, Entry};
 use crate::sets::SetReader;
@@ -165,8 +165,8 @@ impl Index {
             }
             postings.clear();
             view.each(Space::Bands, &prefix.to_be_bytes(), |_, payload| {
-                let row =
-                    Row::decode(payload).ok_or_else(|| self.damaged("a row of `bands` cannot be read"))?;
+                let row = PostingRow::decode(payload)
+                    .ok_or_else(|| self.damaged("a row of `bands` cannot be read"))?;
                 let there = row.iter().filter(|(_, posting)| live.has(posting.document));
                 postings.extend(there.map(|(rest, posting)| (rest, posting.document)));
                 Ok(true)

@@ -6,7 +6,7 @@ use crate::acknowledge::PendingCounts;
 use crate::error::Result;
 use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::index::Index;
-use crate::postings::{self, PREFIXES, Posting, Row};
+use crate::postings::{self, PREFIXES, Posting, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
 use crate::store::{Change, Space, State};
@@ -89,7 +89,7 @@ impl Index {
             let prefix = (prefix as u16).to_be_bytes();
             let (mut keys, mut merged, mut gone) = (vec![], vec![], false);
             view.each(space, &prefix, |key, payload| {
-                let row = Row::decode(payload)
+                let row = PostingRow::decode(payload)
                     .ok_or_else(|| self.damaged(format!("a row of `{}` cannot be read", space.name())))?;
                 keys.push(key.to_vec());
                 let before = merged.len();

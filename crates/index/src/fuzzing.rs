@@ -5,13 +5,13 @@ use minwise::candidate::Fingerprint;
 
 use crate::frequencies::CommonFrequencies;
 use crate::in_place::InPlaceOfText;
-use crate::postings::{self, Posting, Row};
+use crate::postings::{self, Posting, PostingRow};
 use crate::record::{DocumentRow, Mark, MarkedPlace};
 use crate::text::{TextCompressor, unpack};
 
 /// Reads bytes as every kind of row.
 pub fn decode(bytes: &[u8]) {
-    if let Some(row) = Row::decode(bytes) {
+    if let Some(row) = PostingRow::decode(bytes) {
         assert!(row.find(u64::MAX).count() <= row.iter().count());
     }
     if let Some(record) = DocumentRow::from_bytes(bytes) {

@@ -98,7 +98,7 @@ fn width(most: u32) -> usize {
 
 /// A row that was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'p> {
+pub(crate) struct PostingRow<'p> {
     least: u32,
     rests: &'p [[u8; REST]],
     documents: &'p [u8],
@@ -106,7 +106,7 @@ pub(crate) struct Row<'p> {
     widths: (usize, usize),
 }
 
-impl<'p> Row<'p> {
+impl<'p> PostingRow<'p> {
     /// Nothing, if the bytes are not a row.
     pub(crate) fn decode(payload: &'p [u8]) -> Option<Self> {
         let (header, columns) = payload.split_first_chunk::<HEADER>()?;
@@ -184,7 +184,10 @@ mod tests {
         let posting = Posting { document: 1_000_000, at: 0 };
         assert_eq!(encode(&[(7, posting)]).len(), HEADER + REST);
         assert_eq!(
-            Row::decode(&encode(&[(7, posting)])).unwrap().find(7 << (32 - PREFIX_BITS)).collect::<Vec<_>>(),
+            PostingRow::decode(&encode(&[(7, posting)]))
+                .unwrap()
+                .find(7 << (32 - PREFIX_BITS))
+                .collect::<Vec<_>>(),
             [posting]
         );
     }
@@ -197,7 +200,7 @@ mod tests {
             &[0, 0, 0, 0, 5, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
             &[0, 0, 0, 0, 1, 0, 1, 2, 3, 4],
         ] {
-            assert!(Row::decode(bytes).is_none(), "{bytes:?}");
+            assert!(PostingRow::decode(bytes).is_none(), "{bytes:?}");
         }
     }
 
@@ -224,17 +227,17 @@ mod tests {
                 let found: Vec<Posting> = rows
                     .iter()
                     .filter(|row| row.0 == prefix(hash(number)))
-                    .flat_map(|row| Row::decode(&row.1).unwrap().find(hash(number)))
+                    .flat_map(|row| PostingRow::decode(&row.1).unwrap().find(hash(number)))
                     .collect();
                 prop_assert_eq!(found, expected);
             }
-            let all: usize = rows.iter().map(|row| Row::decode(&row.1).unwrap().iter().count()).sum();
+            let all: usize = rows.iter().map(|row| PostingRow::decode(&row.1).unwrap().iter().count()).sum();
             prop_assert_eq!(all, entries.len());
         }
 
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64), hash: u64) {
-            if let Some(row) = Row::decode(&bytes) {
+            if let Some(row) = PostingRow::decode(&bytes) {
                 prop_assert!(row.find(hash).count() <= row.len());
                 prop_assert_eq!(row.iter().count(), row.len());
             }

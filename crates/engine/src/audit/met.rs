@@ -11,7 +11,7 @@ use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::Error;
 use crate::read::documents::{RowReader, Which};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 
 /// A pair, by the place of its earlier document in keeper order.
 struct MetPair {
@@ -78,7 +78,7 @@ struct Filters {
 }
 
 impl Filters {
-    fn new(run: &AuditedRun<'_>, rows: &Rows) -> Result<Self, Error> {
+    fn new(run: &AuditedRun<'_>, rows: &RowLayout) -> Result<Self, Error> {
         let placed = run.reading.documents.shape().placed_words.is_some();
         let order = if placed { OrderScreen::new(run.plan)? } else { None };
         Ok(Self { screen: Screen::new(run.plan, rows)?, order })
@@ -87,7 +87,7 @@ impl Filters {
     /// Whether a pair was put aside, given its rows, and the other ones if they are asked for.
     fn reject<'r>(
         &self,
-        rows: &Rows,
+        rows: &RowLayout,
         [a, b]: [&[u32]; 2],
         placed: impl FnOnce() -> Result<(&'r [u32], &'r [u32]), Error>,
     ) -> Result<bool, Error> {

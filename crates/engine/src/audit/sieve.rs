@@ -10,7 +10,7 @@ use minwise::sketch::{BitRows, Bits};
 
 use crate::candidate::screen::{Screen, Screened, register_order};
 use crate::error::Error;
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::settings::{FILTER_ERROR, Plan};
 
 /// What a comparison of whole rows costs, in comparisons of bits.
@@ -21,7 +21,7 @@ const ROW_COST: u64 = 8;
 pub(super) struct Sieve {
     bits: Option<BitSieve>,
     screen: Screen,
-    rows: Rows,
+    rows: RowLayout,
 }
 
 #[derive(Debug)]

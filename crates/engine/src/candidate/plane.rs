@@ -14,7 +14,7 @@ use minwise::sketch::BitRows;
 
 use crate::candidate::head::HeadRule;
 use crate::candidate::screen::{Screen, Screened};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 
 /// Sketches laid out so that one can be screened against many.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Plane {
 
 impl Plane {
     /// No rows yet; nothing if the screen rejects no pair.
-    pub(crate) fn new(screen: &Screen, rows: &Rows) -> Option<Self> {
+    pub(crate) fn new(screen: &Screen, rows: &RowLayout) -> Option<Self> {
         let rule = screen.rule()?;
         let words = rows.bit_rows().map_or(rows.words(), BitRows::words);
         let skipped = rows.words() - words;
@@ -43,7 +43,7 @@ impl Plane {
         Self { screen: self.screen.clone(), heads: self.rule.heads(), compared: vec![], ..*self }
     }
 
-    /// Adds a row as [`Rows::store`] wrote it.
+    /// Adds a row as [`RowLayout::store`] wrote it.
     pub(crate) fn push(&mut self, row: &[u32]) {
         let begin = self.compared.len();
         self.screen.extend_compared(&row[self.skipped..], &mut self.compared);
@@ -145,7 +145,7 @@ mod tests {
         let registers_of = spec.method.registers();
         let banding = Banding::new(2, 2, registers_of).unwrap();
         let bits: Option<Bits> = bits.map(|bits| bits.parse().unwrap());
-        let rows = Rows::new(&spec, banding, bits).unwrap();
+        let rows = RowLayout::new(&spec, banding, bits).unwrap();
         let budget = ErrorBudget::Exact(1e-6);
         let screen = Screen::of(spec.method, threshold, budget, looks, &rows).unwrap();
         let Some(mut plane) = Plane::new(&screen, &rows) else {
@@ -244,7 +244,7 @@ mod tests {
         for (bits, most_words, registers_of) in [(None, 4, 128), (Some("1"), 2, 1024), (Some("8"), 4, 128)] {
             let spec = Spec::default().with_method(format!("minhash:{registers_of}").parse().unwrap());
             let banding = Banding::new(2, 2, registers_of).unwrap();
-            let rows = Rows::new(&spec, banding, bits.map(|bits| bits.parse().unwrap())).unwrap();
+            let rows = RowLayout::new(&spec, banding, bits.map(|bits| bits.parse().unwrap())).unwrap();
             let screen = Screen::of(spec.method, 0.8, ErrorBudget::Exact(1e-6), None, &rows).unwrap();
             let mut plane = Plane::new(&screen, &rows).unwrap();
             assert!(plane.heads.words() <= most_words, "{bits:?}: {:?}", plane.rule);
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_screen_without_filter_has_no_plane() {
         let spec = Spec::default();
-        let rows = Rows::new(&spec, Banding::new(2, 2, 128).unwrap(), None).unwrap();
+        let rows = RowLayout::new(&spec, Banding::new(2, 2, 128).unwrap(), None).unwrap();
         assert!(Plane::new(&Screen::none(), &rows).is_none());
     }
 }

@@ -11,7 +11,7 @@ use minwise::sketch::{Method, Values};
 
 use crate::candidate::head::{CROWDED, Condition, HeadRule, UNLIKE};
 use crate::read::placed::{PLACED_REGISTERS, PositionSketcher};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::settings::{Plan, Search};
 
 /// What the filter did.
@@ -60,7 +60,7 @@ struct Rules {
 
 impl Screen {
     /// For candidates that bands gave; whoever counts what is shared, or compares all rows, has asked the sketches already.
-    pub(crate) fn new(plan: &Plan, rows: &Rows) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.search {
             Search::Banding => Self::of_all(plan, rows),
             Search::SortMerge | Search::SortMergeSketch | Search::All => Ok(Self::none()),
@@ -73,7 +73,7 @@ impl Screen {
     }
 
     /// For all pairs.
-    pub(crate) fn of_all(plan: &Plan, rows: &Rows) -> Result<Self, Error> {
+    pub(crate) fn of_all(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.budget() {
             None => Ok(Self::none()),
             Some(budget) => Self::of(plan.spec.method, plan.threshold, budget, plan.looks(), rows),
@@ -86,7 +86,7 @@ impl Screen {
         threshold: f64,
         budget: ErrorBudget,
         looks: Option<&[usize]>,
-        rows: &Rows,
+        rows: &RowLayout,
     ) -> Result<Self, Error> {
         let shuffle = register_order(method);
         // Copies within a sketch make bits of it dependent too, in a way that only whole registers have a law for.
@@ -142,7 +142,7 @@ impl Screen {
     }
 
     /// Whether the pair is put aside; counts what was compared.
-    pub(crate) fn rejects(&self, rows: &Rows, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
+    pub(crate) fn rejects(&self, rows: &RowLayout, a: &[u32], b: &[u32], screened: &mut Screened) -> bool {
         let (a, b) = match (rows.bits(a), rows.bits(b)) {
             (Some((_, a)), Some((_, b))) => (a, b),
             _ => (a, b),

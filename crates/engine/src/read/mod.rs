@@ -19,7 +19,7 @@ use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
 use crate::read::rejected::RejectedRecords;
 use crate::read::rejects::{Rejected, Rejects};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::settings::{ReadKey, ReadPlan};
 use crate::storage::work::{self, WorkFile, WorkFolder};
 use crate::turn::LargeDocumentLock;
@@ -268,7 +268,7 @@ impl<'a> Desk<'a> {
             let [rejects] = file.ranges([REJECTS])?;
             let before = self.reading.documents.len() as u32;
             let medium = {
-                let bands = self.tools.rows.as_ref().map_or(0, Rows::bands);
+                let bands = self.tools.rows.as_ref().map_or(0, RowLayout::bands);
                 let sources = self.corpus.sources().len() as u32;
                 self.reading.documents.append_stored(file, about.documents, bands, sources)?
             };
@@ -464,7 +464,7 @@ struct ReadChunk {
 struct Tools {
     preparation: Preparation,
     /// The bands whose keys will be asked for.
-    rows: Option<Rows>,
+    rows: Option<RowLayout>,
     /// Whether rows are something else than registers.
     bits: bool,
     placed: Option<PositionSketcher>,
@@ -477,7 +477,7 @@ impl Tools {
         let spec = &plan.key.spec;
         Ok(Self {
             preparation: Preparation::of_checked(spec, &plan.weighing)?,
-            rows: plan.key.banding.map(|banding| Rows::new(spec, banding, plan.key.bits)).transpose()?,
+            rows: plan.key.banding.map(|banding| RowLayout::new(spec, banding, plan.key.bits)).transpose()?,
             bits: plan.key.bits.is_some(),
             placed: plan.key.places.then(|| PositionSketcher::new(spec.seed)).transpose()?,
             turns: LargeDocumentLock::default(),

@@ -22,7 +22,7 @@ use minwise_corpus::FieldPath;
 
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
-use crate::rows::{Rows, SHELF};
+use crate::rows::{RowLayout, SHELF};
 use crate::setters::setters;
 use crate::weigh::WeightTables;
 
@@ -398,7 +398,7 @@ impl RunSettings {
             problems.push(SettingProblem::new("bits", bits, reason));
         }
         if let Some(banding) = banding
-            && let Err(error) = Rows::new(&self.spec, banding, self.bits)
+            && let Err(error) = RowLayout::new(&self.spec, banding, self.bits)
         {
             problems.push(SettingProblem::of("bits", bits, &error));
         }

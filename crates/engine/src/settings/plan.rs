@@ -16,7 +16,7 @@ use minwise_corpus::FieldPath;
 use super::{AuditSize, ResourceLimits, Search};
 use crate::error::{Error, ErrorKind};
 use crate::memory::MemoryLimit;
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::storage::work::WorkFolder;
 use crate::weigh::WeightTables;
 
@@ -208,7 +208,7 @@ impl Plan {
         let of = |registers: usize, default: fn(usize) -> Vec<usize>| {
             self.looks.as_ref().map_or_else(|| default(registers).len(), Vec::len)
         };
-        match rows.as_ref().and_then(Rows::bit_rows) {
+        match rows.as_ref().and_then(RowLayout::bit_rows) {
             _ if self.search == Search::SortMergeSketch => 1,
             Some(bits) => bits.laws(self.threshold).map(|(values, _)| of(values, bit_looks)).sum(),
             None => of(self.spec.method.registers(), default_looks),
@@ -228,8 +228,8 @@ impl Plan {
     }
 
     /// What is kept of each document's sketch.
-    pub(crate) fn rows(&self) -> Result<Rows, CoreError> {
-        Rows::new(&self.spec, self.banding, self.bits)
+    pub(crate) fn rows(&self) -> Result<RowLayout, CoreError> {
+        RowLayout::new(&self.spec, self.banding, self.bits)
     }
 
     /// Bytes that are kept of each document's sketch.

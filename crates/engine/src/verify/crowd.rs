@@ -15,7 +15,7 @@ use crate::candidate::head::{HeadRule, near_cost};
 use crate::candidate::screen::Screen;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 
 /// Documents per task of a scan, at most.
 const TOGETHER: usize = 16;
@@ -31,7 +31,7 @@ const SAMPLED: usize = 16;
 /// The heads of documents, and what they are compared by.
 pub(super) struct Crowd<'a> {
     screen: &'a Screen,
-    rows: &'a Rows,
+    rows: &'a RowLayout,
     rule: HeadRule,
     heads: Heads,
     /// The number of each document in its neighbourhood, ascending.
@@ -95,7 +95,7 @@ impl Parities {
 
 impl<'a> Crowd<'a> {
     /// Makes an empty crowd; returns `None` if the filter rejects no pair.
-    pub(super) fn new(screen: &'a Screen, rows: &'a Rows) -> Option<Self> {
+    pub(super) fn new(screen: &'a Screen, rows: &'a RowLayout) -> Option<Self> {
         let rule = screen.crowd_rule()?;
         Some(Self {
             screen,

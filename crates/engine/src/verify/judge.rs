@@ -10,7 +10,7 @@ use crate::candidate::neighbourhood::{Meeting, NeighbourhoodRef};
 use crate::candidate::screen::{OrderScreen, Screen, Screened};
 use crate::error::{Error, ErrorKind};
 use crate::read::documents::{Documents, RowReader, Which};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::settings::Plan;
 use crate::verify::crowd::Crowd;
 use crate::verify::loader::{Loader, Room};
@@ -22,7 +22,7 @@ const MANY: u64 = 64;
 
 /// What the judges of all neighbourhoods share.
 pub(super) struct Bench<'a> {
-    rows: Rows,
+    rows: RowLayout,
     screen: Screen,
     order: Option<OrderScreen>,
     plan: &'a Plan,

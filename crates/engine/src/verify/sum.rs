@@ -6,7 +6,7 @@ use minwise::cluster::{Clustering, SimilarDocuments};
 use crate::candidate::screen::Screened;
 use crate::error::Error;
 use crate::read::documents::{Documents, RowReader, Which};
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::settings::{Plan, Search};
 
 /// Reordered pairs that are listed one by one; any more are only counted.
@@ -135,7 +135,7 @@ impl Verification {
 /// Looks up the bands of found pairs.
 pub(crate) struct Agreement<'a> {
     /// None if candidates were found otherwise than by bands.
-    rows: Option<Rows>,
+    rows: Option<RowLayout>,
     reader: RowReader<'a>,
 }
 

@@ -6,7 +6,7 @@ use super::documents::Sums;
 use super::{FindingKind, IntegrityReport};
 use crate::error::Result;
 use crate::index::Index;
-use crate::postings::{self, Row};
+use crate::postings::{self, PostingRow};
 use crate::progress::go_on;
 use crate::settings::Texts;
 use crate::store::{Space, State, View};
@@ -111,7 +111,7 @@ fn add_postings(
     sum: &mut u64,
     checked: &mut IntegrityReport,
 ) {
-    let row = Row::decode(payload).zip(key.first_chunk::<2>());
+    let row = PostingRow::decode(payload).zip(key.first_chunk::<2>());
     let Some((row, prefix)) = row.filter(|_| key.len() == postings::KEY_BYTES) else {
         checked.find(FindingKind::Row, None, format!("{} cannot be read", named(space, key)));
         return;

@@ -10,7 +10,7 @@ use minwise::weight::MostDocuments;
 use super::{CheckOptions, PreparedQuery};
 use crate::error::Result;
 use crate::index::Index;
-use crate::postings::{self, Posting, Row};
+use crate::postings::{self, Posting, PostingRow};
 use crate::prepare::posted;
 use crate::progress::go_on;
 use crate::store::{Space, View};
@@ -122,7 +122,7 @@ impl Common<'_, '_> {
 fn look_up(index: &Index, view: &View<'_>, space: Space, hash: u64, out: &mut Vec<Posting>) -> Result<()> {
     out.clear();
     view.each(space, &postings::prefix(hash), |_, payload| {
-        let row = Row::decode(payload)
+        let row = PostingRow::decode(payload)
             .ok_or_else(|| index.damaged(format!("a row of `{}` cannot be read", space.name())))?;
         out.extend(row.find(hash));
         Ok(true)

@@ -12,7 +12,9 @@ use arrow_schema::ArrowError;
 use super::blocks::message;
 use super::dictionaries::KnownDictionaries;
 use super::{ArrowFile, lengths};
-use crate::container::table::{Cells, ColumnEnd, Rows, Step, Way, cells, end_of, guarded, has_dictionary};
+use crate::container::table::{
+    Cells, ColumnEnd, Step, TableRows, Way, cells, end_of, guarded, has_dictionary,
+};
 use crate::error::Result;
 use crate::source::SourceReader;
 
@@ -90,7 +92,7 @@ fn load(reader: &SourceReader, block: &Block) -> Result<Buffer> {
 
 impl ArrowFile {
     /// Decodes the wanted columns of a record batch.
-    pub(super) fn rows(&self, reader: &SourceReader, number: usize, first_row: u64) -> Result<Rows> {
+    pub(super) fn rows(&self, reader: &SourceReader, number: usize, first_row: u64) -> Result<TableRows> {
         let roots: Vec<usize> = self.roots().into_iter().collect();
         let decoder = self.decoder(reader, number, &roots)?;
         let decoded = decoder.batch(self, reader, number, Some(&roots))?;
@@ -104,7 +106,7 @@ impl ArrowFile {
         let texts = texts.ok_or_else(no_such)?;
         let values: Option<Vec<Cells>> = self.columns.values.iter().map(|value| column(*value)).collect();
         let values = values.ok_or_else(no_such)?;
-        Ok(Rows { first_row, texts, id: self.columns.id.and_then(column), values })
+        Ok(TableRows { first_row, texts, id: self.columns.id.and_then(column), values })
     }
 
     /// The columns at the top that hold the wanted ones.

@@ -21,7 +21,7 @@ use self::copy::{Batches, Writer};
 use self::decode::Decoder;
 use self::dictionaries::Dictionaries;
 use super::optional;
-use super::table::{Rows, TableFormat, Way, column_difference, selections};
+use super::table::{TableFormat, TableRows, Way, column_difference, selections};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::ColumnNumbers;
@@ -148,7 +148,7 @@ impl ArrowFile {
 }
 
 impl TableFormat for ArrowFile {
-    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<Rows> {
+    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<TableRows> {
         self.rows(reader, piece, rows.start)
     }
 

@@ -16,12 +16,12 @@ use crate::decode::BOM;
 use crate::shape::Number;
 
 /// A record batch that is being built.
-pub(super) struct Rows {
+pub(super) struct BatchBuilder {
     schema: SchemaRef,
     records: Objects,
 }
 
-impl Rows {
+impl BatchBuilder {
     /// Begins a batch with these columns.
     pub(super) fn new(schema: &SchemaRef) -> Self {
         Self { schema: Arc::clone(schema), records: Objects::new(schema.fields()) }

@@ -3,7 +3,7 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 
-use super::build::{Rows, built};
+use super::build::{BatchBuilder, built};
 use crate::container::WriteBatch;
 use crate::container::batch::in_batches;
 use crate::container::table::{Foreign, push_json, push_string};
@@ -22,7 +22,7 @@ pub(super) fn batches(
     let schema = &built(schema);
     let mut line = Vec::new();
     for batch in in_batches(places) {
-        let mut rows = Rows::new(schema);
+        let mut rows = BatchBuilder::new(schema);
         for place in batch {
             let bad = |message: String| handle.bad(format!("the record at byte {}", place.offset), message);
             let text = simdutf8::compat::from_utf8(handle.load(&place, &mut line)?);

@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use super::columns::{MemoryColumn, Values};
 use crate::container::Opening;
 use crate::container::table::{
-    Foreign, Row, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
+    Foreign, TableRow, TextColumn, Wanted, Way, chosen_rows, column_difference, end_of, guarded, selections,
     wanted,
 };
 use crate::document::{Document, DocumentText, RecordPlace};
@@ -33,7 +33,7 @@ const ROW_BYTES: u64 = 32;
 
 /// The rows of a source in memory.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct MemoryRows {
     batches: Vec<MemoryBatch>,
     pieces: Vec<BatchPiece>,
     /// The number of rows.
@@ -65,7 +65,7 @@ struct BatchPiece {
     text_bytes: u64,
 }
 
-impl Rows {
+impl MemoryRows {
     /// Finds the columns, and where the rows can be cut.
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self> {
         let (name, options) = (opening.source.name(), opening.options);
@@ -241,8 +241,8 @@ impl Stretch<'_> {
     }
 
     /// One of the rows, counted from 0.
-    fn row(&self, at: usize, limit: u64) -> Row<'_> {
-        Row::of(&self.batch.texts, self.rows.start + at, self.id(at), limit)
+    fn row(&self, at: usize, limit: u64) -> TableRow<'_> {
+        TableRow::of(&self.batch.texts, self.rows.start + at, self.id(at), limit)
     }
 
     fn id(&self, at: usize) -> Option<&[u8]> {
@@ -259,7 +259,7 @@ impl Stretch<'_> {
     }
 }
 
-impl Content for Rows {
+impl Content for MemoryRows {
     fn cuts(&self, _source: &Source) -> CutPoints {
         let size = |piece: &BatchPiece| PieceSize {
             decoded_bytes: piece.text_bytes + ROW_BYTES * piece.rows.len() as u64,
@@ -320,7 +320,7 @@ impl Content for Rows {
         if let Some(document) = lent(&batch.texts, row, id, options.record_limit()) {
             return Ok(Ok(document));
         }
-        Ok(Row::of(&batch.texts, row, id, options.record_limit()).document(options))
+        Ok(TableRow::of(&batch.texts, row, id, options.record_limit()).document(options))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -366,7 +366,7 @@ impl Content for Rows {
             for at in 0..piece.rows.len() {
                 stretch.row(at, u64::MAX).push_to(&mut bytes);
                 let values = stretch.values.iter().map(|value| value.as_ref()?.get(at).map(Cow::Borrowed));
-                Row { texts: values.collect(), id: None, text_bytes: 0 }.push_to(&mut bytes);
+                TableRow { texts: values.collect(), id: None, text_bytes: 0 }.push_to(&mut bytes);
             }
             if !take(&bytes, piece.text_bytes) {
                 return Some(false);

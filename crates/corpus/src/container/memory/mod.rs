@@ -8,7 +8,7 @@ mod content;
 
 use std::ops::Range;
 
-use self::content::Rows;
+use self::content::MemoryRows;
 use super::{Container, Opening};
 use crate::annotation::Annotation;
 use crate::document::RecordPlace;
@@ -59,7 +59,7 @@ impl Container for MemoryContainer {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>> {
-        Ok(Box::new(Rows::open(opening)?))
+        Ok(Box::new(MemoryRows::open(opening)?))
     }
 
     fn is_converted(&self) -> bool {

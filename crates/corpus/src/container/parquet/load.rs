@@ -11,20 +11,20 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use super::meaning::Meaning;
 use super::pages::Section;
 use super::{ParquetFile, place};
-use crate::container::table::{Cells, Level, Rows, decimal, guarded};
+use crate::container::table::{Cells, Level, TableRows, decimal, guarded};
 use crate::error::Result;
 use crate::source::SourceReader;
 
 impl ParquetFile {
     /// Decodes rows, which all lie in one row group.
-    pub(super) fn rows(&self, reader: &SourceReader, rows: Range<u64>) -> Result<Rows> {
+    pub(super) fn rows(&self, reader: &SourceReader, rows: Range<u64>) -> Result<TableRows> {
         let mut cells = Vec::new();
         for (wanted, column) in self.columns.all().enumerate() {
             cells.push(self.cells(reader, &rows, wanted, column)?);
         }
         let values = cells.split_off(cells.len() - self.columns.values.len());
         let id = self.columns.id.and_then(|_| cells.pop());
-        Ok(Rows { first_row: rows.start, texts: cells, id, values })
+        Ok(TableRows { first_row: rows.start, texts: cells, id, values })
     }
 
     fn cells(&self, reader: &SourceReader, rows: &Range<u64>, wanted: usize, column: usize) -> Result<Cells> {

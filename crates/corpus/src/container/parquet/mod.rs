@@ -31,7 +31,7 @@ use arrow_schema::{Schema, SchemaRef};
 use self::leaves::Leaf;
 use self::pages::ColumnPages;
 use super::optional;
-use super::table::{Rows, TableFormat, column_difference};
+use super::table::{TableFormat, TableRows, column_difference};
 use super::{Container, Opening, OutputColumns, WriteBatch};
 use crate::annotation::Annotation;
 use crate::column::ColumnNumbers;
@@ -143,7 +143,7 @@ impl ParquetFile {
 }
 
 impl TableFormat for ParquetFile {
-    fn load(&self, reader: &SourceReader, _piece: usize, rows: Range<u64>) -> Result<Rows> {
+    fn load(&self, reader: &SourceReader, _piece: usize, rows: Range<u64>) -> Result<TableRows> {
         self.rows(reader, rows)
     }
 

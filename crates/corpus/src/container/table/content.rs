@@ -4,7 +4,7 @@ use std::any::Any;
 
 use arrow_schema::SchemaRef;
 
-use super::row::Row;
+use super::row::TableRow;
 use super::{Table, TableFormat};
 use crate::document::{Document, DocumentText, RecordPlace};
 use crate::error::Result;
@@ -80,7 +80,7 @@ impl<F: TableFormat> Content for Table<F> {
         };
         let options = handle.options();
         let bytes = stored.read(number, &mut scratch.bytes)?;
-        Ok(Row::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
+        Ok(TableRow::from_bytes(bytes, options.text_fields.len()).ok_or_else(lost)?.document(options))
     }
 
     fn schema(&self, handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {

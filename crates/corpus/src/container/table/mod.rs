@@ -41,8 +41,8 @@ pub(super) use self::chosen::chosen_rows;
 pub(super) use self::error::ours;
 pub(crate) use self::error::{Foreign, guarded};
 pub(crate) use self::fit::{dotted, fit, merged, slices, text_at, unfolded};
-pub(crate) use self::row::{Row, TextColumn};
-pub(crate) use self::rows::Rows;
+pub(crate) use self::row::{TableRow, TextColumn};
+pub(crate) use self::rows::TableRows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};
 pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
@@ -59,7 +59,7 @@ use crate::sources::TakeBatch;
 /// A file of one of the formats that store rows by column.
 pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     /// Decodes the wanted columns of the rows of a piece.
-    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<Rows>;
+    fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<TableRows>;
 
     /// The names of the columns at the top.
     fn columns(&self) -> Vec<&str>;

@@ -9,7 +9,7 @@ use crate::reject::{Reject, RejectReason};
 
 /// The values of a row that documents are made of; `None` for null.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row<'r> {
+pub(crate) struct TableRow<'r> {
     /// One for each text field.
     pub(crate) texts: Vec<Option<Cow<'r, [u8]>>>,
     pub(crate) id: Option<&'r [u8]>,
@@ -30,7 +30,7 @@ pub(crate) trait TextColumn {
     fn has_lists(&self) -> bool;
 }
 
-impl<'r> Row<'r> {
+impl<'r> TableRow<'r> {
     /// A row, counted from 0, of these columns. If its text has more bytes than the limit, texts in lists are left out of it,
     /// because a dictionary makes texts of gigabytes out of a few bytes.
     pub(crate) fn of(texts: &'r [impl TextColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Self {
@@ -111,10 +111,10 @@ mod tests {
     use super::*;
     use crate::field::FieldPath;
 
-    fn row<'r>(texts: &[Option<&'r str>], id: Option<&'r str>) -> Row<'r> {
+    fn row<'r>(texts: &[Option<&'r str>], id: Option<&'r str>) -> TableRow<'r> {
         let text_bytes = texts.iter().flatten().map(|text| text.len() as u64).sum();
         let texts = texts.iter().map(|text| text.map(|text| Cow::Borrowed(text.as_bytes()))).collect();
-        Row { texts, id: id.map(str::as_bytes), text_bytes }
+        TableRow { texts, id: id.map(str::as_bytes), text_bytes }
     }
 
     #[test]
@@ -129,13 +129,13 @@ mod tests {
         let large = row(&[Some("much too long")], None).document(&options).unwrap_err();
         assert_eq!(large.reason, RejectReason::TooLarge { bytes: 13, limit: 5 });
         for broken in [Cow::Borrowed(&b"a\xff"[..]), Cow::Owned(b"a\xff".to_vec())] {
-            let row = Row { texts: vec![Some(broken)], id: None, text_bytes: 2 };
+            let row = TableRow { texts: vec![Some(broken)], id: None, text_bytes: 2 };
             assert_eq!(row.document(&options).unwrap_err().reason, RejectReason::InvalidUtf8 { at: 1 });
         }
-        let left_out = Row { texts: vec![None], id: None, text_bytes: 6 };
+        let left_out = TableRow { texts: vec![None], id: None, text_bytes: 6 };
         let mut bytes = Vec::new();
         left_out.push_to(&mut bytes);
-        let again = Row::from_bytes(&bytes, 1).unwrap().document(&options).unwrap_err();
+        let again = TableRow::from_bytes(&bytes, 1).unwrap().document(&options).unwrap_err();
         assert_eq!(again.reason, RejectReason::TooLarge { bytes: 6, limit: 5 });
     }
 
@@ -156,8 +156,8 @@ mod tests {
             let row = row(&texts, id.as_deref());
             let mut bytes = Vec::new();
             row.push_to(&mut bytes);
-            prop_assert_eq!(Row::from_bytes(&bytes, texts.len()), Some(row));
-            prop_assert_eq!(Row::from_bytes(&bytes[1..], texts.len()), None);
+            prop_assert_eq!(TableRow::from_bytes(&bytes, texts.len()), Some(row));
+            prop_assert_eq!(TableRow::from_bytes(&bytes[1..], texts.len()), None);
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::cells::Cells;
-use super::row::Row;
+use super::row::TableRow;
 
 /// The texts, the id and the values of some rows.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct TableRows {
     pub(crate) first_row: u64,
     /// One column for each text field.
     pub(crate) texts: Vec<Cells>,
@@ -16,9 +16,9 @@ pub(crate) struct Rows {
     pub(crate) values: Vec<Cells>,
 }
 
-impl Rows {
+impl TableRows {
     /// All of them, in order, with texts up to a limit of bytes.
-    pub(crate) fn iter(&self, limit: u64) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn iter(&self, limit: u64) -> impl Iterator<Item = TableRow<'_>> {
         (0..self.len()).map(move |row| self.row(row, limit))
     }
 
@@ -28,8 +28,8 @@ impl Rows {
     }
 
     /// One of them, counted from 0 within the piece, with texts up to a limit of bytes.
-    pub(crate) fn row(&self, row: usize, limit: u64) -> Row<'_> {
-        Row::of(&self.texts, row, self.id.as_ref().and_then(|id| id.get(row)), limit)
+    pub(crate) fn row(&self, row: usize, limit: u64) -> TableRow<'_> {
+        TableRow::of(&self.texts, row, self.id.as_ref().and_then(|id| id.get(row)), limit)
     }
 
     /// The values of one of them. The columns are there, so that null is an empty text.

@@ -3,7 +3,7 @@
 use minwise::sketch::Sketches;
 use minwise_corpus::RecordPlace;
 
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 
 /// What rows look like, and so what a column of them takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) struct DocumentColumns {
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
     pub(super) equality_keys: Vec<u128>,
-    /// What is kept of each sketch: [`Rows`] says what that is.
+    /// What is kept of each sketch: [`RowLayout`] says what that is.
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
 }
@@ -177,7 +177,7 @@ impl DocumentColumns {
     }
 
     /// The keys of one band, of all documents.
-    pub(super) fn band_keys(&self, band: usize, rows: &Rows) -> impl Iterator<Item = u64> {
+    pub(super) fn band_keys(&self, band: usize, rows: &RowLayout) -> impl Iterator<Item = u64> {
         (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))
     }
 }

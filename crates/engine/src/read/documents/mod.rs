@@ -13,7 +13,7 @@ use std::sync::Arc;
 use minwise_corpus::{Corpus, Layout, RecordPlace, Temporary};
 
 use crate::error::Error;
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::storage::store::Stored;
 
 pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, Shape};
@@ -237,7 +237,7 @@ impl Documents {
     pub(crate) fn for_each_band_key(
         &self,
         bands: Range<usize>,
-        rows: &Rows,
+        rows: &RowLayout,
         wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(u32, usize, u64),
     ) -> Result<(), Error> {
@@ -303,7 +303,7 @@ impl Documents {
     /// keys will be asked for.
     pub(crate) fn spill(
         &mut self,
-        rows: Option<&Rows>,
+        rows: Option<&RowLayout>,
         folder: Option<&Path>,
     ) -> Result<Arc<Temporary>, Error> {
         let file = match &self.temporary {
@@ -336,7 +336,7 @@ impl Documents {
     /// What a file in the folder of a run is to hold of those in memory.
     pub(crate) fn write_held(
         &self,
-        rows: Option<&Rows>,
+        rows: Option<&RowLayout>,
         sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         segment::write(&self.held, rows, sink)?;

@@ -12,7 +12,7 @@ use minwise_corpus::{RecordPlace, Temporary};
 
 use super::columns::{ComparisonKind, DocumentColumns};
 use crate::error::Error;
-use crate::rows::Rows;
+use crate::rows::RowLayout;
 use crate::storage::store::Stored;
 
 /// Entries of a column that are read together.
@@ -67,7 +67,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 /// Hands out the columns as bytes, in order. With `rows`, the keys of their bands are the last of them.
 pub(crate) fn write(
     columns: &DocumentColumns,
-    rows: Option<&Rows>,
+    rows: Option<&RowLayout>,
     mut sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut bytes: Vec<u8> = Vec::with_capacity(columns.len() * PLACE_BYTES);
@@ -90,7 +90,7 @@ pub(crate) fn write(
     let placed = columns.placed_rows.as_ref().map_or(&[][..], |rows| rows.as_slice());
     sink(Section::PlacedRows, cast_slice(placed))?;
     let mut keys: Vec<u64> = vec![];
-    for band in 0..rows.map_or(0, Rows::bands) {
+    for band in 0..rows.map_or(0, RowLayout::bands) {
         let Some(rows) = rows else { break };
         keys.clear();
         keys.extend(columns.band_keys(band, rows));

@@ -39,7 +39,7 @@ const RARE: u32 = 64;
 
 /// When two documents are a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
+pub enum CandidateRule {
     /// Their Jaccard similarity may reach the threshold.
     Jaccard(f64),
     /// The share of the smaller one that the larger one has may reach the threshold.
@@ -48,7 +48,7 @@ pub enum Rule {
     MoreThan(u64),
 }
 
-impl Rule {
+impl CandidateRule {
     /// The most mass that a document may leave out of the pairs of which it is the smaller one, and of the others.
     fn allowances(self, whole: u64) -> [u64; 2] {
         // The largest whole number below; rounding may take a little off, and then less is left out than could be.
@@ -162,14 +162,14 @@ struct Mass {
 /// Counts the mass of each document first.
 #[derive(Debug, Clone)]
 pub struct Census {
-    rule: Rule,
+    rule: CandidateRule,
     masses: Vec<Mass>,
 }
 
 /// Knows what each document leaves out, and says which documents meet in a shingle.
 #[derive(Debug, Clone)]
 pub struct Join {
-    rule: Rule,
+    rule: CandidateRule,
     masses: Vec<Mass>,
     cuts: Vec<PairCuts>,
 }
@@ -177,7 +177,7 @@ pub struct Join {
 impl Census {
     /// Nothing counted yet, for documents numbered from 0.
     #[must_use]
-    pub fn new(rule: Rule, documents: usize) -> Self {
+    pub fn new(rule: CandidateRule, documents: usize) -> Self {
         Self { rule, masses: vec![Mass::default(); documents] }
     }
 
@@ -296,7 +296,7 @@ mod tests {
         told: u64,
     }
 
-    fn join(documents: &[Document], rule: Rule) -> Joined {
+    fn join(documents: &[Document], rule: CandidateRule) -> Joined {
         let mut having: BTreeMap<u64, Vec<(u32, u64)>> = BTreeMap::new();
         for (number, shingles) in (0..).zip(documents) {
             for (&shingle, &mass) in shingles {
@@ -334,9 +334,9 @@ mod tests {
     #[test]
     fn the_digest_triplets() {
         let sets = [&[1, 2][..], &[2, 3], &[1, 2, 3], &[4]].map(|set| plain(set.iter().copied()));
-        let all = join(&sets, Rule::MoreThan(0)).candidates;
+        let all = join(&sets, CandidateRule::MoreThan(0)).candidates;
         assert_eq!(all, BTreeMap::from([((0, 1), 1), ((0, 2), 2), ((1, 2), 2)]));
-        let half = join(&sets, Rule::Jaccard(0.5)).candidates;
+        let half = join(&sets, CandidateRule::Jaccard(0.5)).candidates;
         assert_eq!(half.into_keys().collect::<Vec<_>>(), [(0, 2), (1, 2)]);
     }
 
@@ -349,12 +349,14 @@ mod tests {
     }
 
     /// Whether two documents, of which the first is not larger, match.
-    fn matches(rule: Rule, a: &Document, b: &Document) -> bool {
+    fn matches(rule: CandidateRule, a: &Document, b: &Document) -> bool {
         let both = shared(a, b);
         match rule {
-            Rule::Jaccard(threshold) => both as f64 / (whole(a) + whole(b) - both) as f64 >= threshold,
-            Rule::Containment(threshold) => both as f64 / whole(a) as f64 >= threshold,
-            Rule::MoreThan(mass) => both > mass,
+            CandidateRule::Jaccard(threshold) => {
+                both as f64 / (whole(a) + whole(b) - both) as f64 >= threshold
+            }
+            CandidateRule::Containment(threshold) => both as f64 / whole(a) as f64 >= threshold,
+            CandidateRule::MoreThan(mass) => both > mass,
         }
     }
 
@@ -375,16 +377,16 @@ mod tests {
         })
     }
 
-    fn rule() -> impl Strategy<Value = Rule> {
+    fn rule() -> impl Strategy<Value = CandidateRule> {
         let threshold = 0.05..=1.0f64;
         prop_oneof![
-            threshold.clone().prop_map(Rule::Jaccard),
-            threshold.prop_map(Rule::Containment),
-            (0u64..30).prop_map(Rule::MoreThan),
+            threshold.clone().prop_map(CandidateRule::Jaccard),
+            threshold.prop_map(CandidateRule::Containment),
+            (0u64..30).prop_map(CandidateRule::MoreThan),
         ]
     }
 
-    fn loses_nothing(documents: &[Document], rule: Rule) -> Result<(), TestCaseError> {
+    fn loses_nothing(documents: &[Document], rule: CandidateRule) -> Result<(), TestCaseError> {
         let candidates = join(documents, rule).candidates;
         for (x, a) in (0..).zip(documents) {
             for (y, b) in (0..).zip(documents) {
@@ -417,23 +419,23 @@ mod tests {
     #[test]
     fn frequent_shingles_make_few_pairs() {
         let documents = forms(20, |_| 30);
-        assert_eq!(join(&documents, Rule::Jaccard(0.8)).told, 0);
+        assert_eq!(join(&documents, CandidateRule::Jaccard(0.8)).told, 0);
         // At a threshold that the shared part reaches by itself it must be kept.
-        assert_eq!(join(&documents, Rule::Jaccard(0.25)).candidates.len(), 500 * 499 / 2);
+        assert_eq!(join(&documents, CandidateRule::Jaccard(0.25)).candidates.len(), 500 * 499 / 2);
     }
 
     /// A template that comes near the threshold can be left out by as much as documents need besides it.
     #[test]
     fn a_template_just_below_the_threshold_makes_no_pairs() {
         // 0.87 of a document, and a Jaccard similarity of 87/113 = 0.77.
-        let joined = join(&forms(87, |_| 13), Rule::Jaccard(0.8));
+        let joined = join(&forms(87, |_| 13), CandidateRule::Jaccard(0.8));
         assert_eq!(joined.told, 0);
         // Of documents of all sizes some must keep a few shingles of it.
         let documents = forms(87, |d| 13 + d % 20);
-        let joined = join(&documents, Rule::Jaccard(0.8));
+        let joined = join(&documents, CandidateRule::Jaccard(0.8));
         assert!(joined.told < 87 * 500 * 499 / 2 / 10, "{}", joined.told);
         // One shingle more and all pairs are near-duplicates, which no bound may refuse.
-        assert_eq!(join(&forms(89, |_| 11), Rule::Jaccard(0.8)).candidates.len(), 500 * 499 / 2);
+        assert_eq!(join(&forms(89, |_| 11), CandidateRule::Jaccard(0.8)).candidates.len(), 500 * 499 / 2);
     }
 
     #[test]
@@ -441,8 +443,8 @@ mod tests {
         let unit = |weight: f64| (weight * 1e9) as u64;
         let documents = [BTreeMap::from([(1, unit(2.0)), (2, unit(0.5))]), BTreeMap::from([(1, unit(1.0))])];
         // 1 shared of 2.5.
-        assert_eq!(join(&documents, Rule::Jaccard(0.5)).told, 0, "the sizes do not allow it");
-        let found = join(&documents, Rule::Jaccard(0.4)).candidates;
+        assert_eq!(join(&documents, CandidateRule::Jaccard(0.5)).told, 0, "the sizes do not allow it");
+        let found = join(&documents, CandidateRule::Jaccard(0.4)).candidates;
         assert_eq!(found, BTreeMap::from([((1, 0), unit(1.0))]));
     }
 }

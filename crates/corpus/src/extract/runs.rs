@@ -6,17 +6,17 @@ use super::writing::Writing;
 use super::xml::{Element, Enter, Visitor};
 
 /// What a format does with an element that has a meaning of its own there.
-pub(super) type Rule = fn(&Element<'_>, &mut Writing<'_>) -> Enter;
+pub(super) type ElementRule = fn(&Element<'_>, &mut Writing<'_>) -> Enter;
 
 /// Writes down the text of runs.
 pub(super) struct TextRuns<'l> {
     pub(super) writing: Writing<'l>,
     in_text: bool,
-    rule: Rule,
+    rule: ElementRule,
 }
 
 impl<'l> TextRuns<'l> {
-    pub(super) fn new(limits: &'l ExtractLimits, rule: Rule) -> Self {
+    pub(super) fn new(limits: &'l ExtractLimits, rule: ElementRule) -> Self {
         Self { writing: Writing::new(limits), in_text: false, rule }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use minwise::Observer;
-use minwise::candidate::sort_merge::{Census, Join, PairCuts, Rank, Rule};
+use minwise::candidate::sort_merge::{CandidateRule, Census, Join, PairCuts, Rank};
 use minwise::hash::{fmix64, unfmix64};
 use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Scratch};
@@ -42,14 +42,14 @@ type Having = (u64, u64);
 
 /// The scale on which weights become whole numbers: so fine that rounding does not matter, so coarse that sums fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum WeightScale {
     /// Weights are whole numbers.
     Whole,
     /// Weights of a document add up to a small number.
     Fine,
 }
 
-impl Scale {
+impl WeightScale {
     fn mass(self, weight: f32) -> u64 {
         match self {
             Self::Whole => weight as u64,
@@ -66,7 +66,7 @@ pub(crate) struct JoinInput<'a> {
     /// The documents that take part, by the numbers that pairs will have.
     pub documents: &'a [u32],
     pub items: Items<'a>,
-    pub rule: Rule,
+    pub rule: CandidateRule,
     pub threads: usize,
     pub room: WorkingMemory,
     pub folder: Option<&'a Path>,
@@ -76,7 +76,7 @@ pub(crate) struct JoinInput<'a> {
 /// What documents share.
 pub(crate) enum Items<'a> {
     /// Shingles, or weighted shingles.
-    Shingles(&'a Preparation, Scale),
+    Shingles(&'a Preparation, WeightScale),
     /// Registers, each with its number.
     Registers,
 }
@@ -91,10 +91,10 @@ pub(crate) struct JoinCounts {
 }
 
 impl JoinInput<'_> {
-    fn scale(&self) -> Scale {
+    fn scale(&self) -> WeightScale {
         match self.items {
             Items::Shingles(_, scale) => scale,
-            Items::Registers => Scale::Whole,
+            Items::Registers => WeightScale::Whole,
         }
     }
 
@@ -274,7 +274,7 @@ impl JoinInput<'_> {
         };
         let pieces = self.pieces()?;
         let turns = LargeDocumentLock::default();
-        let work = |seat: &mut Seat<'_>, piece: usize| -> Result<_, Error> {
+        let work = |seat: &mut JoinWorker<'_>, piece: usize| -> Result<_, Error> {
             self.check()?;
             let mut entries: Vec<Having> = vec![];
             for at in pieces[piece].clone() {
@@ -309,7 +309,7 @@ impl JoinInput<'_> {
             }
             put_away(&mut entries)
         };
-        let seat = || Seat {
+        let seat = || JoinWorker {
             prepared: Prepared::default(),
             scratch: Scratch::new(),
             rows: RowReader::new(&self.reading.documents, Which::Sketch),
@@ -352,7 +352,7 @@ impl JoinInput<'_> {
 }
 
 /// One thread's room to gather in.
-struct Seat<'a> {
+struct JoinWorker<'a> {
     prepared: Prepared,
     scratch: Scratch,
     rows: RowReader<'a>,

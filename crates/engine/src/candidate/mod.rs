@@ -13,7 +13,7 @@ pub(crate) mod tiles;
 
 use std::ops::Range;
 
-use minwise::candidate::sort_merge::Rule;
+use minwise::candidate::sort_merge::CandidateRule;
 use minwise::filter::Filter;
 use minwise::kernel::Kernel;
 use minwise::verify::Measure;
@@ -23,7 +23,7 @@ use minwise_corpus::Corpus;
 
 use crate::candidate::gather::{Equals, GatheredKeys};
 use crate::candidate::groups::{Groups, NewGroups};
-use crate::candidate::join::{Items, JoinInput, Scale};
+use crate::candidate::join::{Items, JoinInput, WeightScale};
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::KeeperOrder;
 use crate::candidate::partners::CandidatePairs;
@@ -165,7 +165,7 @@ impl PairSearch<'_> {
         RowReader::new(&self.reading.documents, Which::Sketch)
     }
 
-    fn source<'s>(&'s self, items: Items<'s>, rule: Rule) -> JoinInput<'s> {
+    fn source<'s>(&'s self, items: Items<'s>, rule: CandidateRule) -> JoinInput<'s> {
         JoinInput {
             corpus: self.corpus,
             reading: self.reading,
@@ -185,12 +185,12 @@ impl PairSearch<'_> {
         self.observer.begin(Stage::Candidates, 0);
         let preparation = Preparation::of_checked(&plan.spec, &plan.weighing)?;
         let scale = match plan.spec.weights.weighting {
-            Weighting::None | Weighting::Count => Scale::Whole,
-            Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => Scale::Fine,
+            Weighting::None | Weighting::Count => WeightScale::Whole,
+            Weighting::Tf | Weighting::TfIdf | Weighting::TfIdfSmooth => WeightScale::Fine,
         };
         let rule = match plan.measure {
-            Measure::Jaccard => Rule::Jaccard(plan.threshold),
-            Measure::Containment => Rule::Containment(plan.threshold),
+            Measure::Jaccard => CandidateRule::Jaccard(plan.threshold),
+            Measure::Containment => CandidateRule::Containment(plan.threshold),
         };
         self.source(Items::Shingles(&preparation, scale), rule).candidates(|_, _| Ok(true), pairs)?;
         Ok(Screened::default())
@@ -209,7 +209,7 @@ impl PairSearch<'_> {
             }
         };
         let lower = filter.as_ref().and_then(|filter| filter.looks().first()?.lower);
-        let source = self.source(Items::Registers, Rule::MoreThan(lower.unwrap_or(0) as u64));
+        let source = self.source(Items::Registers, CandidateRule::MoreThan(lower.unwrap_or(0) as u64));
         let Some(filter) = filter.filter(|_| lower.is_some()) else {
             source.candidates(|_, _| Ok(true), pairs)?;
             return Ok(Screened::default());

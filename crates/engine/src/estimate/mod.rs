@@ -98,7 +98,7 @@ pub fn for_each_pair(
 }
 
 /// The beginnings of all sketches, and what becomes of the pairs that they leave.
-struct Screening {
+struct HeadScreening {
     rule: HeadRule,
     first: Heads,
     /// If there is a second file.
@@ -112,7 +112,7 @@ struct Screening {
     words: u64,
 }
 
-impl Screening {
+impl HeadScreening {
     fn new(
         request: &EstimateRequest<'_>,
         rule: HeadRule,
@@ -160,7 +160,7 @@ enum Way {
     /// No pair reaches the threshold.
     Nothing,
     /// By their heads, and what these leave in full.
-    Heads(Box<Screening>),
+    Heads(Box<HeadScreening>),
     /// In full.
     Full,
 }
@@ -255,7 +255,7 @@ impl<'a> SketchPairs<'a> {
                 others.filter(|&second| self.second.has_shingles(second)).for_each(accepts);
             }
             Way::Heads(screening) => {
-                let Screening { rule, first: heads, .. } = &**screening;
+                let HeadScreening { rule, first: heads, .. } = &**screening;
                 rule.screen(heads, first, screening.second(), others, self.kernel, open);
                 open.retain(|&second| self.second.has_shingles(second as usize));
                 compared.words += (pairs - open.len() as u64) * screening.words;
@@ -366,7 +366,7 @@ fn way(request: &EstimateRequest<'_>, sketcher: &dyn Sketcher) -> Result<Way, Er
     let of_filter = filter.iter().flat_map(|filter| rejecting(Values::registers(filter.registers()), filter));
     let rule = HeadRule::best(of_bounds.chain(of_filter), UNLIKE);
     Ok(rule.map_or(Way::Full, |rule| {
-        Way::Heads(Box::new(Screening::new(request, rule, bounds, filter, statistic)))
+        Way::Heads(Box::new(HeadScreening::new(request, rule, bounds, filter, statistic)))
     }))
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::parallel;
-use crate::read::documents::segment::{Medium, Section};
+use crate::read::documents::segment::{Medium, SegmentSection};
 use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, Shape};
 use crate::read::placed::PositionSketcher;
 use crate::read::prepare::{Preparation, Prepared};
@@ -344,7 +344,7 @@ impl<'a> Desk<'a> {
         };
         let piece = WorkFile::Segment(self.segments);
         let mut writer = work.create(piece)?;
-        let mut open: Option<Section> = None;
+        let mut open: Option<SegmentSection> = None;
         let mut begun = vec![];
         let documents_here = documents.write_held(rows, |section, bytes| {
             if open != Some(section) {
@@ -354,7 +354,7 @@ impl<'a> Desk<'a> {
             }
             writer.write(bytes)
         })?;
-        for section in Section::ALL.into_iter().filter(|section| !begun.contains(section)) {
+        for section in SegmentSection::ALL.into_iter().filter(|section| !begun.contains(section)) {
             writer.begin(section.name())?;
         }
         writer.begin(REJECTS)?;

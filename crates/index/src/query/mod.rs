@@ -195,7 +195,7 @@ impl Index {
         observer: &dyn Observer,
     ) -> Result<Answer> {
         let found = candidates::find(self, view, asked, options, observer)?;
-        let screen = screen::Screen::new(self, options.threshold)?;
+        let screen = screen::QueryScreen::new(self, options.threshold)?;
         let row = self.preparation.row(&asked.prepared);
         let mut reader = DocumentReader::new(self, view);
         let window = options.window();

@@ -12,7 +12,7 @@ use crate::store::{Space, View};
 /// The probability with which a document at the threshold is passed over, if it has no fingerprint in common.
 const ERROR: f64 = 1e-6;
 
-pub(crate) struct Screen {
+pub(crate) struct QueryScreen {
     /// One filter for registers, one for each group of bits; none where a sketch has no law: then everything is read.
     filters: Vec<Filter>,
     /// How bits lie, where not all are kept.
@@ -21,7 +21,7 @@ pub(crate) struct Screen {
     order: Option<Vec<usize>>,
 }
 
-impl Screen {
+impl QueryScreen {
     pub(crate) fn new(index: &Index, threshold: f64) -> Result<Self> {
         let method = index.settings.spec.method;
         let copies = method.copies_registers();

@@ -9,7 +9,7 @@ use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 
 use super::meaning::Meaning;
-use super::pages::Section;
+use super::pages::PageSection;
 use super::{ParquetFile, place};
 use crate::container::table::{Cells, Level, TableRows, decimal, guarded};
 use crate::error::Result;
@@ -44,7 +44,7 @@ impl ParquetFile {
             let max_level = column.max_def_level();
             let meaning = Meaning::of(&column);
             if let Some(listed_from) = leaf.and_then(|leaf| leaf.listed_from) {
-                let (pages, skipped) = Section::from_row(pages, located, skipped);
+                let (pages, skipped) = PageSection::from_row(pages, located, skipped);
                 let stretch = Stretch { skipped, rows, max_level };
                 return lists(get_column_reader(column, Box::new(pages)), &stretch, listed_from);
             }

@@ -88,14 +88,14 @@ fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
 /// The pages of a column with lists, from one of them on.
 ///
 /// The library takes pages with known places to begin with a row. Here, each page says whether it does.
-pub(super) struct Section<P> {
+pub(super) struct PageSection<P> {
     pages: P,
     /// Pages that are passed over before the next one.
     passed_over: usize,
     is_continued: std::vec::IntoIter<bool>,
 }
 
-impl<P: PageReader> Section<P> {
+impl<P: PageReader> PageSection<P> {
     /// The pages from the one in which a row begins, and the rows to be skipped before that row: the rest of a row that began
     /// before the page counts as one.
     pub(super) fn from_row(pages: P, located: &ColumnPages, row: usize) -> (Self, usize) {
@@ -109,7 +109,7 @@ impl<P: PageReader> Section<P> {
     }
 }
 
-impl<P: PageReader> Iterator for Section<P> {
+impl<P: PageReader> Iterator for PageSection<P> {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -117,7 +117,7 @@ impl<P: PageReader> Iterator for Section<P> {
     }
 }
 
-impl<P: PageReader> PageReader for Section<P> {
+impl<P: PageReader> PageReader for PageSection<P> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         self.peek_next_page()?;
         let page = self.pages.get_next_page()?;

@@ -18,7 +18,7 @@ use crate::storage::store::Stored;
 
 pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, Shape};
 pub(crate) use rows::{RowReader, Which};
-use segment::{Medium, Section, Segment};
+use segment::{Medium, Segment, SegmentSection};
 
 /// The documents of a run, numbered in input order.
 ///
@@ -310,7 +310,7 @@ impl Documents {
             Some(file) => Arc::clone(file),
             None => Arc::clone(self.temporary.insert(Arc::new(Temporary::create(folder)?))),
         };
-        let mut sections = [const { 0..0 }; Section::ALL.len()];
+        let mut sections = [const { 0..0 }; SegmentSection::ALL.len()];
         segment::write(&self.held, rows, |section, bytes| {
             let begin = file.append(bytes)?;
             let range = &mut sections[section as usize];
@@ -337,7 +337,7 @@ impl Documents {
     pub(crate) fn write_held(
         &self,
         rows: Option<&RowLayout>,
-        sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
+        sink: impl FnMut(SegmentSection, &[u8]) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         segment::write(&self.held, rows, sink)?;
         Ok(self.held.len())
@@ -345,7 +345,7 @@ impl Documents {
 
     /// Takes those in memory to be in this file now.
     pub(crate) fn now_stored(&mut self, file: Stored) -> Result<Medium, Error> {
-        let sections = file.ranges(Section::ALL.map(Section::name))?;
+        let sections = file.ranges(SegmentSection::ALL.map(SegmentSection::name))?;
         let medium = Medium::Stored(Arc::new(file));
         self.push_segment(medium.clone(), sections, self.held.len());
         self.held.clear();
@@ -361,7 +361,7 @@ impl Documents {
         sources: u32,
     ) -> Result<Medium, Error> {
         self.check_sections(&file, documents, bands)?;
-        let sections = file.ranges(Section::ALL.map(Section::name))?;
+        let sections = file.ranges(SegmentSection::ALL.map(SegmentSection::name))?;
         let first = self.len();
         let medium = Medium::Stored(Arc::new(file));
         self.push_segment(medium.clone(), sections, documents);
@@ -379,14 +379,14 @@ impl Documents {
     /// Checksums say that a file is what was written; this says that what was written are these documents.
     fn check_sections(&self, file: &Stored, documents: usize, bands: usize) -> Result<(), Error> {
         let widths = [
-            (Section::Places, segment::PLACE_BYTES),
-            (Section::Ranks, 8 * self.shape.rank_words),
-            (Section::Kinds, 1),
-            (Section::IdEnds, 8),
-            (Section::EqualityKeys, 16),
-            (Section::Rows, 4 * self.shape.words),
-            (Section::PlacedRows, 4 * self.shape.placed_words.unwrap_or(0)),
-            (Section::BandKeys, 8 * bands),
+            (SegmentSection::Places, segment::PLACE_BYTES),
+            (SegmentSection::Ranks, 8 * self.shape.rank_words),
+            (SegmentSection::Kinds, 1),
+            (SegmentSection::IdEnds, 8),
+            (SegmentSection::EqualityKeys, 16),
+            (SegmentSection::Rows, 4 * self.shape.words),
+            (SegmentSection::PlacedRows, 4 * self.shape.placed_words.unwrap_or(0)),
+            (SegmentSection::BandKeys, 8 * bands),
         ];
         for (section, width) in widths {
             let [range] = file.ranges([section.name()])?;
@@ -397,7 +397,12 @@ impl Documents {
         Ok(())
     }
 
-    fn push_segment(&mut self, medium: Medium, sections: [Range<u64>; Section::ALL.len()], documents: usize) {
+    fn push_segment(
+        &mut self,
+        medium: Medium,
+        sections: [Range<u64>; SegmentSection::ALL.len()],
+        documents: usize,
+    ) {
         let Shape { words, placed_words, .. } = self.shape;
         let placed_words = placed_words.unwrap_or(0);
         let segment = Segment { medium, sections, documents, words, placed_words };

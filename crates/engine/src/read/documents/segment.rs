@@ -22,7 +22,7 @@ const WRONG_IDS: &str = "its ids do not add up";
 
 /// The columns, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Section {
+pub(crate) enum SegmentSection {
     Places,
     Ranks,
     Kinds,
@@ -34,7 +34,7 @@ pub(crate) enum Section {
     BandKeys,
 }
 
-impl Section {
+impl SegmentSection {
     pub(crate) const ALL: [Self; 9] = [
         Self::Places,
         Self::Ranks,
@@ -68,7 +68,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 pub(crate) fn write(
     columns: &DocumentColumns,
     rows: Option<&RowLayout>,
-    mut sink: impl FnMut(Section, &[u8]) -> Result<(), Error>,
+    mut sink: impl FnMut(SegmentSection, &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut bytes: Vec<u8> = Vec::with_capacity(columns.len() * PLACE_BYTES);
     for place in &columns.places {
@@ -78,23 +78,23 @@ pub(crate) fn write(
         bytes.extend_from_slice(&line.to_le_bytes());
         bytes.extend_from_slice(&offset.to_le_bytes());
     }
-    sink(Section::Places, &bytes)?;
+    sink(SegmentSection::Places, &bytes)?;
     bytes.clear();
     bytes.extend(columns.kinds.iter().map(|&kind| kind as u8));
-    sink(Section::Ranks, cast_slice(&columns.ranks))?;
-    sink(Section::Kinds, &bytes)?;
-    sink(Section::IdEnds, cast_slice(&columns.id_ends))?;
-    sink(Section::Ids, columns.ids.as_bytes())?;
-    sink(Section::EqualityKeys, cast_slice(&columns.equality_keys))?;
-    sink(Section::Rows, cast_slice(columns.rows.as_slice()))?;
+    sink(SegmentSection::Ranks, cast_slice(&columns.ranks))?;
+    sink(SegmentSection::Kinds, &bytes)?;
+    sink(SegmentSection::IdEnds, cast_slice(&columns.id_ends))?;
+    sink(SegmentSection::Ids, columns.ids.as_bytes())?;
+    sink(SegmentSection::EqualityKeys, cast_slice(&columns.equality_keys))?;
+    sink(SegmentSection::Rows, cast_slice(columns.rows.as_slice()))?;
     let placed = columns.placed_rows.as_ref().map_or(&[][..], |rows| rows.as_slice());
-    sink(Section::PlacedRows, cast_slice(placed))?;
+    sink(SegmentSection::PlacedRows, cast_slice(placed))?;
     let mut keys: Vec<u64> = vec![];
     for band in 0..rows.map_or(0, RowLayout::bands) {
         let Some(rows) = rows else { break };
         keys.clear();
         keys.extend(columns.band_keys(band, rows));
-        sink(Section::BandKeys, cast_slice(&keys))?;
+        sink(SegmentSection::BandKeys, cast_slice(&keys))?;
     }
     Ok(())
 }
@@ -127,28 +127,28 @@ impl Medium {
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(super) medium: Medium,
-    /// Where each column lies, in the order of [`Section::ALL`].
-    pub(super) sections: [Range<u64>; Section::ALL.len()],
+    /// Where each column lies, in the order of [`SegmentSection::ALL`].
+    pub(super) sections: [Range<u64>; SegmentSection::ALL.len()],
     pub(super) documents: usize,
     pub(super) words: usize,
     pub(super) placed_words: usize,
 }
 
 impl Segment {
-    fn read<const N: usize>(&self, section: Section, at: usize) -> Result<[u8; N], Error> {
+    fn read<const N: usize>(&self, section: SegmentSection, at: usize) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
         self.read_into(section, (at * N) as u64, &mut bytes)?;
         Ok(bytes)
     }
 
-    fn read_into(&self, section: Section, at: u64, out: &mut [u8]) -> Result<(), Error> {
+    fn read_into(&self, section: SegmentSection, at: u64, out: &mut [u8]) -> Result<(), Error> {
         self.medium.read_exact_at(self.sections[section as usize].start + at, out)
     }
 
     /// Visits the entries of a column from the `first` one on, each of `N` bytes.
     fn scan<const N: usize>(
         &self,
-        section: Section,
+        section: SegmentSection,
         first: usize,
         mut visit: impl FnMut(&[u8; N]),
     ) -> Result<(), Error> {
@@ -166,14 +166,14 @@ impl Segment {
     }
 
     pub(super) fn place(&self, at: usize) -> Result<RecordPlace, Error> {
-        self.read::<PLACE_BYTES>(Section::Places, at).map(|bytes| place(&bytes))
+        self.read::<PLACE_BYTES>(SegmentSection::Places, at).map(|bytes| place(&bytes))
     }
 
     /// Some places from `at` on, at least one.
     pub(super) fn places(&self, at: usize, out: &mut Vec<RecordPlace>) -> Result<(), Error> {
         let entries = TOGETHER.min(self.documents - at);
         let mut bytes = vec![0; entries * PLACE_BYTES];
-        self.read_into(Section::Places, (at * PLACE_BYTES) as u64, &mut bytes)?;
+        self.read_into(SegmentSection::Places, (at * PLACE_BYTES) as u64, &mut bytes)?;
         out.extend(bytes.as_chunks::<PLACE_BYTES>().0.iter().map(place));
         Ok(())
     }
@@ -181,26 +181,26 @@ impl Segment {
     pub(super) fn user_id(&self, at: usize) -> Result<String, Error> {
         let begin = match at.checked_sub(1) {
             None => 0,
-            Some(before) => u64::from_ne_bytes(self.read(Section::IdEnds, before)?),
+            Some(before) => u64::from_ne_bytes(self.read(SegmentSection::IdEnds, before)?),
         };
-        let end = u64::from_ne_bytes(self.read(Section::IdEnds, at)?);
+        let end = u64::from_ne_bytes(self.read(SegmentSection::IdEnds, at)?);
         let len = end.checked_sub(begin).ok_or_else(|| self.medium.wrong(WRONG_IDS))?;
         let mut bytes = vec![0; len as usize];
-        self.read_into(Section::Ids, begin, &mut bytes)?;
+        self.read_into(SegmentSection::Ids, begin, &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Visits all ids in order; a document without one has an empty one.
     pub(super) fn for_each_id(&self, mut visit: impl FnMut(&str)) -> Result<(), Error> {
         let mut ends: Vec<u64> = Vec::with_capacity(self.documents);
-        self.scan(Section::IdEnds, 0, |&bytes| ends.push(u64::from_ne_bytes(bytes)))?;
+        self.scan(SegmentSection::IdEnds, 0, |&bytes| ends.push(u64::from_ne_bytes(bytes)))?;
         let mut bytes = vec![];
         let mut begin = 0;
         for ends in ends.chunks(TOGETHER) {
             let end = ends[ends.len() - 1];
             let len = end.checked_sub(begin).ok_or_else(|| self.medium.wrong(WRONG_IDS))?;
             bytes.resize(len as usize, 0);
-            self.read_into(Section::Ids, begin, &mut bytes)?;
+            self.read_into(SegmentSection::Ids, begin, &mut bytes)?;
             let ids = String::from_utf8_lossy(&bytes);
             let mut from = begin;
             for &to in ends {
@@ -215,9 +215,9 @@ impl Segment {
 
     /// Says what makes no sense though its checksums are right.
     pub(super) fn check(&self, sources: u32) -> Result<Result<(), &'static str>, Error> {
-        let ids = &self.sections[Section::Ids as usize];
+        let ids = &self.sections[SegmentSection::Ids as usize];
         let (mut last, mut ascending) = (0, true);
-        self.scan(Section::IdEnds, 0, |&bytes| {
+        self.scan(SegmentSection::IdEnds, 0, |&bytes| {
             let end = u64::from_ne_bytes(bytes);
             ascending &= end >= last;
             last = end;
@@ -226,21 +226,21 @@ impl Segment {
             return Ok(Err(WRONG_IDS));
         }
         let mut there = true;
-        self.scan(Section::Places, 0, |bytes| there &= place(bytes).source < sources)?;
+        self.scan(SegmentSection::Places, 0, |bytes| there &= place(bytes).source < sources)?;
         Ok(if there { Ok(()) } else { Err("it names inputs that are not there") })
     }
 
     /// The ranks of all documents, behind those that are in `out`.
     pub(super) fn ranks(&self, out: &mut Vec<u64>) -> Result<(), Error> {
-        let range = &self.sections[Section::Ranks as usize];
+        let range = &self.sections[SegmentSection::Ranks as usize];
         let begin = out.len();
         out.resize(begin + (range.end - range.start) as usize / 8, 0);
-        self.read_into(Section::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
+        self.read_into(SegmentSection::Ranks, 0, bytemuck::cast_slice_mut(&mut out[begin..]))
     }
 
     pub(super) fn kinds(&self, mut visit: impl FnMut(ComparisonKind)) -> Result<(), Error> {
         let mut unknown = false;
-        self.scan(Section::Kinds, 0, |&[byte]| match ComparisonKind::of(byte) {
+        self.scan(SegmentSection::Kinds, 0, |&[byte]| match ComparisonKind::of(byte) {
             Some(kind) => visit(kind),
             None => unknown = true,
         })?;
@@ -248,21 +248,21 @@ impl Segment {
     }
 
     pub(super) fn equality_keys(&self, mut visit: impl FnMut(u128)) -> Result<(), Error> {
-        self.scan(Section::EqualityKeys, 0, |&bytes| visit(u128::from_ne_bytes(bytes)))
+        self.scan(SegmentSection::EqualityKeys, 0, |&bytes| visit(u128::from_ne_bytes(bytes)))
     }
 
     pub(super) fn band_keys(&self, band: usize, mut visit: impl FnMut(u64)) -> Result<(), Error> {
-        self.scan(Section::BandKeys, band * self.documents, |&bytes| visit(u64::from_ne_bytes(bytes)))
+        self.scan(SegmentSection::BandKeys, band * self.documents, |&bytes| visit(u64::from_ne_bytes(bytes)))
     }
 
     /// The row of a document, or those of several from it on.
     pub(super) fn row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
-        self.read_into(Section::Rows, (at * self.words * 4) as u64, bytemuck::cast_slice_mut(out))
+        self.read_into(SegmentSection::Rows, (at * self.words * 4) as u64, bytemuck::cast_slice_mut(out))
     }
 
     pub(super) fn placed_row_into(&self, at: usize, out: &mut [u32]) -> Result<(), Error> {
         self.read_into(
-            Section::PlacedRows,
+            SegmentSection::PlacedRows,
             (at * self.placed_words * 4) as u64,
             bytemuck::cast_slice_mut(out),
         )

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::run::{command, find, is_root, output, root, target};
 use crate::test::build_minwise;
 use crate::test::part::{Part, PartOutcome, RunnerReport};
-use crate::test::runner::Runner;
+use crate::test::runner::TestRunner;
 
 /// Names of a browser that Playwright can drive, where `CHROMIUM` does not say which.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -87,7 +87,7 @@ impl Tools {
         command.current_dir(root()).args(["--test", "--test-reporter=spec", "--test-concurrency=1"]);
         command.args(self.tests.iter().filter(|test| is_wanted(test)));
         command.env("MINWISE", &self.minwise).env("CHROMIUM", &self.browser);
-        Runner::Node.run(command.envs(environment.iter().copied()))
+        TestRunner::Node.run(command.envs(environment.iter().copied()))
     }
 
     /// The page once more, with the server that it is made for.

@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     /// Takes so many bytes, and then no more.
-    struct Full(usize);
+    struct StalledReader(usize);
 
-    impl AsyncWrite for Full {
+    impl AsyncWrite for StalledReader {
         fn poll_write(
             mut self: Pin<&mut Self>,
             _: &mut Context<'_>,
@@ -144,7 +144,7 @@ mod tests {
     fn a_client_that_takes_nothing_is_given_up() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let mut stream = Impatient::new(Full(3), Duration::from_millis(20));
+            let mut stream = Impatient::new(StalledReader(3), Duration::from_millis(20));
             let taken = poll_fn(|context| Pin::new(&mut stream).poll_write(context, b"four")).await;
             assert_eq!(taken.unwrap(), 3);
             let stuck = poll_fn(|context| Pin::new(&mut stream).poll_write(context, b"r")).await;

@@ -19,7 +19,7 @@ use crate::run::{self, find, has_nextest, root, target};
 use ignored::Choice;
 pub use long::test as long;
 use part::{Part, PartOutcome, RunnerReport};
-use runner::Runner;
+use runner::TestRunner;
 
 /// All tests but the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
@@ -39,7 +39,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         rust,
         Part::new("doc tests", "the examples in the documentation of every crate", || {
             let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"];
-            Ok(PartOutcome::Ran(Runner::Libtest.run(&mut cargo(&arguments))?))
+            Ok(PartOutcome::Ran(TestRunner::Libtest.run(&mut cargo(&arguments))?))
         }),
         Part::new("vectors", "vectors/ against the reference in Python", vectors),
         Part::new("formats", "pyarrow, polars and DuckDB open what is converted", formats),
@@ -87,7 +87,7 @@ fn formats() -> Result<PartOutcome> {
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/formats/check.py").arg(minwise);
-    Ok(PartOutcome::Ran(Runner::Script.run(&mut command)?))
+    Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
 /// The `OpenAPI` document, and clients that are generated of it, in Python and TypeScript.
@@ -105,7 +105,7 @@ fn api() -> Result<PartOutcome> {
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("tests/api/check.py").arg(minwise).arg(node.node);
-    Ok(PartOutcome::Ran(Runner::Script.run(&mut command)?))
+    Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
 /// Why no Python with packages can be had.
@@ -145,7 +145,7 @@ impl Tests<'_> {
             command.arg("--");
         }
         command.args(&self.arguments).args(self.words).envs(self.environment.iter().copied());
-        let runner = if has_nextest { Runner::Nextest } else { Runner::Libtest };
+        let runner = if has_nextest { TestRunner::Nextest } else { TestRunner::Libtest };
         let mut report = runner.run(&mut command)?;
         report.counts.skipped = 0;
         Ok(report)

@@ -11,7 +11,7 @@ use crate::run::shown;
 
 /// The program whose closing lines are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Runner {
+pub enum TestRunner {
     Nextest,
     /// What `cargo test` runs, doc tests included.
     Libtest,
@@ -21,7 +21,7 @@ pub enum Runner {
     Script,
 }
 
-impl Runner {
+impl TestRunner {
     /// Runs a command that this runner is in. A failing test is part of the report; an error means that nothing ran.
     pub fn run(self, command: &mut Command) -> Result<RunnerReport> {
         let shown = shown(command);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_summary_of_nextest_is_read() {
-        let (counts, closing) = Runner::Nextest.read(&lines(
+        let (counts, closing) = TestRunner::Nextest.read(&lines(
             "        PASS [   0.009s] (1/4) minwise a\n\
              ────────────\n     \
              Summary [ 312.114s] 1312 tests run: 1309 passed (3 slow, 1 leaky), 2 failed, 1 timed out, 4 skipped\n        \
@@ -215,12 +215,15 @@ mod tests {
         assert_eq!(closing.len(), 2);
         assert!(closing[0].starts_with("Summary [ 312.114s] 1312 tests run"));
         assert!(closing[1].ends_with("errors::two"));
-        assert_eq!(Runner::Nextest.read(&lines("error: could not compile")), (TestCounts::default(), vec![]));
+        assert_eq!(
+            TestRunner::Nextest.read(&lines("error: could not compile")),
+            (TestCounts::default(), vec![])
+        );
     }
 
     #[test]
     fn the_results_of_all_crates_are_summed() {
-        let (counts, closing) = Runner::Libtest.read(&lines(
+        let (counts, closing) = TestRunner::Libtest.read(&lines(
             "test crates/core/src/lib.rs - (line 9) ... ok\n\
              test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.01s\n\
              test crates/corpus/src/lib.rs - (line 3) ... FAILED\n\
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_counts_of_node_are_read() {
-        let (counts, closing) = Runner::Node.read(&lines(
+        let (counts, closing) = TestRunner::Node.read(&lines(
             "✔ a pasted text is checked (12.3ms)\n✖ on paper there is all (1ms)\nℹ long/0: longest task 1 ms\n\
              ℹ tests 4\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 1\nℹ skipped 1\nℹ todo 0\nℹ duration_ms 23.5\n\n\
              ✖ failing tests:\n\ntest at tests/browser/page-pair.test.mjs:1:1\n✖ on paper there is all (1ms)\n",
@@ -258,11 +261,11 @@ mod tests {
     fn a_runner_that_fails_is_reported_with_what_it_printed() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored'; exit 101"]);
-        let report = Runner::Libtest.run(&mut command).unwrap();
+        let report = TestRunner::Libtest.run(&mut command).unwrap();
         assert!(report.is_failed);
         assert_eq!(report.counts, TestCounts { passed: 2, failed: 1, skipped: 0 });
-        let report = Runner::Nextest.run(Command::new("sh").args(["-c", "exit 1"])).unwrap();
+        let report = TestRunner::Nextest.run(Command::new("sh").args(["-c", "exit 1"])).unwrap();
         assert_eq!(report.closing, ["`sh -c 'exit 1'` failed before any test was run"]);
-        assert!(Runner::Libtest.run(&mut Command::new("no-such-program-anywhere")).is_err());
+        assert!(TestRunner::Libtest.run(&mut Command::new("no-such-program-anywhere")).is_err());
     }
 }

@@ -282,9 +282,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// A document: its shingles with what they weigh.
-    type Document = BTreeMap<u64, u64>;
+    type ShingleWeights = BTreeMap<u64, u64>;
 
-    fn plain(shingles: impl IntoIterator<Item = u64>) -> Document {
+    fn plain(shingles: impl IntoIterator<Item = u64>) -> ShingleWeights {
         shingles.into_iter().map(|shingle| (shingle, 1)).collect()
     }
 
@@ -296,7 +296,7 @@ mod tests {
         told: u64,
     }
 
-    fn join(documents: &[Document], rule: CandidateRule) -> Joined {
+    fn join(documents: &[ShingleWeights], rule: CandidateRule) -> Joined {
         let mut having: BTreeMap<u64, Vec<(u32, u64)>> = BTreeMap::new();
         for (number, shingles) in (0..).zip(documents) {
             for (&shingle, &mass) in shingles {
@@ -340,16 +340,16 @@ mod tests {
         assert_eq!(half.into_keys().collect::<Vec<_>>(), [(0, 2), (1, 2)]);
     }
 
-    fn whole(document: &Document) -> u64 {
+    fn whole(document: &ShingleWeights) -> u64 {
         document.values().sum()
     }
 
-    fn shared(a: &Document, b: &Document) -> u64 {
+    fn shared(a: &ShingleWeights, b: &ShingleWeights) -> u64 {
         a.iter().filter_map(|(shingle, mass)| Some(*mass.min(b.get(shingle)?))).sum()
     }
 
     /// Whether two documents, of which the first is not larger, match.
-    fn matches(rule: CandidateRule, a: &Document, b: &Document) -> bool {
+    fn matches(rule: CandidateRule, a: &ShingleWeights, b: &ShingleWeights) -> bool {
         let both = shared(a, b);
         match rule {
             CandidateRule::Jaccard(threshold) => {
@@ -362,7 +362,7 @@ mod tests {
 
     /// Documents with rare and frequent shingles: the lower a number, the more documents have it. With families that share
     /// some part of their first document, and weights up to `heaviest`.
-    fn documents(heaviest: u64) -> impl Strategy<Value = Vec<Document>> {
+    fn documents(heaviest: u64) -> impl Strategy<Value = Vec<ShingleWeights>> {
         let shingle = (0u64..60, 0u64..1000).prop_map(|(low, high)| if high < 700 { low } else { high });
         let document = prop::collection::btree_map(shingle, 1..=heaviest, 1..40);
         let family = (0usize..80, 0usize..40, 0u64..12);
@@ -386,7 +386,7 @@ mod tests {
         ]
     }
 
-    fn loses_nothing(documents: &[Document], rule: CandidateRule) -> Result<(), TestCaseError> {
+    fn loses_nothing(documents: &[ShingleWeights], rule: CandidateRule) -> Result<(), TestCaseError> {
         let candidates = join(documents, rule).candidates;
         for (x, a) in (0..).zip(documents) {
             for (y, b) in (0..).zip(documents) {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     /// Documents that share the first `template` shingles and have `own(document)` of their own.
-    fn forms(template: u64, own: impl Fn(u64) -> u64) -> Vec<Document> {
+    fn forms(template: u64, own: impl Fn(u64) -> u64) -> Vec<ShingleWeights> {
         (0..500).map(|d| plain((0..template).chain((0..own(d)).map(|i| 1000 + 100 * d + i)))).collect()
     }
 

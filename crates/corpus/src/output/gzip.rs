@@ -145,9 +145,9 @@ mod tests {
         assert_eq!(unpack(&file), (vec![], vec![]));
     }
 
-    struct Full;
+    struct FullDisk;
 
-    impl Write for Full {
+    impl Write for FullDisk {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::StorageFull.into())
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn an_error_stays_an_error() {
-        let mut writer = GzipWriter::new(Full);
+        let mut writer = GzipWriter::new(FullDisk);
         writer.write_all(&[0; 1 << 10]).unwrap_or(());
         assert!(writer.end_member().is_err());
         assert!(writer.write_members(b"more").is_err());

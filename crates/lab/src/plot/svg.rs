@@ -65,7 +65,7 @@ fn draw(chart: &Chart) -> String {
         let y = TITLE + 8.0 + f64::from(at) * (TITLE + 4.0);
         out += &text(WIDTH / 2.0, y, "title", line);
     }
-    let frame = Frame { top, x: &x, y: &y };
+    let frame = PlotFrame { top, x: &x, y: &y };
     out += &frame.axes(chart);
     // A nested picture cuts off what runs out of the frame, and needs no id to do it.
     out += &format!(
@@ -133,13 +133,13 @@ fn style() -> String {
 }
 
 /// Where data are drawn.
-struct Frame<'a> {
+struct PlotFrame<'a> {
     top: f64,
     x: &'a Ruler,
     y: &'a Ruler,
 }
 
-impl Frame<'_> {
+impl PlotFrame<'_> {
     fn bottom(&self) -> f64 {
         self.top + HEIGHT_OF_PLOT
     }

@@ -16,7 +16,7 @@ use crate::field::BETWEEN_ELEMENTS;
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     bytes: Vec<u8>,
-    values: Vec<Cell>,
+    values: Vec<ArrowCell>,
     /// One for each list on the way to the cells, the outermost first; none if a row has one cell.
     levels: Vec<Level>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Cells {
 pub(crate) type Level = Vec<Option<Range<usize>>>;
 
 #[derive(Clone, Debug)]
-enum Cell {
+enum ArrowCell {
     Null,
     /// Among the bytes.
     Here(Range<usize>),
@@ -40,15 +40,15 @@ impl Cells {
         let cell = value.map(|value| {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(value);
-            Cell::Here(start..self.bytes.len())
+            ArrowCell::Here(start..self.bytes.len())
         });
-        self.values.push(cell.unwrap_or(Cell::Null));
+        self.values.push(cell.unwrap_or(ArrowCell::Null));
     }
 
     /// The values at some places among these, in that order.
     pub(crate) fn picked(self, places: impl Iterator<Item = Option<usize>>) -> Self {
         let cell = |place: Option<usize>| place.and_then(|place| self.values.get(place)).cloned();
-        let values = places.map(|place| cell(place).unwrap_or(Cell::Null)).collect();
+        let values = places.map(|place| cell(place).unwrap_or(ArrowCell::Null)).collect();
         Self { bytes: self.bytes, values, levels: vec![] }
     }
 
@@ -70,10 +70,10 @@ impl Cells {
     /// The value of a cell, counted from 0, which is that of a row if there are no lists; `None` for null.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         match self.values.get(row)? {
-            Cell::Null => None,
-            Cell::Here(span) => self.bytes.get(span.clone()),
+            ArrowCell::Null => None,
+            ArrowCell::Here(span) => self.bytes.get(span.clone()),
             #[cfg(feature = "parquet")]
-            Cell::There(value) => Some(value.as_bytes()),
+            ArrowCell::There(value) => Some(value.as_bytes()),
         }
     }
 
@@ -118,7 +118,8 @@ impl TextColumn for Cells {
 #[cfg(feature = "parquet")]
 impl FromIterator<Option<ByteArray>> for Cells {
     fn from_iter<I: IntoIterator<Item = Option<ByteArray>>>(values: I) -> Self {
-        let values = values.into_iter().map(|value| value.map_or(Cell::Null, Cell::There)).collect();
+        let values =
+            values.into_iter().map(|value| value.map_or(ArrowCell::Null, ArrowCell::There)).collect();
         Self { values, ..Self::default() }
     }
 }

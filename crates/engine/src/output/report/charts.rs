@@ -42,12 +42,12 @@ impl Similarities {
 }
 
 /// Where values lie in a chart: `from` to 1 to the right, 0 to `most` upwards.
-struct Frame {
+struct ChartFrame {
     from: f64,
     most: f64,
 }
 
-impl Frame {
+impl ChartFrame {
     fn x(&self, value: f64) -> f64 {
         LEFT + (value - self.from) / (1.0 - self.from) * (WIDTH - LEFT - RIGHT)
     }
@@ -117,7 +117,7 @@ pub(super) fn histogram(similarities: &Similarities, threshold: f64) -> String {
     let from = ((first.min(threshold) * 20.0).floor() / 20.0 - 0.05).clamp(0.0, 0.9);
     let highest = bars.iter().copied().max().unwrap_or(0).max(1);
     let step = nice_step(highest);
-    let frame = Frame { from, most: (highest.div_ceil(step) * step) as f64 };
+    let frame = ChartFrame { from, most: (highest.div_ceil(step) * step) as f64 };
     let at_highest = bars.iter().position(|&count| count == highest).map_or(String::new(), |at| {
         format!(
             " Most of them, {}, lie from {:.2} to {:.2}.",
@@ -169,7 +169,7 @@ pub(super) fn s_curve(
     expected: f64,
     measured: Option<&MeasuredRecall>,
 ) -> String {
-    let frame = Frame { from: 0.0, most: 1.0 };
+    let frame = ChartFrame { from: 0.0, most: 1.0 };
     let at_threshold = curve.probability(threshold);
     let mut about = format!(
         "The probability of finding a pair grows with its similarity; it is {at_threshold:.4} at the threshold {threshold}. \
